@@ -1,34 +1,30 @@
 #!/usr/bin/python3
-"""What MASK depends on: K2, K5 to K7, K10, K12, K13, K15, K17 to K23 of paper 004 (sections 6.1 to 6.6), and Static.
+"""What MASK depends on: K5 to K7, K12, K13, K15 to K23 of paper 004 (sections 6.1 to 6.6).
 
-    jobs/experiments/interference/mask_sweeps.py run [--folder DIR] [--jobs N]
-    jobs/experiments/interference/mask_sweeps.py show [--folder DIR]
+    jobs/experiments/interference/mask_sweeps.py run [--folder DIR] [--jobs N] [--parts crowd sizes ...]
+    jobs/experiments/interference/mask_sweeps.py show [the same]
 
-`run` has applications on mask_maxwell, all SMs shared out among them, with pages of 4 KiB: two with a far and a near
-GMMU, with second-level TLBs of other sizes, with partitions of their own, with other numbers of tokens and with pages
-of 2 MiB, and one to four of them. `show` prints weighted speedups, for which an application alone has the SMs of the
-shared run under SharedTLB. Then two applications on medic_fermi with the TLBs of mask_maxwell, two under other DRAM
-schedulers, and one to ten copies of one that have the GPU in turn.
+`run` has applications on mask_maxwell for 20 epochs, all SMs shared out among them, with pages of 4 KiB: one to five
+of them, two with second-level TLBs of other sizes, with a far and a near GMMU, with other numbers of tokens, other DRAM
+schedulers, rows that close, and pages of 2 MiB; two on medic_fermi with the TLBs of mask_maxwell; and one to ten copies
+of one that have the GPU in turn. `show` prints weighted speedups over runs alone with as many SMs under SharedTLB.
 """
-import functools
-
-from mask import CACHE, DESIGNS, EPOCH, FILL, SIZES
+from mask import (CACHE, FILL, LEVELS, level_hits, per_tenant, point_of, shares, speedups_of, table)
 from points import Experiment, Point, parser_of
 
-PAIR = ("inverted_index", "page_view_count")
-CROWD = (*PAIR, "bfs", "scalar_product")  # the first one to four
+CROWD = ("inverted_index", "page_view_count", "spmv", "cfd", "mst")  # the first one to five
+PAIR = CROWD[:2]
 SMS = 30
 NEAR = (("gpu.vm.memory_latency", 10),)
-STATIC = (("gpu.noc.mapping", "grouped"),)
-ENTRIES = (64, 512, 2048, 8192)
+ENTRIES = (64, 512, 2048, 8192, 32768)
 # Never judges: counts what looks up.
 MEASURED = (("cache_policy", "{name: mask, epoch: 10000000000}"),)
-TOKENS = (0.2, 0.5, 1)
-LARGE = (("page_manager", "large-pages"),)
+TOKENS = (0.2, 0.5, 0.8, 1)
+LARGE_PAGES = (("page_manager", "large-pages"),)
+CLOSED = (("gpu.memory.dram.rows", "closed"),)
 # A scheduler of several tenants in the place of MASK-DRAM.
 SCHEDULERS = ("fr-fcfs", "par-bs", "atlas")
-FILL_AND_CACHE = (FILL, CACHE)
-FERMI_SMS = 14
+FERMI_SMS = 7
 FERMI = tuple((f"gpu.vm.{key}", value) for key, value in
               (("shootdown", "whole"), ("shootdown_scope", "all"), ("l1_tlb.mshrs", 32), ("l2_tlb.together", "true"),
                ("walk_cache", "{entries: 1024, ways: 16, latency: 10}")))
@@ -36,165 +32,213 @@ FERMI = tuple((f"gpu.vm.{key}", value) for key, value in
 PROCESSES = (1, 2, 5, 10)
 IN_TURN = (("sharing", "{name: time-sliced, slice: 20us}"), ("preemption", "switch"),
            ("exception_scheme", "replay-queue"), ("page_manager", "base-pages"))
-LEVELS = ("data", "level_1", "level_2", "level_3", "level_4")
 
 
-def point_of(names, design, overrides=(), sms=0, policies=()):
-    return Point("mask_maxwell", tuple((name, SIZES[name]) for name in names),
-                 tuple(dict((("sharing", "spatial"), ("page_manager", "base-pages"), *DESIGNS[design],
-                             *policies)).items()),
-                 relaunch=len(names) > 1, sms=sms or SMS // len(names), overrides=overrides)
+def of_crowd(count, design):
+    return point_of(CROWD[:count], design, SMS // count)
 
 
-def size_of(entries):
-    return (("gpu.vm.l2_tlb.entries", entries),)
+def of_pair(design, overrides=(), policies=()):
+    return point_of(PAIR, design, SMS // 2, overrides, policies)
 
 
-def tokens_of(share):
-    return (("tlb_fill", f"{{name: mask, epoch: {EPOCH}, initial_tokens: {share}}}"),)
+def with_entries(entries, design):
+    return of_pair(design, (("gpu.vm.l2_tlb.entries", entries),))
 
 
-def on_fermi(names, design):
-    return Point("medic_fermi", tuple((name, SIZES[name]) for name in names),
-                 tuple(dict((("sharing", "spatial"), ("page_manager", "base-pages"), *DESIGNS[design])).items()),
-                 relaunch=len(names) > 1, sms=FERMI_SMS // 2, overrides=FERMI)
+def with_tokens(share):
+    return of_pair("MASK", policies=(("tlb_fill", f"{{name: mask, initial_tokens: {share}}}"),))
 
 
 def scheduled_by(scheduler, policies=()):
-    return (*policies, ("dram_scheduler", scheduler))
+    return of_pair("SharedTLB", policies=(*policies, ("dram_scheduler", scheduler)))
+
+
+def on_fermi(names, design):
+    return point_of(names, design, FERMI_SMS, FERMI, gpu="medic_fermi")
 
 
 def in_turn(processes):
-    return Point("mask_maxwell", (("scalar_product", SIZES["scalar_product"]),) * processes, IN_TURN)
+    size = "{pairs: 128, elements: 6000, blocks: 64}"
+    return Point("mask_maxwell", (("scalar_product", size),) * processes, IN_TURN)
 
 
-def points():
-    for count in range(1, len(CROWD) + 1):
-        yield from (point_of((name,), "SharedTLB", sms=SMS // count) for name in CROWD[:count])
-        yield from (point_of(CROWD[:count], design) for design in ("SharedTLB", "MASK", "Ideal"))
-    for near in ((), NEAR):
-        yield from (point_of(PAIR, design, near) for design in ("PWCache", "SharedTLB", "Ideal"))
-    yield from (point_of(PAIR, design, size_of(entries)) for entries in ENTRIES for design in ("SharedTLB", "MASK"))
-    yield from (point_of(PAIR, design, STATIC) for design in ("SharedTLB",))
-    yield point_of(PAIR, "MASK-TLB")
-    yield from (point_of(PAIR, "MASK", policies=tokens_of(share)) for share in TOKENS)
-    yield from (point_of(PAIR, design, policies=LARGE) for design in ("SharedTLB", "MASK", "Ideal"))
-    yield point_of(PAIR, "SharedTLB", policies=MEASURED)
-    yield point_of(PAIR, "MASK-DRAM")
-    yield from (on_fermi((name,), "SharedTLB") for name in PAIR)
-    yield from (on_fermi(PAIR, design) for design in ("PWCache", "SharedTLB", "MASK", "Ideal"))
-    yield from (point_of(PAIR, "SharedTLB", policies=scheduled_by(scheduler, policies))
-                for scheduler in SCHEDULERS for policies in ((), FILL_AND_CACHE))
-    yield from map(in_turn, PROCESSES)
+def alone(count):
+    return [point_of((name,), "SharedTLB", SMS // count) for name in CROWD[:count]]
 
 
-def rates(experiment, point):
-    with experiment.output(point) as file:
-        return file["tenants"]["instructions_per_cycle"].tolist()
+class Part:
+    """Points of some claims and what they say."""
+
+    def points(self):
+        raise NotImplementedError
+
+    def show(self, experiment):
+        raise NotImplementedError
+
+    @staticmethod
+    def weighted(experiment, point):
+        return sum(speedups_of(experiment, point, PAIR, alone(2)))
 
 
-def hit_rate(experiment, point):
-    with experiment.output(point) as file:
-        hits, misses = (int(file["final/stats/gmmu"][name][:].sum()) for name in ("tlb_hits", "tlb_misses"))
-    return 100 * hits / (hits + misses)
+class Crowd(Part):
+    def points(self):
+        for count in range(1, len(CROWD) + 1):
+            yield from alone(count)
+            yield from (of_crowd(count, design) for design in ("SharedTLB", "MASK", "Ideal"))
+
+    def show(self, experiment):
+        rows = []
+        for count in range(1, len(CROWD) + 1):
+            speeds = {design: sum(speedups_of(experiment, of_crowd(count, design), CROWD[:count], alone(count)))
+                      for design in ("SharedTLB", "MASK", "Ideal")}
+            rows.append((count, [speeds["SharedTLB"] / speeds["Ideal"], speeds["MASK"] / speeds["Ideal"],
+                                 speeds["MASK"] / speeds["SharedTLB"]]))
+        table("applications", ("SharedTLB, of Ideal", "MASK, of Ideal", "MASK over SharedTLB"), rows)
 
 
-def show_levels(experiment):
-    with experiment.output(point_of(PAIR, "SharedTLB", policies=MEASURED)) as file:
-        names = [name.decode() for name in file["stats/cache_policy/hits"].dims[2][0][:]]
-        hits, lookups = (file["final/stats/cache_policy"][name][:].sum(axis=0) for name in ("hits", "lookups"))
-    rows = [names.index(level) for level in LEVELS]
-    print("| hits in the L2, % | " + " | ".join(LEVELS) + " |\n|---|" + "---:|" * len(LEVELS))
-    print("| " + " + ".join(PAIR) + " | "
-          + " | ".join(f"{100 * hits[row] / max(lookups[row], 1):.1f}" for row in rows) + " |\n")
+class Sizes(Part):
+    def points(self):
+        yield from alone(2)
+        yield from (with_entries(entries, design) for entries in ENTRIES for design in ("SharedTLB", "MASK"))
+
+    def show(self, experiment):
+        table("second-level TLB, entries", ("SharedTLB", "MASK"),
+              [(entries, [self.weighted(experiment, with_entries(entries, design)) for design in ("SharedTLB", "MASK")])
+               for entries in ENTRIES])
 
 
-def misses(experiment, design):
-    """Of each application in the second-level TLB, in %."""
-    with experiment.output(point_of(PAIR, design)) as file:
-        hits, missed = (file["final/stats/gmmu"][name][:].sum(axis=0) for name in ("tlb_hits", "tlb_misses"))
-    return (100 * missed / (hits + missed)).tolist()
+class Near(Part):
+    DESIGNS = ("PWCache", "SharedTLB", "MASK", "Ideal")
+
+    def points(self):
+        yield from alone(2)
+        yield from (of_pair(design, near) for near in ((), NEAR) for design in self.DESIGNS)
+
+    def show(self, experiment):
+        table("latency between GMMU and L2", self.DESIGNS,
+              [(label, [self.weighted(experiment, of_pair(design, near)) for design in self.DESIGNS])
+               for label, near in (("the network's, 120 and 20 cycles", ()), ("10 cycles each way", NEAR))])
 
 
-def show_others(experiment):
-    """K10, K13, K17, K20 and K23."""
-    shared, dram = (rates(experiment, point_of(PAIR, design)) for design in ("SharedTLB", "MASK-DRAM"))
-    print("K10: speed under MASK-DRAM over SharedTLB:",
-          {name: f"{one / other:.3f}" for name, one, other in zip(PAIR, dram, shared)})
-    alone = [rates(experiment, on_fermi((name,), "SharedTLB"))[0] for name in PAIR]
-    fermi = {design: sum(rate / one for rate, one in zip(rates(experiment, on_fermi(PAIR, design)), alone))
-             for design in ("PWCache", "SharedTLB", "MASK", "Ideal")}
-    print("K13: on Fermi, % of Ideal:", {name: f"{100 * speed / fermi['Ideal']:.1f}" for name, speed in fermi.items()})
-    print("K17: MASK-TLB and MASK-Cache over SharedTLB, both under:",
-          {scheduler: f"{with_mask / without:.3f}" for scheduler in SCHEDULERS for without, with_mask in
-           [[sum(rates(experiment, point_of(PAIR, "SharedTLB", policies=scheduled_by(scheduler, policies))))
-             for policies in ((), FILL_AND_CACHE)]]})
-    with experiment.output(point_of(PAIR, "SharedTLB")) as file:
-        gmmu = file["final/stats/gmmu"]
-        walking, walks, waiting = (int(gmmu[name][:].sum()) for name in ("walk_cycles", "walks", "merged"))
-        cycles = file["final/end"][()] * 1e-9 * 1020
-    print(f"K20: walks at a time {walking / cycles:.1f}; requests of SMs that wait for one {1 + waiting / walks:.1f}")
-    ends = {}
-    for processes in PROCESSES:
-        with experiment.output(in_turn(processes)) as file:
-            ends[processes] = int(file["final/end"][()])
-    print("K23: in turn over one after the other:",
-          {processes: f"{end / processes / ends[1]:.3f}" for processes, end in ends.items()})
+class Walks(Part):
+    """K6, K7, K20, K21 and K22."""
+    DESIGNS = ("Static", "SharedTLB", "MASK-TLB", "MASK")
+
+    def points(self):
+        yield from alone(2)
+        yield from map(of_pair, self.DESIGNS)
+        yield of_pair("SharedTLB", policies=MEASURED)
+
+    def show(self, experiment):
+        rows = []
+        for design in self.DESIGNS:
+            with experiment.output(of_pair(design)) as file:
+                hits, missed = (per_tenant(file, "gmmu", name).sum() for name in ("tlb_hits", "tlb_misses"))
+                rows.append((design, [self.weighted(experiment, of_pair(design)), 100 * hits / (hits + missed),
+                                      *shares(file, "gmmu", "tlb_hits", "tlb_misses")]))
+        table("design", ("weighted speedup", "hits in second-level TLB, %", *(f"misses of {name}" for name in PAIR)),
+              rows)
+        with experiment.output(of_pair("SharedTLB", policies=MEASURED)) as file:
+            table("hits in the L2, %", LEVELS, [("walks of SharedTLB", level_hits(file))], 2)
+        with experiment.output(of_pair("SharedTLB")) as file:
+            walking, walks, waiting = (per_tenant(file, "gmmu", name).sum()
+                                       for name in ("walk_cycles", "walks", "merged"))
+            cycles = file["final/end"][()] * 1e-9 * 1020
+        print(f"K20: walks at a time {walking / cycles:.1f}; "
+              f"requests of SMs that wait for one {1 + waiting / walks:.1f}")
+        with experiment.output(of_pair("MASK")) as file:
+            requests, cycles = (file["final/stats/dram_scheduler"][name][:].sum(axis=0)
+                                for name in ("requests", "queue_cycles"))
+        print(f"K22: share of walks among DRAM requests, %: {100 * requests[0] / requests.sum():.1f}; cycles in the "
+              f"queue, walks {cycles[0] / max(requests[0], 1):.0f}, data {cycles[1:].sum() / requests[1:].sum():.0f}\n")
 
 
-def show_claims(experiment, weighted):
-    throughput = {design: sum(rates(experiment, point_of(PAIR, design))) for design in ("SharedTLB", "MASK")}
-    print(f"K2: instructions per cycle, MASK over SharedTLB: {throughput['MASK'] / throughput['SharedTLB']:.3f}")
-    print("K7: misses in the second-level TLB, %:", {name: [f"{share:.1f}" for share in misses(experiment, name)]
-                                                     for name in ("SharedTLB", "MASK")})
-    print("K18: 2 MiB pages:", {design: f"{weighted(PAIR, design, (), 0, LARGE):.3f}"
-                                for design in ("SharedTLB", "MASK", "Ideal")})
-    print("K19: by share of warps with tokens at first:",
-          {share: f"{weighted(PAIR, 'MASK', (), 0, tokens_of(share)):.3f}" for share in TOKENS})
-    with experiment.output(point_of(PAIR, "MASK")) as file:
-        requests, cycles = (file["final/stats/dram_scheduler"][name][:].sum(axis=0)
-                            for name in ("requests", "queue_cycles"))
-    print(f"K22: share of walks among DRAM requests, %: {100 * requests[0] / requests.sum():.1f}; cycles in the queue, "
-          f"walks {cycles[0] / max(requests[0], 1):.0f}, data {cycles[1:].sum() / max(requests[1:].sum(), 1):.0f}")
+class Tokens(Part):
+    def points(self):
+        yield from alone(2)
+        yield from map(with_tokens, TOKENS)
+
+    def show(self, experiment):
+        print("K19: by share of warps with tokens at first:",
+              {share: f"{self.weighted(experiment, with_tokens(share)):.3f}" for share in TOKENS})
 
 
-def show(experiment):
-    @functools.lru_cache
-    def alone(name, sms):
-        return rates(experiment, point_of((name,), "SharedTLB", sms=sms))[0]
+class Pages(Part):
+    DESIGNS = ("SharedTLB", "MASK", "Ideal")
 
-    def weighted(names, *point):
-        sms = SMS // len(names)
-        return sum(rate / alone(name, sms) for name, rate in zip(names, rates(experiment, point_of(names, *point))))
+    def points(self):
+        yield from alone(2)
+        yield from (of_pair(design, policies=LARGE_PAGES) for design in self.DESIGNS)
 
-    print("| latency between GMMU and L2 | PWCache | SharedTLB | Ideal |\n|---|---:|---:|---:|")
-    for label, near in (("the network's, 120 and 20 cycles", ()), ("10 cycles each way", NEAR)):
-        speeds = (weighted(PAIR, design, near) for design in ("PWCache", "SharedTLB", "Ideal"))
-        print(f"| {label} | " + " | ".join(f"{speed:.3f}" for speed in speeds) + " |")
-    print("\n| second-level TLB, entries | SharedTLB | MASK |\n|---|---:|---:|")
-    for entries in ENTRIES:
-        speeds = (weighted(PAIR, design, size_of(entries)) for design in ("SharedTLB", "MASK"))
-        print(f"| {entries} | " + " | ".join(f"{speed:.3f}" for speed in speeds) + " |")
-    print("\n| applications | SharedTLB, % of Ideal | MASK, % of Ideal | MASK over SharedTLB |\n|---|---:|---:|---:|")
-    for count in range(1, len(CROWD) + 1):
-        shared, mask, ideal = (weighted(CROWD[:count], design) for design in ("SharedTLB", "MASK", "Ideal"))
-        print(f"| {count} | {100 * shared / ideal:.1f} | {100 * mask / ideal:.1f} | {mask / shared:.3f} |")
-    print("\n| design | weighted speedup | hits in second-level TLB, % |\n|---|---:|---:|")
-    for label, point in (("Static", ("SharedTLB", STATIC)), ("SharedTLB", ("SharedTLB",)), ("MASK-TLB", ("MASK-TLB",)),
-                         ("MASK", ("MASK",))):
-        print(f"| {label} | {weighted(PAIR, *point):.3f} | {hit_rate(experiment, point_of(PAIR, *point)):.1f} |")
-    print()
-    show_levels(experiment)
-    show_claims(experiment, weighted)
-    show_others(experiment)
+    def show(self, experiment):
+        print("K18: 2 MiB pages:", {design: f"{self.weighted(experiment, of_pair(design, policies=LARGE_PAGES)):.3f}"
+                                    for design in self.DESIGNS})
+
+
+class Memory(Part):
+    """K16 and K17."""
+    DESIGNS = ("SharedTLB", "MASK", "Ideal")
+
+    def points(self):
+        yield from alone(2)
+        yield from (of_pair(design, rows) for rows in ((), CLOSED) for design in self.DESIGNS)
+        yield from (scheduled_by(scheduler, policies) for scheduler in SCHEDULERS for policies in ((), (FILL, CACHE)))
+
+    def show(self, experiment):
+        print("K16: rows closed over open:",
+              {design: f"{closed / opened:.3f}" for design in self.DESIGNS for opened, closed in
+               [[self.weighted(experiment, of_pair(design, rows)) for rows in ((), CLOSED)]]})
+        print("K17: MASK-TLB and MASK-Cache over SharedTLB, both under:",
+              {scheduler: f"{with_mask / without:.3f}" for scheduler in SCHEDULERS for without, with_mask in
+               [[self.weighted(experiment, scheduled_by(scheduler, policies)) for policies in ((), (FILL, CACHE))]]})
+
+
+class Fermi(Part):
+    DESIGNS = ("PWCache", "SharedTLB", "MASK", "Ideal")
+
+    def points(self):
+        yield from (on_fermi((name,), "SharedTLB") for name in PAIR)
+        yield from (on_fermi(PAIR, design) for design in self.DESIGNS)
+
+    def show(self, experiment):
+        runs_alone = [on_fermi((name,), "SharedTLB") for name in PAIR]
+        speeds = {design: sum(speedups_of(experiment, on_fermi(PAIR, design), PAIR, runs_alone))
+                  for design in self.DESIGNS}
+        print("K13: on Fermi, % of Ideal:",
+              {design: f"{100 * speed / speeds['Ideal']:.1f}" for design, speed in speeds.items()})
+
+
+class InTurn(Part):
+    def points(self):
+        yield from map(in_turn, PROCESSES)
+
+    def show(self, experiment):
+        ends = {}
+        for processes in PROCESSES:
+            with experiment.output(in_turn(processes)) as file:
+                ends[processes] = int(file["final/end"][()])
+        print("K23: in turn over one after the other:",
+              {processes: f"{end / processes / ends[1]:.3f}" for processes, end in ends.items()})
+
+
+PARTS = {"crowd": Crowd(), "sizes": Sizes(), "near": Near(), "walks": Walks(), "tokens": Tokens(), "pages": Pages(),
+         "memory": Memory(), "fermi": Fermi(), "in_turn": InTurn()}
+
+
+def points(parts=tuple(PARTS)):
+    return list(dict.fromkeys(point for part in parts for point in PARTS[part].points()))
 
 
 def main():
-    arguments = parser_of(__doc__, "mask_sweeps").parse_args()
+    parser = parser_of(__doc__, "mask_sweeps")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    arguments = parser.parse_args()
     experiment = Experiment(arguments, "run")
     if arguments.verb == "run":
-        experiment.run(list(dict.fromkeys(points())))
-    show(experiment)
+        experiment.run(points(arguments.parts))
+    for part in arguments.parts:
+        PARTS[part].show(experiment)
 
 
 if __name__ == "__main__":

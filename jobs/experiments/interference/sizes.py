@@ -1,9 +1,10 @@
-"""Parameters with which the applications of paper 004 (Tables 4.2 and 6.2) have 32 MiB of buffers and more, to study
-TLBs: its own have 10 to 362 MB (section 7.2.2).
+"""Parameters with which applications of paper 004 (Tables 4.2 and 6.2), and others of their kind, have 32 MiB of
+buffers and more, to study TLBs: its own have 10 to 362 MB (section 7.2.2).
 """
 LARGE = {
     "barnes_hut": "{bodies: 1048576, levels: 9}",
     "black_scholes": "{options: 1703936}",
+    "cfd": "{cells: 262144}",
     "convolution_separable": "{width: 2048, height: 1536}",
     "fft": "{batch: 8300}",
     "fwt": "{far: 6}",
@@ -13,6 +14,7 @@ LARGE = {
     "page_view_count": "{entries: 262144, pages: 65536, page_slots: 131072, pair_slots: 4194304}",
     "scalar_product": "{pairs: 256, elements: 16400, blocks: 64}",
     "scan": "{n: 4194304}",
+    "spmv": "{rows: 1048576, entries: 4194304}",
     "sssp": "{vertices: 524288, edges: 4194304}",
     "triad": "{piece: 730000}",
 }

@@ -4,6 +4,8 @@ import pathlib
 import sys
 import unittest
 
+import h5py
+import numpy
 from harness import ROOT, ScenarioTest
 
 sys.path.insert(0, str(ROOT / "jobs/experiments/exceptions"))
@@ -11,10 +13,12 @@ sys.path.insert(1, str(ROOT / "jobs/experiments/interference"))
 
 import benchmarks  # noqa: E402
 import fragmentation  # noqa: E402
+import mask  # noqa: E402
 import mask_sweeps  # noqa: E402
 import mosaic  # noqa: E402
 import mosaic_paging  # noqa: E402
 import pipeline  # noqa: E402
+import progress  # noqa: E402
 import sizes  # noqa: E402
 import use_cases  # noqa: E402
 
@@ -56,7 +60,7 @@ class Experiments(ScenarioTest):
                 self.assertIn("host memory is full", smaller.stderr)
 
     def test_every_point_of_paper_004_is_valid(self):
-        for experiment in (fragmentation, mask_sweeps, mosaic, mosaic_paging):
+        for experiment in (fragmentation, mask, mask_sweeps, mosaic, mosaic_paging):
             points = list(dict.fromkeys(experiment.points()))
             self.assertEqual(len({point.name() for point in points}), len(points))
             for point in points[::5]:
@@ -66,6 +70,19 @@ class Experiments(ScenarioTest):
                     self.write("point.yaml", point.scenario())
                     done = self.lockstep("validate", "point.yaml")
                     self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_progress_is_the_time_in_which_an_application_alone_comes_as_far(self):
+        with h5py.File("progress", "w", driver="core", backing_store=False) as file:
+            microsecond = 10**9
+            file["final/end"] = 30 * microsecond
+            file["epochs/time"] = numpy.array([10, 20, 30]) * microsecond
+            # Of two SMs: 100 instructions in a dense phase, then 10 in each epoch.
+            file["stats/sm/warp_instructions"] = numpy.array([[[60], [40]], [[5], [5]], [[10], [0]]])
+            alone = progress.Progress(file)
+        for instructions, time in ((50, 5), (105, 15), (120, 30), (135, 45)):  # beyond the span: at its last rate
+            self.assertAlmostEqual(alone.time_of(instructions, span=30), time)
+        for instructions, time in ((120, 30), (170, 35), (240 + 105, 75)):  # was done at 30: starts over
+            self.assertAlmostEqual(alone.time_of(instructions, span=60), time)
 
     def test_every_run_has_a_name_of_its_own(self):
         runs = all_runs((8, 16))
