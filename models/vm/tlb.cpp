@@ -11,7 +11,6 @@ TlbArray::TlbArray(std::uint32_t entries, std::uint32_t ways) : ways_(ways == 0 
   LOCKSTEP_CHECK(entries % ways_ == 0, "a translation array does not divide into sets");
   orders_.resize(entries / ways_);
   buckets_ = Buckets(std::size_t{2} * entries);
-  heads_.resize(buckets_.count(), none);
 }
 
 std::uint32_t TlbArray::insert(TlbKey key, PageTableEntry value) {
@@ -26,6 +25,7 @@ std::uint32_t TlbArray::insert(TlbKey key, PageTableEntry value) {
       unchain(index);
     } else {
       ++used_;
+      if (heads_.empty()) heads_.resize(buckets_.count(), none);
     }
     std::uint32_t& head = heads_[bucket_of(key)];
     entries_[index].key = key;
@@ -120,7 +120,7 @@ void TlbArray::find_heads() {
   std::vector<bool> is_next(entries_.size());
   for (const Entry& entry : entries_)
     if (!entry.is_empty() && entry.chain != none) is_next[entry.chain] = true;
-  std::fill(heads_.begin(), heads_.end(), none);
+  heads_.assign(used_ == 0 ? 0 : buckets_.count(), none);
   for (std::uint32_t i = 0; i < entries_.size(); ++i)
     if (!entries_[i].is_empty() && !is_next[i]) heads_[bucket_of(entries_[i].key)] = i;
 }

@@ -101,8 +101,8 @@ class TlbArray {
   std::uint32_t ways_ = 1, used_ = 0;
   std::optional<TenantId> evicted_;  ///< for who asks right after an insert
   Buckets buckets_;
-  std::vector<Entry> entries_;  ///< set by set, up to the last one made
-  std::vector<std::uint32_t> heads_;
+  std::vector<Entry> entries_;        ///< set by set, up to the last one made
+  std::vector<std::uint32_t> heads_;  ///< none before the first entry: many TLBs stay empty
   std::vector<Order> orders_;
 };
 

@@ -20,6 +20,7 @@ TEST(FairParts, FillAnSmByTheSmallestDominantShare) {
   EXPECT_THAT(fair_parts(std::array{small, large}, limits), ElementsAre(4, 2));
   limits.registers = 2048 + 256;
   EXPECT_THAT(fair_parts(std::array{small, large}, limits), ElementsAre(5, 2));
+  EXPECT_THAT(fair_parts(std::array{small, small}, limits), ElementsAre(5, 4)) << "the first first";
   large.registers = 4096;
   EXPECT_THAT(fair_parts(std::array{small, large}, limits), ElementsAre(9, 0));
 }
@@ -27,13 +28,13 @@ TEST(FairParts, FillAnSmByTheSmallestDominantShare) {
 /// SMs with room for two blocks each, all taken by grid 1 when grid 2 comes; one is staged at each.
 class PartialSwitchingTest : public ::testing::Test {
  protected:
-  void begin(std::uint32_t sms, std::uint32_t urgent_blocks) {
+  void begin(std::uint32_t sms, std::uint32_t urgent_blocks, std::uint32_t waiting = 1) {
     BenchOptions options;
     options.sms = sms;
     options.sharing = "smk";
     options.preemption = "switch";
     bench.emplace(options);
-    bench->launch(0, {.grid = 1, .blocks = 3 * sms + 1});
+    bench->launch(0, {.grid = 1, .blocks = 3 * sms + waiting});
     bench->launch(200, {.grid = 2, .blocks = urgent_blocks, .tenant = 1});
     bench->run_until(290);
     bench->sent();
@@ -66,6 +67,15 @@ TEST_F(PartialSwitchingTest, TheKernelThatHasMostGivesUpAsFewBlocksAsItTakes) {
 TEST_F(PartialSwitchingTest, SmsMakeRoomForAsManyBlocksAsThereAre) {
   begin(3, 2);
   EXPECT_THAT(bench->sent(), ElementsAre("300 sm0 drain 1 s3", "300 sm1 drain 1 s4"));
+}
+
+/// Block 1.4 was staged at SM 0, and waits again.
+TEST_F(PartialSwitchingTest, AnSmWhereAKernelHasMoreThanItsPartMakesNoRoomForIt) {
+  begin(2, 1, 0);
+  EXPECT_THAT(bench->sent(), ElementsAre("300 sm0 drain 1 s2"));
+  bench->block(400, MessageKind::block_returned, 1, 0, 4);
+  bench->run_until(410);
+  EXPECT_THAT(bench->sent(), IsEmpty()) << "SM 1 has two blocks of grid 1";
 }
 
 TEST_F(PartialSwitchingTest, APlaceThatGetsFreeIsForTheSmallerShare) {
