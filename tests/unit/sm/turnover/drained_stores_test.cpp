@@ -20,7 +20,8 @@ const std::string numbers = R"(
 )";
 
 struct DrainRun {
-  explicit DrainRun(StoresDrainWith drain) : machine(kernel_of(numbers), options(drain)) {
+  explicit DrainRun(StoresDrainWith drain, const std::string& body = numbers)
+      : machine(kernel_of(body), options(drain)) {
     machine.record = true;
     machine.launch("k", {3, 1, 1}, {1, 1, 1},
                    {IdealMachine::address(0), IdealMachine::address(0), 0});
@@ -56,6 +57,18 @@ TEST(DrainedStores, WithTheGridOthersTakeTheBlocksPlaceMeanwhile) {
   EXPECT_LT(run.between_stores(), 500);
   for (std::uint32_t block = 0; block < 3; ++block)
     EXPECT_EQ(run.machine.get<std::uint32_t>(4 * block), block + 1);
+}
+
+/// When block 1 waits, the second store of block 0, whose place it has, is acknowledged first.
+TEST(DrainedStores, AFenceWaitsForStoresOfItsOwnBlock) {
+  DrainRun run(StoresDrainWith::grid, numbers + "membar.gl;\nst.global.u32 [%rd3], %r2;\n");
+  run.machine.run();
+  run.machine.sort_seen();
+  ASSERT_EQ(run.machine.seen.size(), 6u);
+  for (const std::size_t first : {0, 2, 4}) {
+    EXPECT_GE(run.machine.seen[first + 1].departure - run.machine.seen[first].departure,
+              acknowledged_after);
+  }
 }
 
 TEST(DrainedStores, TheDispatcherHearsOnceThatAllOfAGridAreAcknowledged) {
