@@ -11,17 +11,16 @@ import sys
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
-def run_sweep(arguments, scenarios, command="run", options=()):
+def run_sweep(arguments, scenarios):
     """Writes {name: text of a scenario} into the folder and runs them; ends the program if one fails, or if they were
     submitted."""
     folder = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in scenarios.items():
         (folder / f"{name}.yaml").write_text(text)
-    settings = ", ".join(f"'{option}'" for option in ("--threads", "1", *options))
     listed = "".join(f"  - {name}.yaml\n" for name in scenarios)
     sweep = folder / "sweep.yaml"
-    sweep.write_text(f"command: {command}\noutput: {folder}/output\narguments: [{settings}]\nscenario:\n{listed}")
+    sweep.write_text(f"output: {folder}/output\narguments: ['--threads', '1']\nscenario:\n{listed}")
     if arguments.slurm is not None:
         submit(arguments.lockstep, sweep, arguments.slurm)
     status = subprocess.run([arguments.lockstep, "sweep", sweep, "--jobs", str(arguments.jobs)], check=False).returncode

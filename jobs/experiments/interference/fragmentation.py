@@ -10,7 +10,7 @@ hold, in all frames; and in 294 MiB, of which little more is free than they need
 `show` prints the sum of instructions per cycle over that without fragmentation, large pages made, and memory bloat.
 """
 from mosaic import NEAR, SIZES, rates
-from points import Experiment, Point, parser_of
+from points import Point, run_or_show
 
 PAIR = ("inverted_index", "page_view_count")
 DESIGNS = {
@@ -82,13 +82,5 @@ def show(experiment):
             print(f"| {100 * occupancy:.0f} % | {emptied} | {shares} |")
 
 
-def main():
-    arguments = parser_of(__doc__, "fragmentation").parse_args()
-    experiment = Experiment(arguments, "run")
-    if arguments.verb == "run":
-        experiment.run(list(points()))
-    show(experiment)
-
-
 if __name__ == "__main__":
-    main()
+    run_or_show(__doc__, "fragmentation", points, show)

@@ -25,7 +25,7 @@ CATEGORIES = {
 PAIRS = tuple(pair for pairs in CATEGORIES.values() for pair in pairs)
 SMS = 15
 # 20 epochs of MASK of 100,000 cycles each. What a program copies before its first kernel takes the time of its DRAM
-# writes, since the paper measures what GPUs do. Only scalar_product is over within the span, and copies anew.
+# writes, since the paper measures what GPUs do. Who is over within the span copies anew.
 SPAN = (("simulation.stop_at", "1961us"), ("simulation.epoch", "20us"), ("host.link_curve", "affine"),
         ("host.link_bandwidth", "10TB/s"), ("host.transfer_setup", "0us"), ("host.link_latency", "10ns"))
 FILL = ("tlb_fill", "mask")
@@ -62,7 +62,7 @@ def points(pairs=PAIRS):
     yield from (point_of(pair, design) for pair in pairs for design in DESIGNS)
 
 
-def speedups_of(experiment, shared, names, runs_alone):
+def speedups_of(experiment, shared, runs_alone):
     """Of the applications of a point over their runs alone."""
     with experiment.output(shared) as file:
         return speedups(file, [experiment.output(point) for point in runs_alone])
@@ -99,7 +99,7 @@ def show_metric(title, experiment, pairs, of_speeds):
         members = [pair for pair in members if pair in pairs]
         for pair in members:
             runs_alone = [alone(name) for name in pair]
-            values = [of_speeds(speedups_of(experiment, point_of(pair, design), pair, runs_alone))
+            values = [of_speeds(speedups_of(experiment, point_of(pair, design), runs_alone))
                       for design in DESIGNS]
             rows.append((" + ".join(pair), values))
             means.setdefault(category, []).append(values)
@@ -160,7 +160,7 @@ def main():
     parser.add_argument("--pairs", nargs="+", choices=["+".join(pair) for pair in PAIRS], metavar="A+B",
                         help="some of the pairs only")
     arguments = parser.parse_args()
-    experiment = Experiment(arguments, "run")
+    experiment = Experiment(arguments)
     pairs = [pair for pair in PAIRS if not arguments.pairs or "+".join(pair) in arguments.pairs]
     if arguments.verb == "run":
         experiment.run(list(points(pairs)))

@@ -78,7 +78,7 @@ class Part:
 
     @staticmethod
     def weighted(experiment, point):
-        return sum(speedups_of(experiment, point, PAIR, alone(2)))
+        return sum(speedups_of(experiment, point, alone(2)))
 
 
 class Crowd(Part):
@@ -90,7 +90,7 @@ class Crowd(Part):
     def show(self, experiment):
         rows = []
         for count in range(1, len(CROWD) + 1):
-            speeds = {design: sum(speedups_of(experiment, of_crowd(count, design), CROWD[:count], alone(count)))
+            speeds = {design: sum(speedups_of(experiment, of_crowd(count, design), alone(count)))
                       for design in ("SharedTLB", "MASK", "Ideal")}
             rows.append((count, [speeds["SharedTLB"] / speeds["Ideal"], speeds["MASK"] / speeds["Ideal"],
                                  speeds["MASK"] / speeds["SharedTLB"]]))
@@ -203,7 +203,7 @@ class Fermi(Part):
 
     def show(self, experiment):
         runs_alone = [on_fermi((name,), "SharedTLB") for name in PAIR]
-        speeds = {design: sum(speedups_of(experiment, on_fermi(PAIR, design), PAIR, runs_alone))
+        speeds = {design: sum(speedups_of(experiment, on_fermi(PAIR, design), runs_alone))
                   for design in self.DESIGNS}
         print("K13: on Fermi, % of Ideal:",
               {design: f"{100 * speed / speeds['Ideal']:.1f}" for design, speed in speeds.items()})
@@ -234,7 +234,7 @@ def main():
     parser = parser_of(__doc__, "mask_sweeps")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     arguments = parser.parse_args()
-    experiment = Experiment(arguments, "run")
+    experiment = Experiment(arguments)
     if arguments.verb == "run":
         experiment.run(points(arguments.parts))
     for part in arguments.parts:

@@ -10,7 +10,7 @@ L2 and the DRAM counted, and what more banks bring.
 """
 import math
 
-from points import Experiment, Point, parser_of
+from points import Point, run_or_show
 
 APPLICATIONS = {
     "bfs": "{vertices: 262144, edges: 2097152}",
@@ -74,6 +74,11 @@ def point_of(application, variant, banks=1):
     return Point("medic_fermi", ((application, APPLICATIONS[application]),),
                  (("cache_policy", cache), ("dram_scheduler", scheduler), ("translation", "ideal")),
                  overrides=overrides)
+
+
+def points():
+    yield from (point_of(application, variant) for application in APPLICATIONS for variant in VARIANTS)
+    yield from (point_of(application, "baseline", count) for application in APPLICATIONS for count in BANKS)
 
 
 def kernel_time(experiment, application, variant, banks=1):
@@ -160,14 +165,5 @@ def show(experiment):
               f" | {PAPER_TYPES.get(application, '')} |")
 
 
-def main():
-    arguments = parser_of(__doc__, "medic").parse_args()
-    experiment = Experiment(arguments, "run")
-    if arguments.verb == "run":
-        experiment.run([point_of(application, variant) for application in APPLICATIONS for variant in VARIANTS] +
-                       [point_of(application, "baseline", count) for application in APPLICATIONS for count in BANKS])
-    show(experiment)
-
-
 if __name__ == "__main__":
-    main()
+    run_or_show(__doc__, "medic", points, show)

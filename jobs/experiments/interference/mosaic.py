@@ -11,7 +11,7 @@ out equally, under each design, and a pair with fewer TLB entries; alone, an app
 import functools
 import itertools
 
-from points import Experiment, Point, parser_of
+from points import Point, run_or_show
 from sizes import LARGE
 
 # 32 MiB and more of buffers each: tables of 32 MiB in which every thread looks up at random, streams, and tiles.
@@ -178,13 +178,5 @@ def show(experiment):
     show_applications(experiment)
 
 
-def main():
-    arguments = parser_of(__doc__, "mosaic").parse_args()
-    experiment = Experiment(arguments, "run")
-    if arguments.verb == "run":
-        experiment.run(list(dict.fromkeys(points())))
-    show(experiment)
-
-
 if __name__ == "__main__":
-    main()
+    run_or_show(__doc__, "mosaic", points, show)

@@ -10,7 +10,7 @@ or coming when they are touched, under GPU-MMU, Mosaic and GPU-MMU with 2 MiB pa
 on as large a table. `show` prints speeds over that with copies, and the memory that pages of either size take.
 """
 from mosaic import PAIRS, SIZES, weighted_speedup
-from points import Experiment, Point, parser_of
+from points import Point, run_or_show
 
 PCIE = (("host.link_curve", "affine"), ("host.link_bandwidth", "7.96GB/s"), ("host.transfer_setup", "0fs"),
         ("simulation.record_faults", "true"))
@@ -78,13 +78,5 @@ def show(experiment):
     show_memory(experiment)
 
 
-def main():
-    arguments = parser_of(__doc__, "mosaic_paging").parse_args()
-    experiment = Experiment(arguments, "run")
-    if arguments.verb == "run":
-        experiment.run(list(points()))
-    show(experiment)
-
-
 if __name__ == "__main__":
-    main()
+    run_or_show(__doc__, "mosaic_paging", points, show)

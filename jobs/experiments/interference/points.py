@@ -54,28 +54,31 @@ class Point:
 class Experiment:
     """A folder with the scenarios of points, the sweep that runs them, and their outputs."""
 
-    def __init__(self, arguments, command):
-        self.arguments, self.command = arguments, command
+    def __init__(self, arguments):
+        self.arguments = arguments
         self.folder = arguments.folder.resolve()
 
-    def run(self, points, options=()):
+    def run(self, points):
         self.folder.mkdir(parents=True, exist_ok=True)
         for point in points:
             for file, text in point.workloads().items():
                 (self.folder / file).write_text(text)
-        sweeps.run_sweep(self.arguments, {point.name(): point.scenario() for point in points}, self.command, options)
+        sweeps.run_sweep(self.arguments, {point.name(): point.scenario() for point in points})
 
     def output(self, point):
         """The HDF5 file of a point, open for reading."""
         import h5py
         return h5py.File(self.folder / "output" / f"{point.name()}.h5")
 
-    def metrics(self, point):
-        """What `compare` said of a point."""
-        import yaml
-        name = point.name()
-        return yaml.safe_load((self.folder / "output" / name / f"{name}.compare.yaml").read_text())
-
 
 def parser_of(text, folder):
     return sweeps.parser_of(text, folder, "show")
+
+
+def run_or_show(text, folder, points, show):
+    """The program of an experiment without options of its own: runs `points()` if asked to, and shows what came."""
+    arguments = parser_of(text, folder).parse_args()
+    experiment = Experiment(arguments)
+    if arguments.verb == "run":
+        experiment.run(list(dict.fromkeys(points())))
+    show(experiment)
