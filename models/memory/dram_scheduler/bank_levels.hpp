@@ -1,9 +1,9 @@
-/// Two levels of urgency that decide which request a bank serves next; of the banks, the first
-/// ready goes, then the one with the oldest request, whatever its level.
+/// Levels of urgency that decide which request a bank serves next; of the banks, the first ready
+/// goes, then the one with the oldest request, whatever its level.
 ///
 /// So one that is urgent does not turn the bus around between those of other banks, as it does with
 /// StrictLevels.  With `rows_stay` a bank first finishes what its open row holds.
-/// Source: 004, section 4.3.4, as a scheduler that picks a request for each free bank:
+/// Source: 004, sections 4.3.4 and 6.4.4, as a scheduler that picks a request for each free bank:
 /// GPGPU-Sim 3.2.
 #pragma once
 
@@ -13,21 +13,32 @@ namespace lockstep {
 
 class BankLevels {
  public:
-  BankLevels(Cycles age_limit, bool rows_stay) : requests_(age_limit), rows_stay_(rows_stay) {}
+  /// Levels from `first` on, up to the one before `end`.
+  BankLevels(unsigned first, unsigned end, Cycles age_limit, bool rows_stay)
+      : first_(first), end_(end), rows_stay_(rows_stay), requests_(age_limit) {}
 
-  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) {
-    const std::uint64_t urgent = queue.active_banks(0), all = urgent | queue.active_banks(1);
-    return requests_.choose(queue, banks, all, all, now, [&](std::uint32_t bank) {
-      if (((urgent >> bank) & 1) == 0) return 1u;
-      const bool row_is_for_others = queue.oldest_hit(bank, 0) == DramEntry::none &&
-                                     queue.oldest_hit(bank, 1) != DramEntry::none;
-      return rows_stay_ && row_is_for_others ? 1u : 0u;
-    });
+  /// Not in the banks `taken`.
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now,
+                    std::uint64_t taken = 0) {
+    std::uint64_t all = 0;
+    for (unsigned level = first_; level < end_; ++level) all |= queue.active_banks(level);
+    return requests_.choose(queue, banks, all, all & ~taken, now,
+                            [&](std::uint32_t bank) { return level_of(queue, bank); });
   }
 
  private:
-  FirstReady requests_;
+  /// Which level a bank with requests serves.
+  unsigned level_of(const DramQueue& queue, std::uint32_t bank) const {
+    unsigned most_urgent = first_;
+    while (((queue.active_banks(most_urgent) >> bank) & 1) == 0) ++most_urgent;
+    for (unsigned level = most_urgent; rows_stay_ && level < end_; ++level)
+      if (queue.oldest_hit(bank, level) != DramEntry::none) return level;
+    return most_urgent;
+  }
+
+  const unsigned first_, end_;
   const bool rows_stay_;
+  FirstReady requests_;
 };
 
 }  // namespace lockstep

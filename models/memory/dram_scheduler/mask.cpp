@@ -17,29 +17,30 @@
 #include "core/parameters/parameters.hpp"
 #include "core/statistics/statistics.hpp"
 #include "models/coordinator/mask_decision.hpp"
-#include "models/memory/dram_scheduler/strict_levels.hpp"
+#include "models/memory/dram_scheduler/level_order.hpp"
 
 namespace lockstep {
 namespace {
 
 enum MaskQueue : std::uint8_t { golden, silver, normal };
 
-struct MaskSchedulerParameters {
+struct MaskSchedulerParameters : LevelOrderParameters {
   std::uint32_t golden = 0;
   double silver_share = 0;
-  Cycles silence, age_limit;
+  bool writes = true;
+  Cycles silence;
   static auto schema() {
     using namespace literals;
     using P = MaskSchedulerParameters;
-    return parameters<P>()
+    return fields<P>()
         .field("golden", &P::golden, 16, range(1, 4096), "places for walks beyond the queue's own",
                "requests")
         .field("silver_share", &P::silver_share, 0.25, range(0.0, 1.0),
                "of the queue's places is for the tenant whose turn it is; at least one")
         .field("silence", &P::silence, 1000_cycles, range(1_cycles, 10'000'000'000_cycles),
                "DRAM cycles after which a tenant that sends nothing loses its turn")
-        .field("age_limit", &P::age_limit, 5000_cycles, range(0_cycles, 10'000'000'000_cycles),
-               "DRAM cycles after which data go before younger hits in their bank; 0: never");
+        .field("writes", &P::writes, true,
+               "writes have turns as well, although no warp waits for one");
   }
 };
 
@@ -71,20 +72,24 @@ class MaskScheduler final : public DramScheduler {
     MaskQueue queue = normal;
     if (request.walk_level != 0 && !write) {
       queue = golden;
-    } else if (request.tenant == turn_ && silver_used_ < silver_places_) {
+    } else if (in_turn(request.tenant, write) && silver_used_ < silver_places_) {
       queue = silver;
     }
     return {queue, of_warps_ ? level_of(queue, request) : std::uint8_t{queue}};
   }
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
-    return levels_.choose(queue, banks, now);
+    const std::uint64_t walked = queue.active_banks(golden);
+    if (walked == 0) return data_.choose(queue, banks, now);
+    DramChoice choice = walks_.choose(queue, banks, walked, now);
+    add_lower(choice, data_.choose(queue, banks, now, walked), dual_command_bus_);
+    return choice;
   }
 
   void on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now) override {
     const DramEntry& entry = queue[place];
-    const bool in_turn = entry.tenant == turn_ && entry.pool != golden;
-    if (!in_turn && now - heard_ >= silence_) return end_turn(now);
-    if (in_turn) heard_ = now;
+    const bool of_turn = entry.pool != golden && in_turn(entry.tenant, entry.write);
+    if (!of_turn && now - heard_ >= silence_) return end_turn(now);
+    if (of_turn) heard_ = now;
     if (entry.pool != silver) return;
     ++silver_used_;
     ++statistics_.silver_requests[turn_];
@@ -113,18 +118,15 @@ class MaskScheduler final : public DramScheduler {
         golden_places_(p.golden),
         silver_places_(std::max(1u, static_cast<std::uint32_t>(places(setup) * p.silver_share))),
         normal_places_(std::max(1u, places(setup) - std::min(silver_places_, places(setup)))),
+        writes_(p.writes),
+        dual_command_bus_(setup.parameters.dram.dual_command_bus),
         silence_(p.silence.count()),
-        levels_(setup.parameters.dram, age_limits(of_warps ? 5 : 3, p.age_limit)),
+        walks_(FirstReady::in_order, golden),
+        data_(setup.parameters.dram, golden + 1, of_warps ? 5 : 3, p),
         turns_(setup.tenants,
                std::max<std::uint64_t>(1, MaskDecision::usual_turns / setup.tenants)),
         left_(turns_[0]) {
     set_tenants(statistics_, setup.tenants);
-  }
-  /// Walks go in order.
-  static std::vector<Cycles> age_limits(std::size_t levels, Cycles of_data) {
-    std::vector<Cycles> limits(levels, of_data);
-    limits.front() = FirstReady::in_order;
-    return limits;
   }
   static std::uint8_t level_of(MaskQueue queue, const MemoryRequest& request) {
     if (queue == golden) return 0;
@@ -133,6 +135,10 @@ class MaskScheduler final : public DramScheduler {
   }
   static std::uint32_t places(const PartitionPolicySetup& setup) {
     return setup.parameters.dram.queue + setup.parameters.dram.write_queue;
+  }
+  /// Whether it has Silver.
+  bool in_turn(std::uint16_t tenant, bool write) const {
+    return tenant == turn_ && (writes_ || !write);
   }
 
   void end_turn(DramCycle now) {
@@ -144,8 +150,11 @@ class MaskScheduler final : public DramScheduler {
 
   const bool of_warps_;
   const std::uint32_t golden_places_, silver_places_, normal_places_;
+  const bool writes_;  ///< have turns, too
+  const bool dual_command_bus_;
   const std::int64_t silence_;
-  StrictLevels levels_;
+  FirstReady walks_;  ///< in order
+  LevelOrder data_;
   std::vector<std::uint64_t> turns_;  ///< requests of a turn, by tenant
   std::uint16_t turn_ = 0;            ///< whose it is
   std::uint64_t left_;                ///< requests of this turn

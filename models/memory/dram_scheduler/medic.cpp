@@ -11,36 +11,21 @@
 
 #include "core/parameters/parameters.hpp"
 #include "core/statistics/statistics.hpp"
-#include "models/memory/dram_scheduler/bank_levels.hpp"
-#include "models/memory/dram_scheduler/strict_levels.hpp"
+#include "models/memory/dram_scheduler/level_order.hpp"
 
 namespace lockstep {
 namespace {
 
-/// Among what the high queue goes first.
-enum class MedicFirst : std::uint8_t { all, bank };
-
-struct MedicSchedulerParameters {
+struct MedicSchedulerParameters : LevelOrderParameters {
   std::uint32_t high = 0;
-  bool open_rows = false, writes = true;
-  MedicFirst first = MedicFirst::all;
-  Cycles age_limit;
+  bool writes = true;
   static auto schema() {
-    using namespace literals;
     using P = MedicSchedulerParameters;
-    return parameters<P>()
+    return fields<P>()
         .field("high", &P::high, 64, range(1, 4096),
                "places for warps that mostly hit, beyond the queue's own", "requests")
-        .field("first", &P::first, MedicFirst::all, choice({"all", "bank"}),
-               "before what a request of a warp that mostly hits goes: all requests, or those of "
-               "its bank, as where a scheduler picks a request for each bank")
-        .field("open_rows", &P::open_rows, false,
-               "a row that is open stays so for requests of other warps, while none of those that "
-               "mostly hit wants it")
         .field("writes", &P::writes, true,
-               "writes of warps that mostly hit go first as well, although no warp waits for one")
-        .field("age_limit", &P::age_limit, 5000_cycles, range(0_cycles, 10'000'000'000_cycles),
-               "DRAM cycles after which a request goes before younger hits in its bank; 0: never");
+               "writes of warps that mostly hit go first as well, although no warp waits for one");
   }
 };
 
@@ -70,7 +55,7 @@ class MedicScheduler final : public DramScheduler {
     return {lane, lane};
   }
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
-    return by_bank_ ? banks_.choose(queue, banks, now) : levels_.choose(queue, banks, now);
+    return order_.choose(queue, banks, now);
   }
   void on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) override {
     const DramEntry& entry = queue[place];
@@ -86,15 +71,11 @@ class MedicScheduler final : public DramScheduler {
       : high_(p.high),
         low_(dram.queue + dram.write_queue),
         writes_(p.writes),
-        by_bank_(p.first == MedicFirst::bank),
-        banks_(p.age_limit, p.open_rows),
-        levels_(dram, {p.age_limit, p.age_limit}, p.open_rows) {}
+        order_(dram, 0, 2, p) {}
 
   const std::uint32_t high_, low_;  ///< places
   const bool writes_;               ///< of warps that mostly hit are in the high queue
-  const bool by_bank_;
-  BankLevels banks_;
-  StrictLevels levels_;
+  LevelOrder order_;
   MedicSchedulerStatistics statistics_;
 };
 

@@ -14,45 +14,51 @@
 
 namespace lockstep {
 
+/// Adds to what requests above have chosen what a lower one may have beside it.
+inline void add_lower(DramChoice& choice, const DramChoice& lower, bool dual_command_bus) {
+  const bool free = choice.column == DramChoice::none && choice.row == DramChoice::none;
+  if (free || (dual_command_bus && choice.column == DramChoice::none)) choice.column = lower.column;
+  if (free || (dual_command_bus && choice.row == DramChoice::none)) choice.row = lower.row;
+  choice.wake = std::min(choice.wake, lower.wake);
+}
+
 class StrictLevels {
  public:
-  /// One age limit for each level.
-  StrictLevels(const DramParameters& dram, const std::vector<Cycles>& age_limits,
-               bool rows_stay = false)
-      : dual_bus_(dram.dual_command_bus), rows_stay_(rows_stay) {
-    for (const Cycles limit : age_limits)
-      levels_.emplace_back(limit, static_cast<unsigned>(levels_.size()));
-    count_ = static_cast<unsigned>(levels_.size());
+  /// Levels from `first` on, up to the one before `end`.
+  StrictLevels(const DramParameters& dram, unsigned first, unsigned end, Cycles age_limit,
+               bool rows_stay)
+      : dual_bus_(dram.dual_command_bus), rows_stay_(rows_stay), first_(first), end_(end) {
+    for (unsigned level = first; level < end; ++level) levels_.emplace_back(age_limit, level);
   }
 
-  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) {
-    const unsigned count = count_;
-    unsigned waiting = 0, first = count, last = 0;  // levels with requests
-    for (unsigned level = count; level-- > 0;) {
+  /// Not in the banks `taken`.
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now,
+                    std::uint64_t taken = 0) {
+    unsigned waiting = 0, upper = end_, lower = first_;  // levels with requests
+    for (unsigned level = end_; level-- > first_;) {
       if (queue.active_banks(level) == 0) continue;
       waiting |= 1u << level;
-      last = std::max(last, level);
-      first = level;
+      lower = std::max(lower, level);
+      upper = level;
     }
-    if (first == last) return levels_[first].choose(queue, banks, queue.active_banks(first), now);
-    return choose_of_several(queue, banks, waiting, now);
+    if (upper == lower)
+      return of(upper).choose(queue, banks, queue.active_banks(upper) & ~taken, now);
+    return choose_of_several(queue, banks, waiting, taken, now);
   }
 
  private:
+  FirstReady& of(unsigned level) { return levels_[level - first_]; }
+
+  /// `above`: banks for which requests of higher levels wait.
   DramChoice choose_of_several(const DramQueue& queue, const DramBanks& banks, unsigned waiting,
-                               DramCycle now) {
+                               std::uint64_t above, DramCycle now) {
     DramChoice choice;
-    std::uint64_t above = 0;  // banks for which requests of higher levels wait
     for (; waiting != 0; waiting &= waiting - 1) {
       const auto level = static_cast<unsigned>(std::countr_zero(waiting));
       std::uint64_t active = queue.active_banks(level);
       if (rows_stay_) active &= ~hits_below_only(queue, level);
-      const DramChoice one = levels_[level].choose(queue, banks, active & ~above, now);
+      add_lower(choice, of(level).choose(queue, banks, active & ~above, now), dual_bus_);
       above |= active;
-      const bool free = choice.column == DramChoice::none && choice.row == DramChoice::none;
-      if (free || (dual_bus_ && choice.column == DramChoice::none)) choice.column = one.column;
-      if (free || (dual_bus_ && choice.row == DramChoice::none)) choice.row = one.row;
-      choice.wake = std::min(choice.wake, one.wake);
     }
     return choice;
   }
@@ -63,7 +69,7 @@ class StrictLevels {
     for (std::uint64_t rest = queue.active_banks(level); rest != 0; rest &= rest - 1) {
       const auto bank = static_cast<std::uint32_t>(std::countr_zero(rest));
       if (queue.oldest_hit(bank, level) != DramEntry::none) continue;
-      for (unsigned below = level + 1; below < levels_.size(); ++below)
+      for (unsigned below = level + 1; below < end_; ++below)
         if (queue.oldest_hit(bank, below) != DramEntry::none) {
           banks |= std::uint64_t{1} << bank;
           break;
@@ -73,7 +79,7 @@ class StrictLevels {
   }
 
   const bool dual_bus_, rows_stay_;
-  unsigned count_ = 0;
+  const unsigned first_, end_;
   std::vector<FirstReady> levels_;
 };
 

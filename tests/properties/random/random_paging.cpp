@@ -78,7 +78,9 @@ void set_translation(PagingSettings& s) {
                               "{name: mask, epoch: 1200, token_rule: hill-climb}",
                               "{name: mask, epoch: 4000, tokens: false}"});
   if (!s.has("policies.tlb_fill=lru"))
-    s.any("policies.dram_scheduler", {"mask", "{name: mask, golden: 1, silver_share: 0}", "fcfs"});
+    s.any("policies.dram_scheduler",
+          {"mask", "{name: mask, golden: 1, silver_share: 0}",
+           "{name: mask, first: bank, open_rows: true, writes: false, age_limit: 0}", "fcfs"});
 }
 
 /// With local handling also on a machine whose SMs stall, which only tests build.

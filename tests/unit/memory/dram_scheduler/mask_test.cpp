@@ -95,5 +95,75 @@ TEST(MaskScheduler, AFullSilverQueueSendsToNormal) {
   EXPECT_EQ(dram.served(), 3u);
 }
 
+TEST(MaskScheduler, WritesHaveNoTurnIfAsked) {
+  DramParameters p = eight_places();
+  p.write_queue = 0;
+  const auto has_room_beside_full_normal_queue = [&](const std::string& policy, bool write) {
+    DramBench dram(p, policy);
+    for (std::uint32_t row = 1; row <= 6; ++row)
+      dram.send(0, {.bank = 0, .row = row, .tenant = 1});
+    MemoryRequest request;  // of the tenant whose turn it is
+    return dram.channel().room(request, write);
+  };
+  EXPECT_TRUE(has_room_beside_full_normal_queue("mask", true));
+  EXPECT_FALSE(has_room_beside_full_normal_queue("{name: mask, writes: false}", true));
+  EXPECT_TRUE(has_room_beside_full_normal_queue("{name: mask, writes: false}", false));
+}
+
+TEST(MaskScheduler, ATenantThatOnlyWritesIsSilentIfWritesHaveNoTurn) {
+  const auto order = [](const std::string& policy) {
+    DramParameters p = eight_places();
+    p.write_queue = 0;
+    DramBench dram(p, policy);
+    for (std::int64_t at = 0; at <= 1000; at += 500)
+      dram.send(at, {.bank = 1, .row = 1, .tenant = 0, .write = true});
+    dram.send(1001, {.bank = 1, .row = 1, .tenant = 1});  // the first tenant's turn ends, or not
+    dram.run();
+    dram.send(2000, {.bank = 0, .row = 1, .tenant = 0});
+    dram.send(2000, {.bank = 0, .row = 2, .tenant = 1});
+    dram.run();
+    return dram.order();
+  };
+  EXPECT_EQ(order("mask"), (Order{3, 4, 5}));
+  EXPECT_EQ(order("{name: mask, writes: false}"), (Order{3, 5, 4}));
+}
+
+TEST(MaskScheduler, TheTurnGoesFirstAmongAllOrOnlyInItsBank) {
+  const auto order = [](const std::string& policy, std::uint32_t bank_of_silver) {
+    DramBench dram(eight_places(), policy);
+    dram.send(0, {.bank = 0, .row = 1, .tenant = 1});
+    dram.send(0, {.bank = bank_of_silver, .row = 2, .tenant = 0});
+    dram.run();
+    return dram.order();
+  };
+  EXPECT_EQ(order("mask", 4), (Order{1, 0}));
+  EXPECT_EQ(order("{name: mask, first: bank}", 4), (Order{0, 1}));
+  EXPECT_EQ(order("{name: mask, first: bank}", 0), (Order{1, 0}));
+}
+
+TEST(MaskScheduler, RowsStayOpenForNormalIfAskedButNotBeforeAWalk) {
+  for (const std::string first : {"all", "bank"}) {
+    DramBench dram(eight_places(), "{name: mask, open_rows: true, first: " + first + "}");
+    dram.send(0, {.bank = 0, .row = 1, .tenant = 1});
+    dram.send(1, {.bank = 0, .row = 1, .tenant = 1});
+    dram.send(1, {.bank = 0, .row = 2, .tenant = 0});
+    dram.run();
+    EXPECT_EQ(dram.order(), (Order{0, 1, 2})) << first;
+    dram.send(500, {.bank = 0, .row = 1, .tenant = 1});
+    dram.send(501, {.bank = 0, .row = 1, .tenant = 1});
+    dram.send(501, {.bank = 0, .row = 3, .tenant = 0, .walk_level = 4});
+    dram.run();
+    EXPECT_EQ(dram.order(), (Order{0, 1, 2, 5, 3, 4})) << first;
+  }
+}
+
+TEST(MaskScheduler, AWalkGoesFirstAmongAllEvenIfDataDoSoInTheirBankOnly) {
+  DramBench dram(eight_places(), "{name: mask, first: bank}");
+  dram.send(0, {.bank = 0, .row = 1, .tenant = 1});
+  dram.send(0, {.bank = 4, .row = 2, .tenant = 1, .walk_level = 4});
+  dram.run();
+  EXPECT_EQ(dram.order(), (Order{1, 0}));
+}
+
 }  // namespace
 }  // namespace lockstep::test::mask_scheduler_test
