@@ -92,6 +92,7 @@ inline std::vector<Reference> all() {
       {"bandwidth", bandwidth::run},
       {"frames", frames::run},
       {"barnes_hut", barnes_hut::run, {{"force", 1e-4}}},
+      {"barnes_hut_warps", barnes_hut::run_by_warps, {{"force", 1e-4}}},
       {"bfs", bfs::run},
       {"bfs_two", bfs_two::run},
       {"black_scholes", black_scholes::run, {{"call", 1e-4}, {"put", 1e-4}}},

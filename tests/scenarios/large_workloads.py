@@ -24,6 +24,7 @@ SIZES = {
     "backprop": "{inputs: 4096, units: 320}",
     "bandwidth": "{n: 4194304, blocks: 640}",
     "barnes_hut": "{bodies: 8192, levels: 6}",
+    "barnes_hut_warps": "{bodies: 8192, levels: 6}",
     "bfs": "{vertices: 131072, edges: 2097152}",
     "bfs_two": "{vertices: 32768, edges: 262144}",
     "black_scholes": "{options: 262144}",

@@ -118,7 +118,7 @@ class Near(Part):
     def show(self, experiment):
         table("latency between GMMU and L2", self.DESIGNS,
               [(label, [self.weighted(experiment, of_pair(design, near)) for design in self.DESIGNS])
-               for label, near in (("the network's, 120 and 20 cycles", ()), ("10 cycles each way", NEAR))])
+               for label, near in (("the network's, 150 and 20 cycles", ()), ("10 cycles each way", NEAR))])
 
 
 class Walks(Part):

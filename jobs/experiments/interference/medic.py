@@ -28,7 +28,7 @@ APPLICATIONS = {
     "similarity_score": "{queries: 720, popular_pairs: 6400, other_pairs: 4800, front: 4096, documents: 1152000, "
                         "block: 256, blocks: 90}",
     "hotspot": "{width: 512, height: 512}",
-    "barnes_hut": "{bodies: 8192, levels: 6}",
+    "barnes_hut_warps": "{bodies: 16384, levels: 7}",
 }
 # Cycles. Where blocks come and go, shorter than the paper's, since kernels run for 0.2 to 6 million; where each warp
 # runs from the first cycle to the last, the paper's.
@@ -59,7 +59,7 @@ PAPER_TYPES = {"bfs": "40, 1, 20, 13, 26", "mst": "53, 12, 18, 2, 15", "scalar_p
                "streamcluster": "6, 0.2, 0.5, 0.3, 93", "inverted_index": "71, 5, 8, 1, 15",
                "backprop": "10, 27, 48, 6, 9", "page_view_count": "4, 1, 42, 20, 33",
                "page_view_rank": "18, 3, 28, 4, 47", "similarity_score": "67, 1, 11, 1, 20",
-               "hotspot": "1, 29, 69, 0.5, 0.5", "barnes_hut": "84, 0, 0, 1, 15"}
+               "hotspot": "1, 29, 69, 0.5, 0.5", "barnes_hut_warps": "84, 0, 0, 1, 15"}
 # Finds types out and changes nothing.
 VARIANTS["measured"] = (f"{{{MEDIC}, bypass: false, insertion: false}}", "fr-fcfs")
 BANKS = (2, 4)  # of a slice, times as many as the machine has

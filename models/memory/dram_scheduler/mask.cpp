@@ -5,9 +5,10 @@
 /// (Silver) is for the tenant whose turn it is, and the rest (Normal) for all.  A turn is a number
 /// of requests that all controllers are told once an epoch: the more walks of a tenant are under
 /// way and the more warps wait for each, the longer.  The lower queues starve while the upper ones
-/// are in use, as in the source.  `medic-mask` is both this and MeDiC's scheduler: in Silver and in
-/// Normal, requests of warps that mostly hit go first.
-/// Source: 004, sections 4.3.4 and 6.4.4; memory-interference.md, sections 5.3.5 and 7.
+/// are in use, as in the source, which speaks of demands: with `writes` off, what the L2 writes
+/// back has no turn.  `medic-mask` is both this and MeDiC's scheduler: in Silver and in Normal,
+/// requests of warps that mostly hit go first. Source: 004, sections 4.3.4 and 6.4.4;
+/// memory-interference.md, sections 5.3.5 and 7.
 ///
 /// Simplified: whether the tenant whose turn it is has fallen silent is looked at when a request
 /// arrives.

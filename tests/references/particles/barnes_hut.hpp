@@ -1,11 +1,13 @@
 #pragma once
 
-// Reference of the workload barnes_hut: cells summed directly from the bodies, forces in double
-// precision by recursion.
+// Reference of the workloads barnes_hut and barnes_hut_warps: cells summed directly from the
+// bodies, forces in double precision by recursion.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "tests/references/buffers.hpp"
 
@@ -49,26 +51,40 @@ inline void find_centres(Buffers& buffers) {
   }
 }
 
-/// What one body sees.
+struct Body {
+  float x, y;
+  double force_x = 0, force_y = 0;
+
+  float squared_distance(const float* cell) const {
+    const float dx = cell[0] - x, dy = cell[1] - y;
+    return std::fma(dx, dx, dy * dy);
+  }
+  void pull(const float* cell) {
+    const double softened = squared_distance(cell) + 1e-4f;
+    const double strength = cell[2] / (softened * std::sqrt(softened));
+    force_x += strength * (cell[0] - x);
+    force_y += strength * (cell[1] - y);
+  }
+};
+
+/// What bodies see that open a cell if one of them is too near.
 struct Walk {
   std::span<const float> cell;
   int levels;
-  float openness, x, y;
-  double force_x = 0, force_y = 0;
+  float openness;
+  std::vector<Body> bodies;
   unsigned visits = 0;
 
   void visit(int level, int row, int column) {
     const float* c = &cell[4 * cell_number(level, row, column)];
     ++visits;
     if (c[2] == 0.0f) return;
-    const float dx = c[0] - x, dy = c[1] - y;
-    const float squared = std::fma(dx, dx, dy * dy);
     const float size = 1.0f / static_cast<float>(1 << level);
-    if (level == levels || squared >= openness * (size * size)) {
-      const double softened = squared + 1e-4f;
-      const double pull = c[2] / (softened * std::sqrt(softened));
-      force_x += pull * dx;
-      force_y += pull * dy;
+    const bool closed = std::all_of(bodies.begin(), bodies.end(), [&](const Body& body) {
+      return level == levels || body.squared_distance(c) >= openness * (size * size);
+    });
+    if (closed) {
+      for (Body& body : bodies) body.pull(c);
       return;
     }
     for (int child = 0; child < 4; ++child) {
@@ -77,18 +93,30 @@ struct Walk {
   }
 };
 
-inline void run(const Parameters& parameters, Buffers& buffers) {
-  const int levels = integer(parameters, "levels");
+/// So many bodies walk as one.
+inline void run_together(int together, const Parameters& parameters, Buffers& buffers) {
+  const int levels = integer(parameters, "levels"), bodies = integer(parameters, "bodies");
   sum_cells(levels, buffers);
   find_centres(buffers);
-  for (int i = 0; i < integer(parameters, "bodies"); ++i) {
-    Walk walk{buffers.as<float>("cell"), levels, real(parameters, "openness"),
-              buffers.as<float>("x")[i], buffers.as<float>("y")[i]};
+  for (int first = 0; first < bodies; first += together) {
+    Walk walk{buffers.as<float>("cell"), levels, real(parameters, "openness"), {}};
+    for (int i = first; i < std::min(first + together, bodies); ++i)
+      walk.bodies.push_back({buffers.as<float>("x")[i], buffers.as<float>("y")[i]});
     walk.visit(0, 0, 0);
-    buffers.as<float>("force")[2 * i] = static_cast<float>(walk.force_x);
-    buffers.as<float>("force")[2 * i + 1] = static_cast<float>(walk.force_y);
-    buffers.as<unsigned>("visited")[i] = walk.visits;
+    int i = first;
+    for (const Body& body : walk.bodies) {
+      buffers.as<float>("force")[2 * i] = static_cast<float>(body.force_x);
+      buffers.as<float>("force")[2 * i + 1] = static_cast<float>(body.force_y);
+      buffers.as<unsigned>("visited")[i++] = walk.visits;
+    }
   }
+}
+
+inline void run(const Parameters& parameters, Buffers& buffers) {
+  run_together(1, parameters, buffers);
+}
+inline void run_by_warps(const Parameters& parameters, Buffers& buffers) {
+  run_together(32, parameters, buffers);
 }
 
 }  // namespace lockstep::reference::barnes_hut

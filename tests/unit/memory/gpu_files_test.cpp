@@ -50,6 +50,7 @@ TEST(GpuFiles, TheMaxwellsHaveTheirPapersShape) {
   EXPECT_EQ(mosaic.partitions * mosaic.l2.total_banks(), 12u);
   EXPECT_NEAR(double(l2_bytes(mosaic)), 2 << 20, 0.02 * (2 << 20));
   EXPECT_EQ(mask.dram.banks, 8u);
+  EXPECT_EQ(mask.l2.mshrs, mask.l2.banks * 32u);
 }
 
 TEST(GpuFiles, TheFermiOfMedicWritesThroughTwelveBanks) {

@@ -100,8 +100,7 @@ TEST(MaskScheduler, WritesHaveNoTurnIfAsked) {
   p.write_queue = 0;
   const auto has_room_beside_full_normal_queue = [&](const std::string& policy, bool write) {
     DramBench dram(p, policy);
-    for (std::uint32_t row = 1; row <= 6; ++row)
-      dram.send(0, {.bank = 0, .row = row, .tenant = 1});
+    for (std::uint32_t row = 1; row <= 6; ++row) dram.send(0, {.bank = 0, .row = row, .tenant = 1});
     MemoryRequest request;  // of the tenant whose turn it is
     return dram.channel().room(request, write);
   };
