@@ -1,14 +1,9 @@
 // The walk of barnes_hut with a warp that goes through the tree as one, its stack in shared memory:
 // a cell is opened for all of its bodies if one of them is too near.
-constexpr int deepest = 10;  // levels below the root
-constexpr int deep_stack = 3 * deepest + 4;
+#include "barnes_hut.cu"
+
 constexpr int most_warps = 8;  // of a block
 constexpr unsigned all_lanes = 0xffffffffu;
-
-// Levels stand one after the other, each row by row.
-__device__ __forceinline__ int level_start(int level) {
-  return ((1 << (2 * level)) - 1) / 3;
-}
 
 // `openness` is the square of the smallest ratio of distance to size at which a cell stays closed.
 extern "C" __global__ void bh_forces_by_warps(const float* __restrict__ x,
