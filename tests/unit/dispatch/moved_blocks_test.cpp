@@ -85,6 +85,23 @@ TEST_F(MovedBlocksTest, AnSmThatHasNoneToGiveIsNotAskedAgainBeforeItSavesOne) {
   EXPECT_THAT(bench->sent(), IsEmpty());
 }
 
+TEST(MovedBlocks, TheFirstSmIsAskedThatHasOneAndNeitherKeepsItNorWasAsked) {
+  DispatchedGrid grid;
+  grid.arriving = {0, 0, 0};
+  for (std::vector<bool>* each : {&grid.stopped_at, &grid.asked, &grid.keeps})
+    each->assign(3, each == &grid.stopped_at);
+  grid.away = {0, 0, 0};
+  EXPECT_EQ(grid.sm_to_ask(), std::nullopt);
+  for (const std::uint32_t sm : {0, 1, 2}) grid.goes_away(sm);
+  EXPECT_EQ(grid.sm_to_ask(), 0u);
+  grid.asked[0] = true;
+  EXPECT_EQ(grid.sm_to_ask(), 1u);
+  grid.keeps[1] = true;
+  EXPECT_EQ(grid.sm_to_ask(), 2u);
+  grid.stopped_at[2] = false;
+  EXPECT_EQ(grid.sm_to_ask(), std::nullopt);
+}
+
 TEST_F(MovedBlocksTest, WhatItHasExecutedThereCounts) {
   bench->block_given(510, 1, 0, 0, {10, 320});
   bench->block_given(600, 1, 0, 2, {5, 160});
