@@ -21,7 +21,7 @@ class Point:
     applications: tuple  # of (name, YAML map of parameters)
     policies: tuple  # of (key, YAML flow text)
     relaunch: bool = False
-    sms: int = 0  # of each application; 0: all share all
+    sms: int | tuple = 0  # of each application, or of each its own; 0: all share all
     overrides: tuple = ()  # of (key, value): what differs from the machine
     paged: bool = False  # data come from CPU memory when they are touched
 
@@ -36,7 +36,8 @@ class Point:
         for index, (name, parameters) in enumerate(self.applications):
             is_copy = name in [other for other, _ in self.applications[:index]]
             label = f"{name}_{index + 1}" if is_copy else name
-            more = ", relaunch: true" * self.relaunch + f", sms: {self.sms}" * (self.sms > 0)
+            sms = self.sms[index] if isinstance(self.sms, tuple) else self.sms
+            more = ", relaunch: true" * self.relaunch + f", sms: {sms}" * (sms > 0)
             workload = f"{name}_paged.yaml" if self.paged else f"{WORKLOADS}/{name}.yaml"
             tenants += (f"  - {{name: {label}, workload: {workload}, "
                         f"parameters: {parameters}{more}}}\n")
