@@ -20,11 +20,8 @@ SIZES = {
     "inverted_index": "{words: 65536, vocabulary: 65536, slots: 4194304}",
     **{name: LARGE[name] for name in ("scalar_product", "nearest_neighbour", "fft", "convolution_separable")},
 }
-COPIED = ("page_view_count", "inverted_index", "scalar_product", "nearest_neighbour")
-COPIES = tuple((name,) * count for name in COPIED for count in range(1, 6))
-PAIRS = tuple(itertools.combinations(SIZES, 2))
-TRIPLES = (("page_view_count", "inverted_index", "nearest_neighbour"), ("page_view_count", "scalar_product", "fft"),
-           ("inverted_index", "nearest_neighbour", "convolution_separable"))
+COPIES = tuple((name,) * count for name in SIZES for count in range(1, 6))
+PAIRS, TRIPLES = (tuple(itertools.combinations(SIZES, count)) for count in (2, 3))
 DESIGNS = {
     "GPU-MMU": (("page_manager", "base-pages"),),
     "Mosaic": (("page_manager", "mosaic"),),
