@@ -7,8 +7,8 @@
 /// way and the more warps wait for each, the longer.  The lower queues starve while the upper ones
 /// are in use, as in the source, which speaks of demands: with `writes` off, what the L2 writes
 /// back has no turn.  `medic-mask` is both this and MeDiC's scheduler: in Silver and in Normal,
-/// requests of warps that mostly hit go first. Source: 004, sections 4.3.4 and 6.4.4;
-/// memory-interference.md, sections 5.3.5 and 7.
+/// requests of warps that mostly hit go first.
+/// Source: 004, sections 4.3.4 and 6.4.4; memory-interference.md, sections 5.3.5 and 7.
 ///
 /// Simplified: whether the tenant whose turn it is has fallen silent is looked at when a request
 /// arrives.
