@@ -61,6 +61,19 @@ extern "C" __global__ void bh_centres(const unsigned long long* __restrict__ sum
   cell[i] = make_float4(x / divisor, y / divisor, mass / scale, 0.0f);
 }
 
+// As it lies on a stack; the other three children stand to its right, below it and there to the
+// right.
+__device__ __forceinline__ int first_child(int level, int row, int column) {
+  return (level + 1) << 24 | (2 * row) << 12 | (2 * column);
+}
+
+// How strongly a cell pulls at a distance, over that distance.
+__device__ __forceinline__ float pull_of(float mass, float squared) {
+  const float softened = squared + 1e-4f;
+  const float inverse = rsqrtf(softened);
+  return mass * (inverse * inverse) * inverse;
+}
+
 // `openness` is the square of the smallest ratio of distance to size at which a cell stays closed.
 extern "C" __global__ void bh_forces(const float* __restrict__ x, const float* __restrict__ y,
                                      const float4* __restrict__ cell, float2* __restrict__ force,
@@ -90,14 +103,12 @@ extern "C" __global__ void bh_forces(const float* __restrict__ x, const float* _
     const float squared = fmaf(dx, dx, dy * dy);
     const float size = 1.0f / static_cast<float>(1 << level);
     if (level == levels || squared >= openness * (size * size)) {
-      const float softened = squared + 1e-4f;
-      const float inverse = rsqrtf(softened);
-      const float pull = c.z * (inverse * inverse) * inverse;
+      const float pull = pull_of(c.z, squared);
       force_x = fmaf(pull, dx, force_x);
       force_y = fmaf(pull, dy, force_y);
       continue;
     }
-    const int child = (level + 1) << 24 | (2 * row) << 12 | (2 * column);
+    const int child = first_child(level, row, column);
     stack[top++] = child;
     stack[top++] = child + 1;
     stack[top++] = child + (1 << 12);

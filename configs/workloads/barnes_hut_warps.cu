@@ -39,15 +39,13 @@ extern "C" __global__ void bh_forces_by_warps(const float* __restrict__ x,
     const float size = 1.0f / static_cast<float>(1 << level);
     const bool closed = i >= bodies || level == levels || squared >= openness * (size * size);
     if (__all_sync(all_lanes, closed)) {
-      const float softened = squared + 1e-4f;
-      const float inverse = rsqrtf(softened);
-      const float pull = c.z * (inverse * inverse) * inverse;
+      const float pull = pull_of(c.z, squared);
       force_x = fmaf(pull, dx, force_x);
       force_y = fmaf(pull, dy, force_y);
       continue;
     }
     if (leads) {
-      const int child = (level + 1) << 24 | (2 * row) << 12 | (2 * column);
+      const int child = first_child(level, row, column);
       stack[top] = child;
       stack[top + 1] = child + 1;
       stack[top + 2] = child + (1 << 12);

@@ -62,9 +62,10 @@ def alone(name, sms=SMS):
     return point_of((name,), "SharedTLB", sms)
 
 
-def alone_of(pair, split):
+def alone_of(pair, split=SMS):
     """Each application of a pair alone on its SMs."""
-    return [alone(name, sms) for name, sms in zip(pair, split if isinstance(split, tuple) else (split, split))]
+    shared = point_of(pair, "SharedTLB", split)
+    return [alone(name, shared.sms_of(index)) for index, name in enumerate(pair)]
 
 
 def split_points(pairs):
@@ -116,7 +117,7 @@ def show_metric(title, experiment, pairs, of_speeds):
     for category, members in CATEGORIES.items():
         members = [pair for pair in members if pair in pairs]
         for pair in members:
-            runs_alone = [alone(name) for name in pair]
+            runs_alone = alone_of(pair)
             values = [of_speeds(speedups_of(experiment, point_of(pair, design), runs_alone))
                       for design in DESIGNS]
             rows.append((" + ".join(pair), values))
@@ -194,7 +195,7 @@ def main():
     pairs = [pair for pair in PAIRS if not arguments.pairs or "+".join(pair) in arguments.pairs]
     if arguments.verb == "run":
         more = split_points(pairs) if arguments.splits else ()
-        experiment.run(list(dict.fromkeys((*points(pairs), *more))))
+        experiment.run([*points(pairs), *more])
     show(experiment, pairs)
     if arguments.splits:
         show_splits(experiment, pairs)

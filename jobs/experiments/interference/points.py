@@ -30,13 +30,17 @@ class Point:
         names = [name for name, _ in self.applications]
         return "-".join([*names, f"{zlib.crc32(repr(self).encode()):08x}"])
 
+    def sms_of(self, index):
+        """How many an application has; 0: all share all."""
+        return self.sms[index] if isinstance(self.sms, tuple) else self.sms
+
     def scenario(self):
         listed = ", ".join(f"{key}: {text}" for key, text in self.policies)
         tenants = ""
         for index, (name, parameters) in enumerate(self.applications):
             is_copy = name in [other for other, _ in self.applications[:index]]
             label = f"{name}_{index + 1}" if is_copy else name
-            sms = self.sms[index] if isinstance(self.sms, tuple) else self.sms
+            sms = self.sms_of(index)
             more = ", relaunch: true" * self.relaunch + f", sms: {sms}" * (sms > 0)
             workload = f"{name}_paged.yaml" if self.paged else f"{WORKLOADS}/{name}.yaml"
             tenants += (f"  - {{name: {label}, workload: {workload}, "
@@ -60,6 +64,7 @@ class Experiment:
         self.folder = arguments.folder.resolve()
 
     def run(self, points):
+        """A point that stands there more than once runs once."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for point in points:
             for file, text in point.workloads().items():
@@ -81,5 +86,5 @@ def run_or_show(text, folder, points, show):
     arguments = parser_of(text, folder).parse_args()
     experiment = Experiment(arguments)
     if arguments.verb == "run":
-        experiment.run(list(dict.fromkeys(points())))
+        experiment.run(list(points()))
     show(experiment)
