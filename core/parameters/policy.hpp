@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error/error.hpp"
+#include "core/parameters/policy_traits.hpp"
 #include "core/parameters/schema.hpp"
 
 namespace lockstep {
@@ -59,14 +60,19 @@ class PolicyRegistry {
     std::string name, doc;
     Factory make;
     const ParameterSchema* parameters = nullptr;
+    PolicyTraits (*traits)(const PolicyChoice&) = nullptr;  ///< PolicyInfo::traits
   };
-  PolicyRegistry(std::initializer_list<Row> rows) : rows_(rows) {
-    for (const Row& row : rows_) list_.push_back({row.name, row.doc, row.parameters});
+  /// `traits`: of the policies whose rows name none of their own.
+  PolicyRegistry(std::initializer_list<Row> rows,
+                 PolicyTraits (*traits)(const PolicyChoice&) = nullptr)
+      : traits_(traits) {
+    for (const Row& row : rows) add(row);
   }
   /// One more, for programs that bring a policy of their own: before a scenario names it.
   void add(const Row& row) {
     rows_.push_back(row);
-    list_.push_back({row.name, row.doc, row.parameters});
+    if (row.traits == nullptr) rows_.back().traits = traits_;
+    list_.push_back({row.name, row.doc, row.parameters, rows_.back().traits});
   }
 
   const PolicyList& list() const { return list_; }
@@ -79,6 +85,7 @@ class PolicyRegistry {
   }
 
  private:
+  PolicyTraits (*traits_)(const PolicyChoice&);
   std::vector<Row> rows_;
   PolicyList list_;
 };

@@ -12,6 +12,8 @@ namespace lockstep {
 
 class Node;
 class ParameterSchema;
+class PolicyChoice;
+struct PolicyTraits;
 
 /// One value as read from or written to YAML.  Quantities stand in their base unit: bytes
 /// (unsigned), femtoseconds and cycles (signed), hertz and bytes per second (double).
@@ -39,6 +41,9 @@ enum class ParameterType : std::uint8_t {
 struct PolicyInfo {
   std::string name, doc;
   const ParameterSchema* parameters = nullptr;
+  /// What it can do for policies at other plug points and needs of them (policy_traits.hpp);
+  /// nullptr: nothing.
+  PolicyTraits (*traits)(const PolicyChoice&) = nullptr;
 };
 using PolicyList = std::vector<PolicyInfo>;
 

@@ -58,6 +58,7 @@ OutputContents output_contents() {
   for (const PageManagerRow& row : page_managers().rows())
     add_kind(all.kinds, "page_manager", row.make.statistics, row.name);
   add_policies(all.kinds, "cache_policy", cache_policy_registry());
+  add_policies(all.kinds, "replacement", replacement_registry());
   add_policies(all.kinds, "dram_scheduler", dram_schedulers());
   add_policies(all.kinds, "tlb_fill", tlb_fills());
   all.tables = {&table_schema_of<TenantRow>(),        &table_schema_of<KernelRow>(),

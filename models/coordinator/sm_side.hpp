@@ -55,7 +55,6 @@ struct SmSideFactory {
   std::unique_ptr<SmSide> (*make)(const SmSideSetup&) = nullptr;
   /// Of what each of them counts, if anything: a kind of statistics, of its plug point in the SMs.
   const StatisticsSchema& (*statistics)() = nullptr;
-  std::uint8_t marks = 0;  ///< RequestMark that it sets and that mean something to others
 };
 
 /// A side that an SM is to have.

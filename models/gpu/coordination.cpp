@@ -1,18 +1,20 @@
-/// The parts of a machine that let policies in many components decide by what all of them see: a
-/// coordinator, if a selected policy needs one, and policies' sides in SMs.
-/// Source: architecture.md, section 3 (plug points).
-#include "models/gpu/machine.hpp"
+#include "models/gpu/coordination.hpp"
+
+#include <algorithm>
 
 namespace lockstep {
 
+Coordination::Coordination(const MachineParameters& parameters, std::size_t tenants)
+    : parameters_(parameters), tenants_(tenants) {}
+
 /// Of the selected policies, those whose parts follow what all of them count.
-std::vector<Coordinator::Controller> Machine::controllers() const {
+std::vector<Coordinator::Controller> Coordination::controllers() const {
   const PolicyParameters& policies = parameters_.policies;
   std::vector<Coordinator::Controller> all;
   const auto add = [&](EpochTopic topic, const auto& registry, const PolicyChoice& choice,
                        Frequency clock) {
     if (const MakeEpochController make = registry.factory(choice).controller)
-      all.push_back({topic, make({choice, scenario_.tenants.size(), Clock(clock).period()})});
+      all.push_back({topic, make({choice, tenants_, Clock(clock).period()})});
   };
   const GpuParameters& gpu = parameters_.gpu;
   add(EpochTopic::cache_policy, cache_policy_registry(), policies.cache_policy, gpu.memory.clock);
@@ -23,32 +25,38 @@ std::vector<Coordinator::Controller> Machine::controllers() const {
   return all;
 }
 
-void Machine::add_coordinator(std::vector<ComponentId> members, Time latency) {
+void Coordination::lay_out(Graph& graph, const Members& members) {
+  const std::vector<Coordinator::Controller> all = controllers();
+  if (all.empty()) return;
+  for (const Coordinator::Controller& one : all)
+    periods_[static_cast<std::size_t>(one.topic)] = one.decides->period();
   constexpr double weight = 0.01, traffic = 0.001;
-  coordinator_ = graph_.add_component(graph_.add_kind("coordinator"), weight);
-  members.push_back(gmmu_);
-  if (!sm_sides(0).empty()) members.insert(members.end(), sms_.begin(), sms_.end());
-  for (const ComponentId member : members) {
-    to_coordinator_[member] = graph_.connect(member, *coordinator_, latency, traffic);
-    from_coordinator_.push_back(graph_.connect(*coordinator_, member, latency, traffic));
+  kind_ = graph.add_kind("coordinator");
+  component_ = graph.add_component(kind_, weight);
+  members_ = members.partitions;
+  members_.push_back(members.gmmu);
+  if (!sm_sides(0, {}).empty())
+    members_.insert(members_.end(), members.sms.begin(), members.sms.end());
+  for (const ComponentId member : members_) {
+    graph.connect(member, *component_, members.latency, traffic);
+    graph.connect(*component_, member, members.latency, traffic);
   }
 }
 
-PolicyEpochs Machine::epochs_of(ComponentId component) const {
-  if (!coordinator_ || !to_coordinator_.contains(component)) return {};
-  return {graph_.link(to_coordinator_.at(component)), epoch_periods_};
+PolicyEpochs Coordination::epochs_of(ComponentId component, const LinkTable& links) const {
+  if (std::find(members_.begin(), members_.end(), component) == members_.end()) return {};
+  return {links.to_one(component, kind_), periods_};
 }
 
-/// Of the selected policies, the parts that stand in an SM.
-std::vector<SmSideChoice> Machine::sm_sides(std::uint32_t sm) const {
+std::vector<SmSideChoice> Coordination::sm_sides(std::uint32_t sm, ComponentId component) const {
   std::vector<SmSideChoice> sides;
   const auto add = [&](EpochTopic topic, const SmSideFactory& factory, const PolicyChoice& choice,
                        Frequency clock) {
     if (factory.make == nullptr) return;
     sides.push_back({topic,
                      factory,
-                     {choice, Clock(clock).period(), sm, parameters_.gpu.sm.warps,
-                      scenario_.tenants.size(), parameters_.simulation.seed, sms_[sm]}});
+                     {choice, Clock(clock).period(), sm, parameters_.gpu.sm.warps, tenants_,
+                      parameters_.simulation.seed, component}});
   };
   const PolicyParameters& policies = parameters_.policies;
   add(EpochTopic::cache_policy, cache_policy_registry().factory(policies.cache_policy).sm_side,
@@ -58,8 +66,8 @@ std::vector<SmSideChoice> Machine::sm_sides(std::uint32_t sm) const {
   return sides;
 }
 
-std::unique_ptr<Component> Machine::build_coordinator() const {
-  return std::make_unique<Coordinator>(controllers(), links(from_coordinator_));
+std::unique_ptr<Component> Coordination::build(const LinkTable& links) const {
+  return std::make_unique<Coordinator>(controllers(), links.from(*component_));
 }
 
 }  // namespace lockstep

@@ -15,6 +15,7 @@
 #include "models/memory/cache_policy/cache_policy.hpp"
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"
 #include "models/memory/memory_parameters.hpp"
+#include "models/memory/replacement/replacement.hpp"
 #include "models/noc/noc_parameters.hpp"
 #include "models/sm/block_switching/registry.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
@@ -60,7 +61,7 @@ struct GpuParameters {
 /// `policies:` of a scenario: what stands at each plug point.
 struct PolicyParameters {
   PolicyChoice warp_scheduler, exception_scheme, block_switching;
-  PolicyChoice cache_policy, dram_scheduler, sharing, preemption;
+  PolicyChoice cache_policy, replacement, dram_scheduler, sharing, preemption;
   PolicyChoice translation, tlb_fill, page_manager, fault_handling, prefetcher, eviction;
 
   static auto schema() {
@@ -73,7 +74,9 @@ struct PolicyParameters {
         .policy("block_switching", &P::block_switching, "none", block_switching_policies,
                 "which thread blocks leave an SM when they fault")
         .policy("cache_policy", &P::cache_policy, "lru", cache_policies,
-                "bypass, insertion and replacement in the L2")
+                "bypass and insertion in the L2")
+        .policy("replacement", &P::replacement, "lru", replacement_policies,
+                "which line of a full L2 set leaves")
         .policy("dram_scheduler", &P::dram_scheduler, "fr-fcfs", dram_scheduler_policies,
                 "which request of a DRAM channel goes next")
         .policy("sharing", &P::sharing, "exclusive", sharing_policies,

@@ -83,6 +83,8 @@ void check_memory(const Scenario& scenario, const MachineParameters& parameters)
   check_fragmentation(scenario, parameters);
   check_policy(scenario, parameters, cache_policy_registry(), parameters.policies.cache_policy,
                "cache_policy");
+  check_policy(scenario, parameters, replacement_registry(), parameters.policies.replacement,
+               "replacement");
   check_policy(scenario, parameters, dram_schedulers(), parameters.policies.dram_scheduler,
                "dram_scheduler");
   const std::uint64_t available = parameters.host.memory.count();

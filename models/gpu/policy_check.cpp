@@ -9,35 +9,13 @@
 namespace lockstep {
 namespace {
 
-/// What a scheme that squashes needs of fault handling.
-void check_replay(const Scenario& scenario, const PolicyParameters& policies) {
-  const PolicyChoice& scheme = policies.exception_scheme;
-  if (!is_preemptible(scheme) ||
-      host_fault_parameters(policies.fault_handling).replay != ReplayMode::block_tlb)
-    return;
-  throw UserError(scenario.policies.find("fault_handling").where(),
-                  "replay: block-tlb keeps accesses in a blocked TLB, which policies."
-                  "exception_scheme " +
-                      scheme.name() + " squashes",
-                  "choose replay: listed or broadcast, or exception_scheme: stall-on-fault");
-}
-
-/// `who` acts on a warp that has faulted: it must not wait in the load-store unit for its page.
-void require_preemptible(const PolicyParameters& policies, const std::string& where,
-                         const std::string& who) {
-  if (is_preemptible(policies.exception_scheme)) return;
-  throw UserError(where,
-                  who + ", which policies.exception_scheme " + policies.exception_scheme.name() +
-                      " does not give up",
-                  "choose warp-disable-commit, warp-disable-last-check, replay-queue or "
-                  "operand-log");
-}
-
-void check_block_switching(const Scenario& scenario, const PolicyParameters& policies) {
-  if (extra_blocks_of(policies.block_switching) == 0) return;
-  require_preemptible(policies, scenario.policies.find("block_switching").where(),
-                      "policies.block_switching " + policies.block_switching.name() +
-                          " takes a block away that has faulted");
+/// The policies' own demands on each other, as their registry rows state them.
+void check_traits(const Scenario& scenario, const PolicyParameters& policies) {
+  const auto conflict = policy_conflict(schema_of<PolicyParameters>(), &policies, "policies.");
+  if (!conflict) return;
+  const Node given = scenario.policies.find(conflict->plug_point.c_str());
+  throw UserError(given.exists() ? given.where() : scenario.policies.where(), conflict->what,
+                  conflict->advice);
 }
 
 /// What stays on chip is chosen so that those that come stand side by side.
@@ -51,89 +29,19 @@ void check_placement(const Scenario& scenario, const MachineParameters& paramete
                   "choose gpu.sm.placement: packed or summed, or in_place: false");
 }
 
-/// Blocks make room in part of an SM.
-void check_parts(const std::string& where, const std::string& name,
-                 const PolicyParameters& policies) {
-  const std::unique_ptr<Preemption> preemption = make_preemption(policies.preemption);
-  if (preemption->others() != Technique::save)
-    throw UserError(where,
-                    name + " takes whole SMs from a tenant, policies.sharing " +
-                        policies.sharing.name() + " lets all use every SM",
-                    "choose preemption: switch or none, or sharing: exclusive");
-  if (preemption->needs().in_place || preemption->signal() > Cycles{0})
-    throw UserError(where,
-                    name +
-                        " has in_place or a signal, which are of whole SMs, and policies.sharing " +
-                        policies.sharing.name() + " has parts of them make room",
-                    "leave them out, or choose sharing: exclusive");
-}
-
-void check_preemption(const Scenario& scenario, const PolicyParameters& policies) {
-  const Preemption::Needs needs = needs_of_preemption(policies.preemption);
-  const bool sliced = is_time_sliced(policies.sharing);
-  if (sliced && (!needs.preempts || needs.shares))
-    throw UserError(scenario.policies.find("sharing").where(),
-                    "policies.sharing time-sliced gives each tenant the whole GPU in turn, and "
-                    "policies.preemption " +
-                        policies.preemption.name() + " takes no whole SMs from one",
-                    "choose preemption: drain or switch");
-  if (sliced && needs.follows)
-    throw UserError(scenario.policies.find("sharing").where(),
-                    "policies.sharing time-sliced ends slices, and policies.preemption " +
-                        policies.preemption.name() +
-                        " may throw away what a block did in its own, every time anew",
-                    "choose preemption: drain or switch");
-  if (!needs.preempts) return;
-  const std::string where = scenario.policies.find("preemption").where();
-  const std::string name = "policies.preemption " + policies.preemption.name();
-  if (is_in_parts(policies.sharing))
-    check_parts(where, name, policies);
-  else if (policies.sharing.name() != "exclusive" && !sliced)
-    throw UserError(where,
-                    name + " takes whole SMs from a tenant, policies.sharing " +
-                        policies.sharing.name() + " gives each its own",
-                    "choose sharing: exclusive, time-sliced or smk, or preemption: none");
-  if (!needs.asks) return;
+/// Techniques that choose by the time within which a tenant must have SMs are told it.
+void check_latency_bounds(const Scenario& scenario, const PolicyParameters& policies) {
+  if (!needs_of_preemption(policies.preemption).asks) return;
   std::uint32_t least = ~std::uint32_t{0};
   for (const Tenant& tenant : scenario.tenants)
     if (!tenant.cpu) least = std::min(least, tenant.priority);
   for (const Tenant& tenant : scenario.tenants)
     if (!tenant.cpu && tenant.priority > least && tenant.latency_bound == Time::never())
-      throw UserError(tenant.where,
-                      "tenant " + tenant.name + " may take SMs from others, and " + name +
-                          " chooses by the time within which it must have them",
-                      "give it a latency_bound, such as latency_bound: 5us");
-}
-
-/// A DRAM scheduler that follows what another policy finds out about warps.
-void check_marks(const Scenario& scenario, const PolicyParameters& policies) {
-  const std::uint8_t needed = dram_schedulers().factory(policies.dram_scheduler).needs_marks;
-  const std::uint8_t given = cache_policy_registry().factory(policies.cache_policy).sm_side.marks;
-  if ((needed & ~given) == 0) return;
-  throw UserError(scenario.policies.find("dram_scheduler").where(),
-                  "policies.dram_scheduler " + policies.dram_scheduler.name() +
-                      " must know which warps hit mostly, and policies.cache_policy " +
-                      policies.cache_policy.name() + " does not find out",
-                  "choose cache_policy: {name: medic, bypass: false, insertion: false}, which "
-                  "finds out and leaves the L2 as it is, or another dram_scheduler");
-}
-
-/// What measures walks stands in the shared TLB; a DRAM scheduler that follows it needs it.
-void check_walk_measures(const Scenario& scenario, const PolicyParameters& policies) {
-  const bool measures = tlb_fills().factory(policies.tlb_fill).measures_walks;
-  if (measures && policies.translation.name() != "shared-tlb")
-    throw UserError(scenario.policies.find("tlb_fill").where(),
-                    "policies.tlb_fill " + policies.tlb_fill.name() +
-                        " fills a second-level TLB, and policies.translation " +
-                        policies.translation.name() + " has none",
-                    "choose translation: shared-tlb, or tlb_fill: lru");
-  if (measures || !dram_schedulers().factory(policies.dram_scheduler).needs_walk_measures) return;
-  throw UserError(scenario.policies.find("dram_scheduler").where(),
-                  "policies.dram_scheduler " + policies.dram_scheduler.name() +
-                      " must know whose warps wait for page walks, and policies.tlb_fill " +
-                      policies.tlb_fill.name() + " does not measure it",
-                  "choose tlb_fill: {name: mask, tokens: false}, which measures and leaves the TLB "
-                  "as it is, or another dram_scheduler");
+      throw UserError(
+          tenant.where,
+          "tenant " + tenant.name + " may take SMs from others, and policies.preemption " +
+              policies.preemption.name() + " chooses by the time within which it must have them",
+          "give it a latency_bound, such as latency_bound: 5us");
 }
 
 void check_shares(const Scenario& scenario, const MachineParameters& parameters) {
@@ -160,14 +68,6 @@ void check_page_manager(const Scenario& scenario, const MachineParameters& param
                     name + " copies pages within their memory channel, and gpu.noc.mapping " +
                         "spreads a page over several",
                     "choose noc.mapping: frame, or compaction: none");
-  if (needs.stalls && is_preemptible(policies.exception_scheme))
-    throw UserError(where(),
-                    name +
-                        " has the SMs stand still while it moves pages, which policies."
-                        "exception_scheme " +
-                        policies.exception_scheme.name() +
-                        " must not: what it has squashed issues again before a page can leave",
-                    "set stall: false, or choose exception_scheme: stall-on-fault");
 }
 
 /// Each tenant has its own partitions.
@@ -230,25 +130,15 @@ bool saves_blocks(const PolicyParameters& policies) {
 void check_policies(const Scenario& scenario, const MachineParameters& parameters) {
   const PolicyParameters& policies = parameters.policies;
   check_shares(scenario, parameters);
-  check_replay(scenario, policies);
-  check_block_switching(scenario, policies);
-  check_preemption(scenario, policies);
+  check_traits(scenario, policies);
+  check_latency_bounds(scenario, policies);
   check_placement(scenario, parameters);
-  check_marks(scenario, policies);
-  check_walk_measures(scenario, policies);
   check_page_manager(scenario, parameters);
   check_groups(scenario, parameters);
   const std::optional<LocalHandling> local = gpu_fault_handling(policies.fault_handling);
   if (!local) return;
   const std::string where = scenario.policies.find("fault_handling").where();
   const std::string name = "policies.fault_handling " + policies.fault_handling.name();
-  require_preemptible(policies, where,
-                      name + " runs a handler in the place of the warp that faulted");
-  if (make_page_manager(policies.page_manager, {})->capacity_unit() > 1)
-    throw UserError(where,
-                    name + " maps 4 KiB pages into any frames, policies.page_manager " +
-                        policies.page_manager.name() + " gives frames of 2 MiB to one tenant each",
-                    "choose another page manager");
   const std::uint64_t pool = local->pool * pages_per_block * page_bytes;
   const std::uint64_t capacity = parameters.gpu.memory.capacity.count();
   if (pool > capacity / 2)

@@ -13,7 +13,8 @@ MemoryPartition::MemoryPartition(Setup setup)
       bytes_(setup.parameters.capacity.count() / setup.parameters.partitions, setup.index,
              setup.mapping, transactions_),
       banks_(setup.parameters, setup.index, setup.tenants, std::move(setup.cache_policy),
-             std::move(setup.dram_scheduler), transactions_, statistics_, agenda_),
+             std::move(setup.replacement), std::move(setup.dram_scheduler), transactions_,
+             statistics_, agenda_),
       input_(setup.noc, setup.parameters.l2,
              L2Halves(setup.noc.halves, {setup.index.value(), setup.parameters.partitions,
                                          sources_.count_of(SourceKind::sm)}),
@@ -246,10 +247,10 @@ StatisticsView MemoryPartition::statistics(Time) {
 
 std::vector<StatisticsView> MemoryPartition::parts(Time) {
   std::vector<StatisticsView> parts;
-  for (const EpochPolicy* policy :
-       std::initializer_list<EpochPolicy*>{&banks_.cache_policy(), &banks_.dram_scheduler()})
-    if (const StatisticsView view = policy->statistics(); view.schema != nullptr)
-      parts.push_back(view);
+  for (const StatisticsView& view :
+       {banks_.cache_policy().statistics(), banks_.replacement().statistics(),
+        banks_.dram_scheduler().statistics()})
+    if (view.schema != nullptr) parts.push_back(view);
   return parts;
 }
 

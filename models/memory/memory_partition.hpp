@@ -47,6 +47,7 @@ class MemoryPartition final : public Component, public GridCounter {
     std::size_t tenants = 0;  ///< of the run
     std::span<const Frame> foreign_pages;
     std::unique_ptr<CachePolicy> cache_policy;
+    std::unique_ptr<Replacement> replacement;
     std::unique_ptr<DramScheduler> dram_scheduler;
     PolicyEpochs epochs;
   };

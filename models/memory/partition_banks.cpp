@@ -6,6 +6,7 @@ namespace lockstep {
 
 PartitionBanks::PartitionBanks(const MemoryParameters& p, PartitionId index, std::size_t tenants,
                                std::unique_ptr<CachePolicy> policy,
+                               std::unique_ptr<Replacement> replacement,
                                std::unique_ptr<DramScheduler> scheduler,
                                TransactionPool& transactions, PartitionStatistics& statistics,
                                PartitionAgenda& agenda)
@@ -14,10 +15,11 @@ PartitionBanks::PartitionBanks(const MemoryParameters& p, PartitionId index, std
       statistics_(statistics),
       agenda_(agenda),
       policy_(std::move(policy)),
+      replacement_(std::move(replacement)),
       // Channels do not refresh together.
       dram_(p.dram, std::move(scheduler), p.dram.refi.count() * index.value() / p.partitions,
             tenants, statistics),
-      context_{p.l2, L2Clock(p.clock), transactions, dram_, *policy_, statistics} {
+      context_{p.l2, L2Clock(p.clock), transactions, dram_, *policy_, *replacement_, statistics} {
   for (std::uint32_t i = 0; i < p.l2.total_banks(); ++i) banks_.emplace_back(p.l2, i, tenants);
 }
 
@@ -150,6 +152,8 @@ void PartitionBanks::serialize(Archive& archive) {
   for (L2Bank& bank : banks_) bank.serialize(archive);
   archive.section("partition/cache_policy", 1);
   policy_->serialize(archive);
+  archive.section("partition/replacement", 1);
+  replacement_->serialize(archive);
   archive.section("partition/dram", 4);
   dram_.serialize(archive);
 }

@@ -19,9 +19,9 @@ namespace lockstep {
 class PartitionBanks {
  public:
   PartitionBanks(const MemoryParameters& parameters, PartitionId index, std::size_t tenants,
-                 std::unique_ptr<CachePolicy> policy, std::unique_ptr<DramScheduler> scheduler,
-                 TransactionPool& transactions, PartitionStatistics& statistics,
-                 PartitionAgenda& agenda);
+                 std::unique_ptr<CachePolicy> policy, std::unique_ptr<Replacement> replacement,
+                 std::unique_ptr<DramScheduler> scheduler, TransactionPool& transactions,
+                 PartitionStatistics& statistics, PartitionAgenda& agenda);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(banks_.size()); }
   L2Bank& operator[](std::uint32_t bank) { return banks_[bank]; }
@@ -43,6 +43,10 @@ class PartitionBanks {
     return true;
   }
   bool push_past(std::uint32_t transaction, L2Cycle now);
+  /// Whether a load finds its sectors in a copy of a line of the other half of L2.
+  bool use_copy(const Transaction& t) {
+    return banks_[t.bank].use_copy(context_, t.request, t.line);
+  }
   /// The other half of L2 keeps a copy of what it has asked for.
   void keep_copy(const Transaction& transaction, L2Cycle now) {
     banks_[transaction.bank].keep_copy(context_, transaction, now);
@@ -70,6 +74,7 @@ class PartitionBanks {
     room_made(read_room | write_room, cycle);
   }
   CachePolicy& cache_policy() { return *policy_; }
+  const Replacement& replacement() const { return *replacement_; }
   DramScheduler& dram_scheduler() { return dram_.scheduler(); }
 
   void room_made(unsigned room, L2Cycle cycle);
@@ -120,6 +125,7 @@ class PartitionBanks {
   PartitionStatistics& statistics_;
   PartitionAgenda& agenda_;
   std::unique_ptr<CachePolicy> policy_;
+  std::unique_ptr<Replacement> replacement_;
   DramChannel dram_;
   const L2Context context_;
   std::vector<L2Bank> banks_;

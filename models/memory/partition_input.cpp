@@ -45,7 +45,7 @@ void PartitionInput::receive(L2Cycle now) {
 bool PartitionInput::has_to_cross(Transaction& t) {
   const bool is_far = halves_.is_far(t.request);
   if (!is_far && t.request.operation == MemoryOperation::load) return false;
-  t.copied = banks_[t.bank].use_copy(t.request, t.line);
+  t.copied = banks_.use_copy(t);
   return is_far && !t.copied;
 }
 

@@ -38,9 +38,6 @@ struct PartitionPolicyFactory {
   /// What is wrong with the memory for it, and what to do, or "".
   std::string (*objection)(const MemoryParameters&) = nullptr;
   SmSideFactory sm_side = {};  ///< its part in every SM, if it has one
-  /// RequestMark of another policy's SM side, without which it means nothing.
-  std::uint8_t needs_marks = 0;
-  bool needs_walk_measures = false;  ///< what a tlb_fill tells of EpochTopic::tlb_fill
 };
 
 }  // namespace lockstep

@@ -1,19 +1,53 @@
 #include "core/parameters/registered.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
+#include "models/dispatch/sharing/sharing.hpp"
 
 namespace lockstep {
 
+/// What follows from the steps of a technique for the policies beside it.
+static PolicyTraits traits_of_preemption(const PolicyChoice& choice) {
+  const std::unique_ptr<Preemption> preemption = make_preemption(choice);
+  const Preemption::Needs needs = preemption->needs();
+  PolicyTraits traits;
+  if (!needs.preempts) return traits;
+  if (!needs.shares) traits.has.push_back("takes whole SMs");
+  if (needs.follows) traits.has.push_back("throws work away");
+  traits.needs.push_back(
+      {.plug_point = "sharing",
+       .trait = lets_sms_be_taken,
+       .why = "takes whole SMs from a tenant",
+       .other = "gives each its own",
+       .advice = "choose sharing: exclusive, time-sliced or smk, or preemption: none"});
+  if (preemption->others() != Technique::save)
+    traits.needs.push_back({.plug_point = "sharing",
+                            .trait = shares_sms,
+                            .absent = true,
+                            .why = "takes whole SMs from a tenant",
+                            .other = "lets all use every SM",
+                            .advice = "choose preemption: switch or none, or sharing: exclusive"});
+  if (needs.in_place || preemption->signal() > Cycles{0})
+    traits.needs.push_back({.plug_point = "sharing",
+                            .trait = shares_sms,
+                            .absent = true,
+                            .why = "has in_place or a signal, which are of whole SMs",
+                            .other = "has parts of them make room",
+                            .advice = "leave them out, or choose sharing: exclusive"});
+  return traits;
+}
+
 static const PolicyRegistry<MakePreemption>& preemption_registry() {
   static const PolicyRegistry<MakePreemption> registry{
-      LOCKSTEP_REGISTERED(MakePreemption, no_preemption),
-      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_draining),
-      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_switching),
-      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_flushing),
-      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_chimera),
-      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_chimera_plus),
-      LOCKSTEP_REGISTERED(MakePreemption, preemption_with_dual_kernel),
-      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_oracle),
-  };
+      {
+          LOCKSTEP_REGISTERED(MakePreemption, no_preemption),
+          LOCKSTEP_REGISTERED(MakePreemption, preemption_by_draining),
+          LOCKSTEP_REGISTERED(MakePreemption, preemption_by_switching),
+          LOCKSTEP_REGISTERED(MakePreemption, preemption_by_flushing),
+          LOCKSTEP_REGISTERED(MakePreemption, preemption_by_chimera),
+          LOCKSTEP_REGISTERED(MakePreemption, preemption_by_chimera_plus),
+          LOCKSTEP_REGISTERED(MakePreemption, preemption_with_dual_kernel),
+          LOCKSTEP_REGISTERED(MakePreemption, preemption_by_oracle),
+      },
+      traits_of_preemption};
   return registry;
 }
 

@@ -27,6 +27,10 @@ SharingRow exclusive_sharing() {
   return {"exclusive", "one kernel at a time, by priority and in order of arrival",
           [](const PolicyChoice&, const SharingSetup& setup) -> std::unique_ptr<Sharing> {
             return std::make_unique<Exclusive>(setup.sm_count);
+          },
+          nullptr,
+          [](const PolicyChoice&) {
+            return PolicyTraits{{lets_sms_be_taken}, {}};
           }};
 }
 

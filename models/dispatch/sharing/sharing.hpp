@@ -54,6 +54,11 @@ class Sharing {
   virtual void serialize(Archive& /*archive*/) {}
 };
 
+/// Trait: a more urgent tenant, or the next slice, may take SMs.
+inline constexpr const char* lets_sms_be_taken = "lets SMs be taken";
+/// Trait: blocks of several tenants stand in an SM.
+inline constexpr const char* shares_sms = "shares SMs";
+
 using MakeSharing = std::unique_ptr<Sharing> (*)(const PolicyChoice&, const SharingSetup&);
 using SharingRow = PolicyRegistry<MakeSharing>::Row;
 const PolicyRegistry<MakeSharing>& sharing_registry();

@@ -45,6 +45,10 @@ SharingRow simultaneous_multikernel() {
   return {"smk", "blocks of all kernels side by side in every SM, by fair shares of its resources",
           [](const PolicyChoice&, const SharingSetup& setup) -> std::unique_ptr<Sharing> {
             return std::make_unique<SimultaneousMultikernel>(setup.sm_count);
+          },
+          nullptr,
+          [](const PolicyChoice&) {
+            return PolicyTraits{{lets_sms_be_taken, shares_sms}, {}};
           }};
 }
 

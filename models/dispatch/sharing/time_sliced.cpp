@@ -44,7 +44,23 @@ SharingRow time_sliced_sharing() {
             return std::make_unique<TimeSliced>(setup.sm_count,
                                                 choice.parameters<TimeSliceParameters>().slice);
           },
-          &schema_of<TimeSliceParameters>()};
+          &schema_of<TimeSliceParameters>(),
+          [](const PolicyChoice&) {
+            constexpr const char* advice = "choose preemption: drain or switch";
+            return PolicyTraits{{lets_sms_be_taken},
+                                {{.plug_point = "preemption",
+                                  .trait = "takes whole SMs",
+                                  .why = "gives each tenant the whole GPU in turn",
+                                  .other = "takes no whole SMs from one",
+                                  .advice = advice},
+                                 {.plug_point = "preemption",
+                                  .trait = "throws work away",
+                                  .absent = true,
+                                  .why = "ends slices",
+                                  .other = "may throw away what a block did in its own, every time "
+                                           "anew",
+                                  .advice = advice}}};
+          }};
 }
 
 }  // namespace lockstep

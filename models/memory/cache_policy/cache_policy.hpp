@@ -7,18 +7,11 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/time/time.hpp"
 #include "models/coordinator/epoch_policy.hpp"
+#include "models/memory/cache_line.hpp"
 #include "models/memory/partition_policy.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
-
-/// What a replacement policy sees of the lines of a set.
-struct CacheWay {
-  bool valid = false;
-  std::uint8_t line_class = 0;  ///< what on_insertion said (MeDiC: warp type)
-  std::uint16_t tenant = 0;
-  std::uint32_t last_use = 0;  ///< lines of the set that were used longer ago
-};
 
 /// The sectors that a lookup found.
 struct CacheLookup {
@@ -28,16 +21,14 @@ struct CacheLookup {
 
 enum class CacheAdmission : std::uint8_t { to_bank, to_dram };
 
-/// Where a line that comes in stands among those of its set, by their last use.
-enum class CachePosition : std::uint8_t { most_recent, middle, next_to_go };
-
 struct CacheInsertion {
   bool allocate = true;
-  CachePosition position = CachePosition::most_recent;
+  CachePosition position = CachePosition::usual;
   std::uint8_t line_class = 0;  ///< below 16
 };
 
-/// Plug point `cache_policy`: bypass, insertion and replacement in the L2 banks of one partition.
+/// Plug point `cache_policy`: bypass and insertion in the L2 banks of one partition.  Which line
+/// leaves a full set is the plug point `replacement`, which a cache policy may restrict.
 ///
 /// Contract: a policy overrides the hooks it needs and names them in `hooks()`; the others are
 /// never called, so that LRU costs no call.  One object serves a partition; it knows nothing of
@@ -47,11 +38,11 @@ struct CacheInsertion {
 class CachePolicy : public EpochPolicy {
  public:
   enum Hook : unsigned {
-    admits = 1,    ///< on_arrival
-    observes = 2,  ///< on_lookup
-    inserts = 4,   ///< on_insertion
-    replaces = 8,  ///< victim
-    mourns = 16,   ///< on_eviction
+    admits = 1,     ///< on_arrival
+    observes = 2,   ///< on_lookup
+    inserts = 4,    ///< on_insertion
+    restricts = 8,  ///< candidates
+    mourns = 16,    ///< on_eviction
   };
   explicit CachePolicy(unsigned hooks) : hooks_(hooks) {}
   bool has(Hook hook) const { return (hooks_ & hook) != 0; }
@@ -69,8 +60,8 @@ class CachePolicy : public EpochPolicy {
   virtual CacheInsertion on_insertion(const MemoryRequest&, std::uint64_t /*line*/, Time /*now*/) {
     return {};
   }
-  /// The way to evict from a full set.
-  virtual std::uint32_t victim(std::span<const CacheWay>) { return 0; }
+  /// Returns the ways of a full set of which one may leave, as bits; at least one.
+  virtual std::uint64_t candidates(std::span<const CacheWay>) { return ~std::uint64_t{0}; }
   /// A line was evicted.
   virtual void on_eviction(std::uint64_t /*line*/, std::uint8_t /*line_class*/) {}
 
@@ -79,6 +70,11 @@ class CachePolicy : public EpochPolicy {
  private:
   const unsigned hooks_;
 };
+
+/// Trait: its SM side marks requests of warps that mostly hit.
+inline constexpr const char* knows_hitting_warps = "knows hitting warps";
+/// The need of a policy that gives lines a place by CachePosition; `why`: what it does.
+PolicyNeed needs_order_of_lines(std::string why);
 
 using CachePolicyFactory = PartitionPolicyFactory<CachePolicy>;
 const PolicyRegistry<CachePolicyFactory>& cache_policy_registry();

@@ -67,7 +67,10 @@ PolicyRegistry<CachePolicyFactory>::Row eaf_cache_policy() {
              return std::make_unique<Eaf>(setup);
            },
            .statistics = &statistics_schema_of<EafStatistics>},
-          &schema_of<EafParameters>()};
+          &schema_of<EafParameters>(),
+          [](const PolicyChoice&) {
+            return PolicyTraits{{}, {needs_order_of_lines("says which lines go next")}};
+          }};
 }
 
 }  // namespace lockstep

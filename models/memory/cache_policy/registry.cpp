@@ -1,5 +1,6 @@
 #include "core/parameters/registered.hpp"
 #include "models/memory/cache_policy/cache_policy.hpp"
+#include "models/memory/replacement/replacement.hpp"
 
 namespace lockstep {
 
@@ -18,6 +19,14 @@ const PolicyRegistry<CachePolicyFactory>& cache_policy_registry() {
 
 const PolicyList& cache_policies() {
   return cache_policy_registry().list();
+}
+
+PolicyNeed needs_order_of_lines(std::string why) {
+  return {.plug_point = "replacement",
+          .trait = orders_lines,
+          .why = std::move(why),
+          .other = "has no order of lines",
+          .advice = "choose replacement: lru, srrip or drrip"};
 }
 
 std::unique_ptr<CachePolicy> make_cache_policy(const PartitionPolicySetup& setup) {

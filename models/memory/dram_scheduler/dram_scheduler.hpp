@@ -66,6 +66,11 @@ class DramScheduler : public EpochPolicy {
   virtual void serialize(Archive&) {}
 };
 
+/// The need of a scheduler that follows what a cache policy finds out about warps.
+PolicyNeed needs_hitting_warps();
+/// The need of a scheduler that follows what a tlb_fill tells of EpochTopic::tlb_fill.
+PolicyNeed needs_walk_measures();
+
 using DramSchedulerFactory = PartitionPolicyFactory<DramScheduler>;
 PolicyRegistry<DramSchedulerFactory>& dram_schedulers();
 /// For ParametersOf::policy.

@@ -175,19 +175,22 @@ PolicyRegistry<DramSchedulerFactory>::Row mask_scheduler() {
   return {"mask",
           "walks, then the tenant whose turn it is, then others (004, section 6.4.4)",
           {.make = make_mask_scheduler<false>,
-           .statistics = &statistics_schema_of<MaskSchedulerStatistics>,
-           .needs_walk_measures = true},
-          &schema_of<MaskSchedulerParameters>()};
+           .statistics = &statistics_schema_of<MaskSchedulerStatistics>},
+          &schema_of<MaskSchedulerParameters>(),
+          [](const PolicyChoice&) {
+            return PolicyTraits{{}, {needs_walk_measures()}};
+          }};
 }
 
 PolicyRegistry<DramSchedulerFactory>::Row medic_mask_scheduler() {
   return {"medic-mask",
           "as mask, and of the data of a queue those of warps that mostly hit first (004, 4.3.4)",
           {.make = make_mask_scheduler<true>,
-           .statistics = &statistics_schema_of<MaskSchedulerStatistics>,
-           .needs_marks = mark_mostly_hit,
-           .needs_walk_measures = true},
-          &schema_of<MaskSchedulerParameters>()};
+           .statistics = &statistics_schema_of<MaskSchedulerStatistics>},
+          &schema_of<MaskSchedulerParameters>(),
+          [](const PolicyChoice&) {
+            return PolicyTraits{{}, {needs_hitting_warps(), needs_walk_measures()}};
+          }};
 }
 
 }  // namespace lockstep

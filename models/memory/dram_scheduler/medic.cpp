@@ -87,9 +87,11 @@ PolicyRegistry<DramSchedulerFactory>::Row medic_scheduler() {
           {.make = [](const PartitionPolicySetup& setup) -> std::unique_ptr<DramScheduler> {
              return std::make_unique<MedicScheduler>(setup);
            },
-           .statistics = &statistics_schema_of<MedicSchedulerStatistics>,
-           .needs_marks = mark_mostly_hit},
-          &schema_of<MedicSchedulerParameters>()};
+           .statistics = &statistics_schema_of<MedicSchedulerStatistics>},
+          &schema_of<MedicSchedulerParameters>(),
+          [](const PolicyChoice&) {
+            return PolicyTraits{{}, {needs_hitting_warps()}};
+          }};
 }
 
 }  // namespace lockstep

@@ -51,19 +51,6 @@ bool keep_dirty_limit(const L2Context& context, L2Tags& tags, const Transaction&
   return true;
 }
 
-std::uint32_t choose_victim(const L2Context& context, const L2Tags& tags, std::uint32_t line) {
-  const std::uint32_t oldest = tags.victim(line);
-  if (tags.tag(oldest) == L2Tags::absent || !context.policy.has(CachePolicy::replaces))
-    return oldest;
-  std::array<CacheWay, 64> ways;
-  const std::uint32_t begin = tags.set_begin(line);
-  for (std::uint32_t way = 0; way < tags.ways(); ++way) {
-    const L2Tags::Line& l = tags[begin + way];
-    ways[way] = {true, l.line_class, l.tenant, tags.last_use(begin + way)};
-  }
-  return begin + context.policy.victim({ways.data(), tags.ways()});
-}
-
 }  // namespace
 
 L2Bank::L2Bank(const L2Parameters& p, std::uint32_t number, std::size_t tenants)
@@ -72,6 +59,7 @@ L2Bank::L2Bank(const L2Parameters& p, std::uint32_t number, std::size_t tenants)
       fill_limit_(p.fill_queue),
       answer_limit_(static_cast<std::uint32_t>(p.latency.count()) + 1),
       width_shift_(static_cast<std::uint32_t>(std::bit_width(p.bank_width)) - 1),
+      first_set_(number * p.sets_per_bank()),
       tags_(p.sets_per_bank(), p.ways, p.total_banks()),
       mshrs_(p.mshrs / p.banks),
       waits_(tenants) {
@@ -172,7 +160,7 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
   t.missing = missing;
   t.hits = t.request.sectors & valid & 0xf;
   if (uses_line) {
-    tags_.touch(place);
+    use(context, t.request, place);
     if (modifies && !through) {
       tags_[place].dirty |= t.hits;
       tags_.set_tenant(place, tenant);
@@ -226,6 +214,7 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
   const bool through = context.parameters.write == L2Write::through;
   std::uint32_t place = tags_.find(t.line);
   bool to_dram = through;
+  const bool is_new = place == L2Tags::absent;
   if (!through && !keep_dirty_limit(context, tags_, t, place, cycle))
     return stalled(BankStall::dram_queue, true);
   if (place == L2Tags::absent && !through) {
@@ -248,7 +237,10 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
       tags_.write(place, sector, context.transactions.mask(index, sector), !through);
     }
     if (!through) tags_.set_tenant(place, t.request.tenant);
-    tags_.touch(place);
+    if (is_new)
+      tags_.touch(place);
+    else
+      use(context, t.request, place);
   }
   context.statistics.tenant[t.request.tenant].store_sectors += t.request.sector_count();
   if (context.policy.has(CachePolicy::observes))
@@ -258,7 +250,7 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
 
 bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,
                       const CacheInsertion& decision, L2Cycle cycle, std::uint32_t& place) {
-  const std::uint32_t victim = choose_victim(context, tags_, line);
+  const std::uint32_t victim = choose_victim(context, line);
   const L2Tags::Line& old = tags_[victim];
   if (tags_.tag(victim) != L2Tags::absent) {
     if (old.dirty != 0 && !write_back(context, tags_, victim, request, cycle)) return false;
@@ -270,18 +262,20 @@ bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const Memory
   LOCKSTEP_CHECK(decision.line_class < 16, "a cache policy has too many classes of lines");
   tags_[victim].line_class = decision.line_class;
   tags_.set_tenant(victim, request.tenant);
+  if (context.replacement.has(Replacement::installs))
+    context.replacement.on_install(place_of(victim), request, decision.position);
   place = victim;
   return true;
 }
 
-bool L2Bank::use_copy(const MemoryRequest& request, std::uint32_t line) {
+bool L2Bank::use_copy(const L2Context& context, const MemoryRequest& request, std::uint32_t line) {
   const std::uint32_t place = tags_.find(line | copy_bit);
   if (place == L2Tags::absent) return false;
   if (request.operation != MemoryOperation::load) {
     tags_[place].valid = 0;
     return false;
   }
-  tags_.touch(place);
+  use(context, request, place);
   return (request.sectors & ~tags_[place].valid) == 0;
 }
 
@@ -358,6 +352,40 @@ void L2Bank::probe_store(const L2Context& context, std::uint32_t index) {
     tags_.write(place, sector, context.transactions.mask(index, sector),
                 context.parameters.write == L2Write::back);
   }
+}
+
+CachePlace L2Bank::place_of(std::uint32_t place) const {
+  return {first_set_ + tags_.set_number(place), L2Tags::way_of(place),
+          tags_.tag(place) & ~copy_bit};
+}
+
+void L2Bank::use(const L2Context& context, const MemoryRequest& request, std::uint32_t place) {
+  tags_.touch(place);
+  if (context.replacement.has(Replacement::uses))
+    context.replacement.on_use(place_of(place), request);
+}
+
+/// A free place of the line's set, or the one of the line that the policies let go.
+std::uint32_t L2Bank::choose_victim(const L2Context& context, std::uint32_t line) const {
+  const std::uint32_t oldest = tags_.victim(line);
+  const bool is_restricted = context.policy.has(CachePolicy::restricts);
+  if (tags_.tag(oldest) == L2Tags::absent ||
+      (!is_restricted && !context.replacement.has(Replacement::chooses)))
+    return oldest;
+  std::array<CacheWay, L2Tags::most_ways> ways;
+  const std::uint32_t begin = tags_.set_begin(line), count = tags_.ways();
+  for (std::uint32_t way = 0; way < count; ++way) {
+    const L2Tags::Line& l = tags_[begin + way];
+    ways[way] = {l.line_class, l.tenant, tags_.tag(begin + way) & ~copy_bit,
+                 tags_.last_use(begin + way)};
+  }
+  const std::span<const CacheWay> full(ways.data(), count);
+  std::uint64_t candidates = ~std::uint64_t{0} >> (L2Tags::most_ways - count);
+  if (is_restricted) candidates &= context.policy.candidates(full);
+  const std::uint32_t way = context.replacement.victim(first_set_ + tags_.set_number(begin),
+                                                       line & ~copy_bit, full, candidates);
+  LOCKSTEP_CHECK((candidates >> way & 1) != 0, "a replacement policy chose a line that must stay");
+  return begin + way;
 }
 
 void L2Bank::serialize(Archive& archive) {

@@ -11,6 +11,7 @@
 #include "models/memory/l2/l2_tags.hpp"
 #include "models/memory/l2_clock.hpp"
 #include "models/memory/memory_parameters.hpp"
+#include "models/memory/replacement/replacement.hpp"
 
 namespace lockstep {
 
@@ -24,6 +25,7 @@ struct L2Context {
   TransactionPool& transactions;
   DramChannel& dram;
   CachePolicy& policy;
+  Replacement& replacement;
   PartitionStatistics& statistics;
 };
 
@@ -123,7 +125,7 @@ class L2Bank {
   }
   // Copies of lines in the other half of L2 (l2_halves.hpp), which stand among the lines.
   /// A load finds the copy, or not; whatever else it is takes it away.
-  bool use_copy(const MemoryRequest& request, std::uint32_t line);
+  bool use_copy(const L2Context& context, const MemoryRequest& request, std::uint32_t line);
   void keep_copy(const L2Context& context, const Transaction& load, L2Cycle cycle);
   /// A store goes past the L2: a resident copy is updated at no cost.
   void probe_store(const L2Context& context, std::uint32_t transaction);
@@ -161,6 +163,10 @@ class L2Bank {
   bool serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
                   std::uint8_t valid, L2Cycle cycle);
   void finish_service(const L2Context& context, L2Cycle cycle);
+  /// A lookup has found the line at `place`, which is the set's most recently used one now.
+  void use(const L2Context& context, const MemoryRequest& request, std::uint32_t place);
+  CachePlace place_of(std::uint32_t place) const;
+  std::uint32_t choose_victim(const L2Context& context, std::uint32_t line) const;
   /// Makes place for a line; false when the victim's write has no room in the DRAM queue.
   bool allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,
                 const CacheInsertion& insertion, L2Cycle cycle, std::uint32_t& place);
@@ -193,6 +199,7 @@ class L2Bank {
   static constexpr L2Cycle not_blocked{-1};
 
   const std::uint32_t number_, queue_limit_, fill_limit_, answer_limit_, width_shift_;
+  const std::uint32_t first_set_;  ///< the bank's first among the sets of the partition
   L2Tags tags_;
   L2Mshrs mshrs_;
   Ring<Pending> requests_;

@@ -100,7 +100,7 @@ void L2Tags::install(std::uint32_t place, std::uint32_t line, CachePosition posi
   tag_at(place) = line;
   (*this)[place] = {};
   touch(place);
-  if (position == CachePosition::most_recent) return;
+  if (position == CachePosition::usual || position == CachePosition::most_recent) return;
   const std::uint32_t* tags = tags_of(place);
   const auto others = static_cast<std::uint8_t>(ways_ - 1 - std::count(tags, tags + ways_, absent));
   make_older(place, position == CachePosition::middle ? others / 2 : others);

@@ -8,7 +8,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/memory/cache_aligned.hpp"
 #include "core/memory/warm.hpp"
-#include "models/memory/cache_policy/cache_policy.hpp"
+#include "models/memory/cache_line.hpp"
 
 namespace lockstep {
 
@@ -45,6 +45,7 @@ class L2Tags {
   };
   static_assert(sizeof(Line) == 3 && alignof(Line) == 1);
   static constexpr std::size_t most_tenants = 256;
+  static constexpr std::uint32_t most_ways = 64;
 
   /// A bank holds one of `stride` lines; XOR of higher bits spreads them if `sets` is a power of
   /// two.  Up to 64 ways.
@@ -65,6 +66,8 @@ class L2Tags {
 
   /// Marks the most recent use.
   void touch(std::uint32_t place);
+  static std::uint32_t way_of(std::uint32_t place) { return place % most_ways; }
+  static std::uint32_t set_number(std::uint32_t place) { return place / most_ways; }
   /// First place of the set of a line; its ways follow.
   std::uint32_t set_begin(std::uint32_t line) const { return set_of(line) * most_ways; }
   std::uint32_t ways() const { return ways_; }
@@ -86,14 +89,11 @@ class L2Tags {
   void serialize(Archive& archive);
 
  private:
-  static constexpr std::uint32_t most_ways = 64;
-
   std::uint32_t set_of(std::uint32_t line) const {
     const std::uint32_t number = line >> stride_shift_;
     if (!power_of_two_) return number % sets_;
     return (number ^ number >> set_shift_ ^ number >> 2 * set_shift_) & (sets_ - 1);
   }
-  static std::uint32_t way_of(std::uint32_t place) { return place % most_ways; }
   const std::byte* set(std::uint32_t number) const {
     return &sets_bytes_[std::size_t{number} * set_bytes_];
   }

@@ -5,14 +5,22 @@
 
 namespace lockstep {
 
+static PolicyTraits traits_of_scheme(const PolicyChoice& choice) {
+  PolicyTraits traits;
+  if (is_preemptible(choice)) traits.has = {squashes};
+  return traits;
+}
+
 static const PolicyRegistry<MakeExceptionScheme>& schemes() {
   static const PolicyRegistry<MakeExceptionScheme> rows{
-      LOCKSTEP_REGISTERED(MakeExceptionScheme, stall_on_fault),
-      LOCKSTEP_REGISTERED(MakeExceptionScheme, warp_disable_commit),
-      LOCKSTEP_REGISTERED(MakeExceptionScheme, warp_disable_last_check),
-      LOCKSTEP_REGISTERED(MakeExceptionScheme, replay_queue),
-      LOCKSTEP_REGISTERED(MakeExceptionScheme, operand_log),
-  };
+      {
+          LOCKSTEP_REGISTERED(MakeExceptionScheme, stall_on_fault),
+          LOCKSTEP_REGISTERED(MakeExceptionScheme, warp_disable_commit),
+          LOCKSTEP_REGISTERED(MakeExceptionScheme, warp_disable_last_check),
+          LOCKSTEP_REGISTERED(MakeExceptionScheme, replay_queue),
+          LOCKSTEP_REGISTERED(MakeExceptionScheme, operand_log),
+      },
+      traits_of_scheme};
   return rows;
 }
 
@@ -22,6 +30,16 @@ const PolicyList& exception_scheme_policies() {
 
 std::unique_ptr<ExceptionScheme> make_exception_scheme(const PolicyChoice& choice) {
   return schemes().factory(choice)(choice);
+}
+
+PolicyNeed needs_squashing(std::string why) {
+  return {.plug_point = "exception_scheme",
+          .trait = squashes,
+          .why = std::move(why),
+          .other = "does not give it up",
+          .advice =
+              "choose warp-disable-commit, warp-disable-last-check, replay-queue or "
+              "operand-log"};
 }
 
 bool is_preemptible(const PolicyChoice& choice) {

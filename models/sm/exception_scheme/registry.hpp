@@ -10,6 +10,12 @@ namespace lockstep {
 /// Key `policies.exception_scheme`.
 const PolicyList& exception_scheme_policies();
 
+/// Trait: a faulting instruction is squashed and issues again.
+inline constexpr const char* squashes = "squashes";
+/// The need of a policy that acts on a warp that has faulted, which must then not wait in the
+/// load-store unit for its page.  `why`: what the policy does.
+PolicyNeed needs_squashing(std::string why);
+
 /// The scheme can squash a faulting instruction and issue it again.
 bool is_preemptible(const PolicyChoice& choice);
 /// Entries of its operand log in an SM; 0: it has none.

@@ -48,8 +48,7 @@ struct TlbFillFactory {
   MakeEpochController controller = nullptr;
   /// Of what each of them counts, if anything.
   const StatisticsSchema& (*statistics)() = nullptr;
-  SmSideFactory sm_side = {};   ///< its part in every SM, if it has one
-  bool measures_walks = false;  ///< and tells who listens to EpochTopic::tlb_fill
+  SmSideFactory sm_side = {};  ///< its part in every SM, if it has one
 };
 const PolicyRegistry<TlbFillFactory>& tlb_fills();
 const PolicyList& tlb_fill_policies();

@@ -115,7 +115,11 @@ PolicyRegistry<TranslationFactory>::Row shared_tlb_translation() {
             if (!parameters.enabled) return make_no_second_level();
             return std::unique_ptr<TranslationPath>(
                 std::make_unique<SharedTlb>(parameters, std::move(fill)));
-          }}};
+          }},
+          nullptr,
+          [](const PolicyChoice&) {
+            return PolicyTraits{{"has a shared TLB"}, {}};
+          }};
 }
 
 }  // namespace lockstep

@@ -45,6 +45,11 @@ void set_cache_policy(Settings& s) {
        "{name: pcal, tokens: 1, period: 2000}", "{name: eaf, recent: 3}",
        "{name: mask, epoch: 1500, least: 3, probe: 4}"});
   s.set("policies.cache_policy", policy);
+  // Lines come in at a place of theirs, which `random` has not.
+  const bool orders =
+      policy.find("eaf") != std::string::npos || policy.find("stack") != std::string::npos;
+  s.set("policies.replacement", s.one_of({"lru", "srrip", "{name: drrip, leaders: 4, bimodal: 3}",
+                                          orders ? "{name: srrip, bits: 1}" : "random"}));
   if (policy.find("medic") != std::string::npos && s.pick({0, 1}) != 0)
     s.choose("policies.dram_scheduler",
              {"medic", "{name: medic, high: 4, open_rows: true, age_limit: 0}",

@@ -72,6 +72,8 @@ PartitionBench::PartitionBench(const MemoryParameters& parameters, std::size_t t
   setup.sources.add(SourceKind::cpu, "cpu", all.last(cores), 64);
   setup.cache_policy =
       policies.cache_policy ? std::move(policies.cache_policy) : cache_policy_named("lru");
+  setup.replacement =
+      policies.replacement ? std::move(policies.replacement) : replacement_named("lru");
   setup.dram_scheduler = policies.dram_scheduler ? std::move(policies.dram_scheduler)
                                                  : dram_scheduler_named("fr-fcfs");
   partition_ = std::make_unique<MemoryPartition>(std::move(setup));

@@ -17,6 +17,13 @@ namespace lockstep::test {
 /// A machine small enough to count its cycles by hand: L2 and DRAM at 1 GHz, one bank, no refresh.
 MemoryParameters small_memory();
 
+/// What stands at the plug points of a partition; lru, fr-fcfs and lru where nothing is said.
+struct PartitionPolicies {
+  std::unique_ptr<CachePolicy> cache_policy = {};
+  std::unique_ptr<DramScheduler> dram_scheduler = {};
+  std::unique_ptr<Replacement> replacement = {};
+};
+
 /// Hand-made inboxes for one partition, and what it answers.
 class PartitionBench {
  public:
@@ -26,11 +33,7 @@ class PartitionBench {
   static constexpr SourceKind engine{4};
   static constexpr std::uint32_t engines = 2, engine_credits = 3, cores = 2;
 
-  /// What stands at the plug points; lru and fr-fcfs where nothing is said.
-  struct Policies {
-    std::unique_ptr<CachePolicy> cache_policy;
-    std::unique_ptr<DramScheduler> dram_scheduler;
-  };
+  using Policies = PartitionPolicies;
 
   struct Answer {
     std::int64_t departure = 0;  ///< L2 cycle

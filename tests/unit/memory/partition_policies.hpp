@@ -4,6 +4,7 @@
 #include "core/parameters/parameters.hpp"
 #include "models/memory/cache_policy/cache_policy.hpp"
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"
+#include "models/memory/replacement/replacement.hpp"
 #include "tests/harness/policy_named.hpp"
 
 namespace lockstep::test {
@@ -16,6 +17,11 @@ inline PartitionPolicySetup policy_setup(const PolicyChoice& choice,
 inline std::unique_ptr<CachePolicy> cache_policy_named(
     const std::string& name, const MemoryParameters& parameters = defaults<MemoryParameters>()) {
   return make_cache_policy(policy_setup(policy_named(cache_policies(), name), parameters));
+}
+
+inline std::unique_ptr<Replacement> replacement_named(
+    const std::string& name, const MemoryParameters& parameters = defaults<MemoryParameters>()) {
+  return make_replacement(policy_setup(policy_named(replacement_policies(), name), parameters));
 }
 
 /// What a scenario may say under `policies.dram_scheduler`: "atlas", "{name: atlas, starve: 0}".

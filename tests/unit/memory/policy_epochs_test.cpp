@@ -248,6 +248,7 @@ class World {
     const std::vector<Link> links{graph.link(to_sender[p][0]), graph.link(to_sender[p][1])};
     setup.sources.add(SourceKind::sm, "sm", links, setup.noc.credits);
     setup.cache_policy = std::make_unique<CountsMisses>(told[p]);
+    setup.replacement = replacement_named("lru");
     setup.dram_scheduler = std::make_unique<Limited>();
     PolicyEpochs::Periods periods{};
     periods[static_cast<std::size_t>(EpochTopic::cache_policy)] = period;

@@ -85,18 +85,19 @@ class Medic final : public CachePolicy {
     constexpr CachePosition places[] = {CachePosition::next_to_go, CachePosition::middle,
                                         CachePosition::most_recent};
     const bool by_type = stack_ && (request.marks & mark_plain) == 0;
-    return {.position = by_type ? places[of] : CachePosition::most_recent,
+    return {.position = by_type ? places[of] : CachePosition::usual,
             .line_class = static_cast<std::uint8_t>(of)};
   }
 
-  /// The lowest class first, in a class the least recently used, with `order: classes`.
+  /// With `order: classes` the lines of the lowest class go first.
   /// Source: memory-interference.md, section 3.3.3.
-  std::uint32_t victim(std::span<const CacheWay> ways) override {
-    const auto first =
-        std::min_element(ways.begin(), ways.end(), [](const CacheWay& a, const CacheWay& b) {
-          return std::pair(a.line_class, a.last_use) < std::pair(b.line_class, b.last_use);
-        });
-    return static_cast<std::uint32_t>(first - ways.begin());
+  std::uint64_t candidates(std::span<const CacheWay> ways) override {
+    std::uint8_t lowest = most_class;
+    for (const CacheWay& way : ways) lowest = std::min(lowest, way.line_class);
+    std::uint64_t found = 0;
+    for (std::size_t way = 0; way < ways.size(); ++way)
+      found |= std::uint64_t{ways[way].line_class == lowest} << way;
+    return found;
   }
 
   void on_eviction(std::uint64_t line, std::uint8_t line_class) override {
@@ -117,12 +118,12 @@ class Medic final : public CachePolicy {
   }
 
  private:
-  static constexpr std::size_t most_class = 2;  ///< mostly and all hits are one
+  static constexpr std::uint8_t most_class = 2;  ///< mostly and all hits are one
 
   Medic(const PartitionPolicySetup& setup, const MedicParameters& p)
       : CachePolicy(observes | (p.bypass ? admits | inserts : 0u) | (p.walks ? admits : 0u) |
                     (p.reuse ? mourns : 0u) | (p.insertion ? inserts | mourns : 0u) |
-                    (p.insertion && p.order == MedicInsertion::classes ? replaces : 0u)),
+                    (p.insertion && p.order == MedicInsertion::classes ? restricts : 0u)),
         stack_(p.insertion && p.order == MedicInsertion::stack),
         reports_(p.threshold_step != 0),
         bypasses_miss_(p.bypasses_miss),
@@ -157,8 +158,15 @@ PolicyRegistry<CachePolicyFactory>::Row medic_cache_policy() {
            },
            .controller = make_medic_threshold,
            .statistics = &statistics_schema_of<MedicStatistics>,
-           .sm_side = {make_warp_types, warp_type_statistics, mark_mostly_hit}},
-          &schema_of<MedicParameters>()};
+           .sm_side = {make_warp_types, warp_type_statistics}},
+          &schema_of<MedicParameters>(),
+          [](const PolicyChoice& choice) {
+            const auto& p = choice.parameters<MedicParameters>();
+            PolicyTraits traits{{knows_hitting_warps}, {}};
+            if (p.insertion && p.order == MedicInsertion::stack)
+              traits.needs = {needs_order_of_lines("with order: stack says which lines go next")};
+            return traits;
+          }};
 }
 
 }  // namespace lockstep

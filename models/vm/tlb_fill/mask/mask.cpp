@@ -147,9 +147,17 @@ PolicyRegistry<TlbFillFactory>::Row mask_tlb_fill() {
            },
            .controller = make_mask_decisions,
            .statistics = &statistics_schema_of<MaskFillStatistics>,
-           .sm_side = {.make = make_mask_warps},
-           .measures_walks = true},
-          &schema_of<MaskFillParameters>()};
+           .sm_side = {.make = make_mask_warps}},
+          &schema_of<MaskFillParameters>(),
+          [](const PolicyChoice&) {
+            // What it measures it tells who listens to EpochTopic::tlb_fill.
+            return PolicyTraits{{"measures walks"},
+                                {{.plug_point = "translation",
+                                  .trait = "has a shared TLB",
+                                  .why = "fills a second-level TLB",
+                                  .other = "has none",
+                                  .advice = "choose translation: shared-tlb, or tlb_fill: lru"}}};
+          }};
 }
 
 }  // namespace lockstep

@@ -1,11 +1,13 @@
-/// What every registered cache policy must keep: no request lost or answered twice, no byte lost,
-/// nobody starved, the same answers after saving and restoring.  Registering one enrols it.
+/// What every pair of a registered cache policy and a registered replacement policy must keep: no
+/// request lost or answered twice, no byte lost, nobody starved, the same answers after saving and
+/// restoring.  Registering one enrols it, with each word of each of its parameters; pairs that
+/// their rows exclude are left out.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 #include <random>
 
+#include "tests/harness/policy_variants.hpp"
 #include "tests/unit/memory/partition_bench.hpp"
 #include "tests/unit/memory/partition_policies.hpp"
 
@@ -65,10 +67,28 @@ std::map<std::uint32_t, std::int64_t> departures(const PartitionBench& bench) {
   return all;
 }
 
-class CachePolicyContract : public testing::TestWithParam<std::string> {
+/// What a scenario may choose for the L2.
+struct L2Policies {
+  PolicyChoice cache_policy, replacement;
+  static auto schema() {
+    using P = L2Policies;
+    return parameters<P>()
+        .policy("cache_policy", &P::cache_policy, "lru", cache_policies, "tested")
+        .policy("replacement", &P::replacement, "lru", replacement_policies, "tested");
+  }
+};
+
+L2Policies chosen(const std::string& cache_policy, const std::string& replacement) {
+  return read_parameters<L2Policies>(
+      parse_document("cache_policy: " + cache_policy + "\nreplacement: " + replacement, "test"));
+}
+
+class CachePolicyContract : public testing::TestWithParam<std::pair<std::string, std::string>> {
  protected:
   static PartitionBench::Policies policies() {
-    return {cache_policy_named(GetParam(), busy()), nullptr};
+    const L2Policies both = chosen(GetParam().first, GetParam().second);
+    return {make_cache_policy(policy_setup(both.cache_policy, busy())), nullptr,
+            make_replacement(policy_setup(both.replacement, busy()))};
   }
 };
 
@@ -111,15 +131,19 @@ TEST_P(CachePolicyContract, AnswersTheSameAfterSavingAndRestoring) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryPolicy, CachePolicyContract, testing::ValuesIn([] {
-                           std::vector<std::string> names;
-                           for (const PolicyInfo& policy : cache_policies())
-                             names.push_back(policy.name);
-                           return names;
+                           std::vector<std::pair<std::string, std::string>> pairs;
+                           for (const std::string& cache : policy_variants(cache_policies()))
+                             for (const std::string& line :
+                                  policy_variants(replacement_policies())) {
+                               const L2Policies both = chosen(cache, line);
+                               if (!policy_conflict(schema_of<L2Policies>(), &both, ""))
+                                 pairs.emplace_back(cache, line);
+                             }
+                           return pairs;
                          }()),
                          [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
+                           return variant_name(test.param.first) + "_" +
+                                  variant_name(test.param.second);
                          });
 
 }  // namespace

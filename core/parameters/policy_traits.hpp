@@ -1,0 +1,48 @@
+/// Which policies go together, as data in their registry rows.
+///
+/// A row says what its policy can do for those at other plug points (`has`), and what it needs of
+/// them or cannot stand beside (`needs`).  Traits are words, so that a new policy joins without a
+/// change to any check: policy_conflict() compares the rows of those that a scenario has chosen.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/parameters/schema.hpp"
+
+namespace lockstep {
+
+class PolicyChoice;
+
+/// A demand on whatever stands at another plug point.
+struct PolicyNeed {
+  std::string plug_point;  ///< key of the other policy
+  std::string trait;       ///< of the other policy's row
+  bool absent = false;     ///< true: the other policy must not have the trait
+  std::string why;         ///< what this policy does, behind its name: "takes a block away"
+  std::string other;       ///< what the other does that does not go with it: "does not squash"
+  std::string advice;      ///< what to write instead
+};
+
+struct PolicyTraits {
+  std::vector<std::string> has;
+  std::vector<PolicyNeed> needs;
+};
+
+/// Two choices that do not go together.
+struct PolicyConflict {
+  std::string plug_point;  ///< whose need is not met
+  std::string what, advice;
+};
+
+/// Returns the traits of what stands at a plug point; none if its row says nothing.
+PolicyTraits traits_of(const PolicyList& policies, const PolicyChoice& choice);
+/// Whether what stands at a plug point has a trait.
+bool has_trait(const PolicyList& policies, const PolicyChoice& choice, const std::string& trait);
+/// Returns the first need that is not met among the policies of a struct, in the order of its
+/// fields.  `prefix` stands before plug points in the text: "policies.".
+std::optional<PolicyConflict> policy_conflict(const ParameterSchema& schema, const void* values,
+                                              const std::string& prefix);
+
+}  // namespace lockstep

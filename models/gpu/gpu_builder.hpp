@@ -1,0 +1,91 @@
+/// One GPU of the machine: which components it has, how they are linked, how each is built.
+///
+/// Source: architecture.md, sections 2 (kinds, links), 3 and 8 ("Horizons and ranks").
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/engine/graph.hpp"
+#include "models/dispatch/victims/block_profile.hpp"
+#include "models/gpu/context_memory.hpp"
+#include "models/gpu/coordination.hpp"
+#include "models/gpu/core_places.hpp"
+#include "models/gpu/link_table.hpp"
+#include "models/gpu/loaded_modules.hpp"
+#include "models/gpu/machine_parameters.hpp"
+#include "models/noc/request_sources.hpp"
+#include "models/sm/tables/constant_rows.hpp"
+
+namespace lockstep {
+
+class IssueTables;
+
+class GpuBuilder {
+ public:
+  /// Kinds and components of the GPU in the graph.
+  struct Layout {
+    KindId dispatcher_kind, gmmu_kind, partition_kind, sm_kind;
+    ComponentId dispatcher, gmmu;
+    std::vector<ComponentId> partitions, sms;
+  };
+  /// CPU cores that share the GPU's memory, if there are any.
+  struct Cores {
+    std::optional<KindId> kind;
+    std::uint32_t credits = 0;
+  };
+
+  /// `scenario`, `parameters` and `modules` must outlive this.
+  GpuBuilder(const Scenario& scenario, const MachineParameters& parameters,
+             const LoadedModules& modules, const BlockProfile& block_profile);
+  GpuBuilder(const GpuBuilder&) = delete;
+  GpuBuilder& operator=(const GpuBuilder&) = delete;
+
+  /// Adds the GPU's components to the graph, after the host, whose component is there already.
+  void add_components(Graph& graph);
+  /// Links them with each other and with the host.
+  void connect(Graph& graph, ComponentId host);
+  /// Adds what lets its policies decide together, after all other components.
+  void add_coordinator(Graph& graph);
+
+  const Layout& layout() const { return layout_; }
+  bool has(const Graph& graph, ComponentId component) const;
+  /// `links`: of the whole machine; `host`: kind of the host.
+  std::unique_ptr<Component> build(const Graph& graph, ComponentId component,
+                                   const LinkTable& links, KindId host, const Cores& cores) const;
+
+  const AddressMapping& mapping() const { return mapping_; }
+  const CorePlaces& core_places() const { return core_places_; }
+  /// Pages that belong to nobody, before the run.
+  const std::vector<Frame>& foreign_pages() const { return foreign_pages_; }
+  /// Of gpu.memory.capacity, for blocks that leave SMs.
+  std::uint64_t context_bytes() const { return context_memory_.bytes(); }
+  bool has_coordinator() const { return coordination_.component().has_value(); }
+
+ private:
+  const std::shared_ptr<const IssueTables>& issue_tables() const;
+  std::unique_ptr<Component> build_dispatcher(const LinkTable& links, KindId host) const;
+  std::unique_ptr<Component> build_gmmu(const LinkTable& links, KindId host) const;
+  std::unique_ptr<Component> build_sm(std::uint32_t index, const LinkTable& links,
+                                      KindId host) const;
+  std::unique_ptr<Component> build_partition(std::uint32_t index, const LinkTable& links,
+                                             KindId host, const Cores& cores) const;
+  RequestSources request_sources(ComponentId partition, const LinkTable& links, KindId host,
+                                 const Cores& cores) const;
+
+  const Scenario& scenario_;
+  const MachineParameters& parameters_;
+  const LoadedModules& modules_;
+  const BlockProfile& block_profile_;
+  AddressMapping mapping_;
+  mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< made when first asked for
+  ContextMemory context_memory_;
+  CorePlaces core_places_;
+  std::vector<Frame> foreign_pages_;
+  const std::shared_ptr<ConstantRows> constant_rows_ = std::make_shared<ConstantRows>();
+  Layout layout_;
+  Coordination coordination_;
+};
+
+}  // namespace lockstep

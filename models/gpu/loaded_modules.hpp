@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/gpu/machine_parameters.hpp"
+#include "models/isa/lowering/lowering.hpp"
+#include "models/isa/program.hpp"
+
+namespace lockstep {
+
+/// The programs of a scenario's tenants, loaded once for each set of module files.
+class LoadedModules {
+ public:
+  /// Loads the modules and validates every launch against them.  Throws UserError.
+  LoadedModules(const Scenario& scenario, const MachineParameters& parameters,
+                isa::LoweringOptions lowering);
+
+  /// A tenant on a CPU core has an empty module.
+  const isa::Module& of_tenant(std::size_t tenant) const {
+    return *modules_[module_of_tenant_[tenant]];
+  }
+  std::vector<const isa::Module*> pointers() const;
+  /// By tenant, an index into pointers().
+  const std::vector<std::uint16_t>& module_of_tenant() const { return module_of_tenant_; }
+  std::size_t longest_kernel_name() const;
+
+ private:
+  std::vector<std::unique_ptr<isa::Module>> modules_;
+  std::vector<std::uint16_t> module_of_tenant_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,31 @@
+/// A line of the L2 as its policies see it: what stands at the plug points `cache_policy` and
+/// `replacement` tell each other in these terms.
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep {
+
+/// A line of a full set.
+struct CacheWay {
+  std::uint8_t line_class = 0;  ///< what on_insertion said (MeDiC: warp type)
+  std::uint16_t tenant = 0;
+  std::uint32_t line = 0;      ///< its number in the partition
+  std::uint32_t last_use = 0;  ///< lines of the set that were used longer ago
+};
+
+/// Where a line stands: `set` counts over all banks of the partition.
+struct CachePlace {
+  std::uint32_t set = 0, way = 0;
+  std::uint32_t line = 0;  ///< its number in the partition
+};
+
+/// How soon a line that comes in goes again, compared with those of its set.
+enum class CachePosition : std::uint8_t {
+  usual,  ///< as the replacement policy places lines by itself
+  most_recent,
+  middle,
+  next_to_go,
+};
+
+}  // namespace lockstep

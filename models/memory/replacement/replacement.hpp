@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/statistics/view.hpp"
+#include "models/memory/cache_line.hpp"
+#include "models/memory/partition_policy.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+/// Plug point `replacement`: which line of a full L2 set leaves.
+///
+/// Contract: a policy overrides the hooks that it needs and names them in `hooks()`; the others are
+/// never called, so that LRU costs no call.  One object serves all banks of a partition and keeps
+/// its own state for each way: sets are numbered over the partition, ways within a set.  A policy
+/// depends on nothing but what the hooks tell and what serialize keeps.  Free ways are taken before
+/// anybody is asked, and a cache policy may restrict who can go (CachePolicy::candidates).
+/// Source: 004, section 4.3.3 (replacement beside bypass and insertion).
+class Replacement {
+ public:
+  enum Hook : unsigned {
+    uses = 1,      ///< on_use
+    installs = 2,  ///< on_install
+    chooses = 4,   ///< victim, where the least recently used line would go otherwise
+  };
+  explicit Replacement(unsigned hooks) : hooks_(hooks) {}
+  virtual ~Replacement() = default;
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+
+  bool has(Hook hook) const { return (hooks_ & hook) != 0; }
+
+  /// A lookup finds the line of a way.
+  virtual void on_use(const CachePlace&, const MemoryRequest&) {}
+  /// A line comes in at a way.
+  virtual void on_install(const CachePlace&, const MemoryRequest&, CachePosition) {}
+  /// Returns the way of the full set `set` that gives its place up to `line`, one of `candidates`
+  /// (a bit for each way, at least one of them set).
+  virtual std::uint32_t victim(std::uint32_t set, std::uint32_t line, std::span<const CacheWay>,
+                               std::uint64_t candidates) = 0;
+
+  virtual StatisticsView statistics() const { return {}; }
+  virtual void serialize(Archive&) {}
+
+ private:
+  const unsigned hooks_;
+};
+
+/// Trait: the place that a cache policy gives a line that comes in means something.
+inline constexpr const char* orders_lines = "orders lines";
+
+using ReplacementFactory = PartitionPolicyFactory<Replacement>;
+const PolicyRegistry<ReplacementFactory>& replacement_registry();
+/// For ParametersOf::policy.
+const PolicyList& replacement_policies();
+std::unique_ptr<Replacement> make_replacement(const PartitionPolicySetup& setup);
+
+/// Sets of all L2 banks of a partition together.
+inline std::uint32_t sets_of_partition(const L2Parameters& l2) {
+  return l2.total_banks() * l2.sets_per_bank();
+}
+
+}  // namespace lockstep
