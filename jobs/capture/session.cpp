@@ -337,8 +337,8 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
 std::vector<isa::InexactFloats> Session::inexact(std::uint64_t address, std::uint64_t bytes,
                                                  std::size_t most) const {
   std::vector<isa::InexactFloats> floats = inexact_.ranges(address, bytes, most);
-  const auto copies = inexact_copies_.ranges(address, bytes, most);
-  floats.insert(floats.end(), copies.begin(), copies.end());
+  for (const isa::InexactFloats& copied : inexact_copies_.ranges(address, bytes, most))
+    if (std::find(floats.begin(), floats.end(), copied) == floats.end()) floats.push_back(copied);
   return floats;
 }
 

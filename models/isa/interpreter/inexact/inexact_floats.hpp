@@ -12,6 +12,8 @@ struct InexactFloats {
   std::uint64_t offset = 0, count = 0;  ///< offset: in bytes
   Type type = Type::f32;
   double tolerance = 0, magnitude = 0;
+
+  bool operator==(const InexactFloats&) const = default;
 };
 
 }  // namespace lockstep::isa

@@ -91,35 +91,40 @@ class Sums(CaptureTest):
             self.assertGreaterEqual(len(file["inexact"]), 3)
 
     def test_wrong_sum_fails_and_numbers_are_shown(self):
-        self.change(r"grid: \[40\]", "grid: [39]")
+        self.change(r", 100000\]", ", 90000]")
         done = self.check()
         self.assertEqual(done.returncode, CHECK_FAILED, done.stdout + done.stderr)
         self.assertRegex(done.stdout + done.stderr,
-                         r"copy 0 to the host: f32 at byte 0 of 16 is \S+ \(0x\w{8}\), the program got \S+ \(0x")
+                         r"copy 0 to the host: f32 at byte 0 of 16 is \S+ \(0x\w{8}\), the program got \S+ \(0x\w{8}\)")
 
     def test_integers_beside_sums_are_exact(self):
-        # One block more finds nothing to add, but counts.
-        self.change(r"memory_0, memory_3, 100000", "memory_0, memory_3, 99999")
+        # One block more leaves the sum as it was, but for its last digits, and counts more threads.
         self.change(r"grid: \[40\]", "grid: [41]")
         done = self.check()
         self.assertEqual(done.returncode, CHECK_FAILED, done.stdout + done.stderr)
+        self.assertIn("copy 0 to the host: byte 4 of 16", done.stdout + done.stderr)
 
-    def test_tolerance_and_check_of_a_buffer_hold_for_its_copies(self):
-        self.change(r"grid: \[40\]", "grid: [39]")
-        self.change(r"(inexact: )", r"tolerance: 0.9, \1")
+    def test_tolerance_of_a_buffer_holds_for_its_copies(self):
+        self.change(r", 100000\]", ", 90000]")
+        self.change(r", inexact: ", ", tolerance: 0.9, inexact: ")
         done = self.check()
-        self.assertEqual(done.returncode, CHECK_FAILED)  # the count
-        self.assertIn("byte 4 of 16", done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_buffer_that_is_not_checked_has_copies_that_are_not(self):
+        self.change(r"grid: \[40\]", "grid: [41]")
         self.change(r"(type: u8, count: \d+)", r"\1, check: false")
         done = self.check()
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_type_of_a_buffer(self):
-        self.change(r", inexact: [^\n]*\}\]\}", "}")
-        self.change(r"type: u8, count: 4096", "type: f32, count: 1024, tolerance: 1.0e-3")
-        self.replay("out.workload") if False else None
+    def test_buffer_may_be_said_to_be_of_floats(self):
+        self.change(r"memory_1: \{type: u8, count: 4096, (.*), inexact: .*\n",
+                    r"memory_1: {type: f32, count: 1024, tolerance: 0.001, \1}\n")
+        self.replay("out.workload")
+        self.change(r", 100000\]", ", 99000]")
+        self.change(r"memory_3: \{type: u8", r"memory_3: {check: false, type: u8")
         done = self.check()
-        self.assertIn(done.returncode, (0, CHECK_FAILED))
+        self.assertEqual(done.returncode, CHECK_FAILED, done.stdout + done.stderr)
+        self.assertRegex(done.stdout + done.stderr, r"copy 0 to the host: f32 at byte \d+ of 4000 is ")
 
     def test_tolerance_without_floats_is_a_mistake(self):
         self.change(r", inexact: [^\n]*\}\]\}", "}")
