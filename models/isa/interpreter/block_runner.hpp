@@ -79,6 +79,7 @@ class BlockRunner {
   void meet(const Warp& warp, const std::uint32_t* masks, std::uint32_t lanes);
   void watch_races(const Warp& warp, const Instruction& instruction, std::uint32_t active);
   void trace_floats(const Warp& warp, const Instruction& instruction, std::uint32_t active);
+  void trace_stores(const Warp& warp, const Instruction& instruction, std::uint32_t active);
   void trace_addition(const Warp& warp, const Instruction& instruction, unsigned lane,
                       std::uint64_t address);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "models/isa/atomic.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
@@ -37,6 +38,10 @@ double magnitude(Type type, std::uint64_t bits) {
   return is_pair(type) ? std::max(low, std::fabs(float_value(type, bits >> 16))) : low;
 }
 
+float finite(float magnitude) {
+  return magnitude <= std::numeric_limits<float>::max() ? magnitude : 0;
+}
+
 }  // namespace
 
 void BlockRunner::watch(const Warp& warp, const Instruction& instruction, std::uint32_t active) {
@@ -60,6 +65,30 @@ void BlockRunner::trace_addition(const Warp& warp, const Instruction& instructio
   }
 }
 
+void BlockRunner::trace_stores(const Warp& warp, const Instruction& instruction,
+                               std::uint32_t active) {
+  const MemoryFields& fields = instruction.memory;
+  const unsigned size = bytes_of(fields.type), stride = fields.register_bytes == 8 ? 2 : 1;
+  const Type type = stored_float(fields.type), kept = single(type);
+  for (unsigned e = 0; e < fields.elements; ++e) {
+    const std::uint32_t* values = row(warp, instruction.source[1 + e]);
+    for_each_lane(active, [&](unsigned lane) {
+      const std::uint64_t address = address_of(warp, instruction, lane) + e * size;
+      if (address < first_global_address) return;
+      float largest = 0;
+      if (type == Type::f32) {
+        largest = finite(std::fabs(std::bit_cast<float>(values[stride * lane])));
+      } else if (type != Type::none) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, values + stride * lane, size);
+        largest = finite(static_cast<float>(magnitude(type, bits)));
+      }
+      state_.floats->store(address / 4 * 4, kept, largest);
+      if (size == 8 && type == Type::none) state_.floats->store(address / 4 * 4 + 4, type, 0);
+    });
+  }
+}
+
 void BlockRunner::trace_floats(const Warp& warp, const Instruction& instruction,
                                std::uint32_t active) {
   const MemoryFields& fields = instruction.memory;
@@ -69,7 +98,7 @@ void BlockRunner::trace_floats(const Warp& warp, const Instruction& instruction,
                  state_.floats->uses_result(state_.program, warp.paths.pc())))
     state_.floats->use_sum(fields.type);
   if (fields.space != Space::global && fields.space != Space::generic) return;
-  const Type type = stored_float(fields.type);
+  if (instruction.category == Category::store) return trace_stores(warp, instruction, active);
   for_each_lane(active, [&](unsigned lane) {
     const std::uint64_t address = address_of(warp, instruction, lane);
     if (address < first_global_address) {
@@ -78,17 +107,6 @@ void BlockRunner::trace_floats(const Warp& warp, const Instruction& instruction,
       state_.floats->load(address, bytes);
     } else if (is_sum) {
       trace_addition(warp, instruction, lane, address);
-    } else if (instruction.category == Category::store) {
-      for (unsigned e = 0; e < fields.elements; ++e) {
-        std::uint64_t bits = 0;
-        std::memcpy(
-            &bits,
-            row(warp, instruction.source[1 + e]) + (fields.register_bytes == 8 ? 2 * lane : lane),
-            size);
-        const std::uint64_t word = (address + e * size) / 4 * 4;
-        state_.floats->store(word, single(type), type == Type::none ? 0 : magnitude(type, bits));
-        if (size == 8 && type == Type::none) state_.floats->store(word + 4, type, 0);
-      }
     }
   });
 }

@@ -15,36 +15,25 @@ bool adds_floats(const Program& program) {
                      [](const Instruction& i) { return adds_floats(i); });
 }
 
-void FloatTrace::look_at_page(std::uint64_t number) {
-  loaded_page_ = number;
-  page_before_ = before_.words().page(number);
-  page_now_ = words_.page(number);
-}
-
-void FloatTrace::look_at(std::uint64_t address, unsigned bytes) {
-  constexpr std::uint64_t page = WordMap<Word>::page_words;
+void FloatTrace::look_at(const Loaded& loaded, std::uint64_t address, unsigned bytes) {
+  // No aligned access reaches behind a page.
   for (std::uint64_t word = address / 4; 4 * word < address + bytes; ++word) {
-    if (word / page != loaded_page_) return;  // behind the page's end lies no aligned access
-    if (page_before_ != nullptr) read_.include((*page_before_)[word % page].off);
-    if (page_now_ != nullptr && (*page_now_)[word % page].additions > 0)
-      use_sum((*page_now_)[word % page].type);
+    const std::uint64_t at = word % WordMap<Word>::page_words;
+    if (loaded.before != nullptr) read_.include((*loaded.before)[at].off);
+    if (loaded.now != nullptr && (*loaded.now)[at].additions > 0) use_sum((*loaded.now)[at].type);
   }
 }
 
-void FloatTrace::store(std::uint64_t address, Type type, double value) {
-  const auto magnitude = static_cast<float>(std::isfinite(value) ? std::fabs(value) : 0);
-  words_.at(address) = {type, true, 0, magnitude};
-  if (address / WordMap<Word>::page_bytes == loaded_page_) look_at_page(loaded_page_);
-}
-
 void FloatTrace::add(std::uint64_t address, Type type, double added, double sum) {
-  Word& word = words_.at(address);
+  const std::uint64_t number = address / WordMap<Word>::page_bytes;
+  WordMap<Word>::Page& page = words_.page_at(number);
+  remember(number, page);
+  Word& word = page[address / 4 % WordMap<Word>::page_words];
   word.type = type;
   ++word.additions;
   for (const double value : {added, sum})
     if (std::isfinite(value))
       word.magnitude = std::max(word.magnitude, static_cast<float>(std::fabs(value)));
-  loaded_page_ = ~std::uint64_t{0};
 }
 
 void FloatTrace::use_sum(Type type) {

@@ -1,6 +1,7 @@
 /// What the kernels of one launch do to floats that depend on the order of threads.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 
@@ -31,10 +32,18 @@ class FloatTrace {
 
   void load(std::uint64_t address, unsigned bytes) {
     const std::uint64_t number = address / WordMap<Word>::page_bytes;
-    if (number != loaded_page_) look_at_page(number);
-    if (page_before_ != nullptr || page_now_ != nullptr) look_at(address, bytes);
+    Loaded& loaded = loaded_[number % loaded_.size()];
+    if (loaded.number != number)
+      loaded = {number, before_.words().page(number), words_.page(number)};
+    if (loaded.before != nullptr || loaded.now != nullptr) look_at(loaded, address, bytes);
   }
-  void store(std::uint64_t address, Type type, double value);
+  /// `type` none: an integer.  The magnitude of what is no number, or infinite, is 0.
+  void store(std::uint64_t address, Type type, float magnitude) {
+    const std::uint64_t number = address / WordMap<Word>::page_bytes;
+    WordMap<Word>::Page& page = words_.page_at(number);
+    page[address / 4 % WordMap<Word>::page_words] = {type, true, 0, magnitude};
+    remember(number, page);
+  }
   /// An atomic: `sum` is what stands there then.
   void add(std::uint64_t address, Type type, double added, double sum);
   /// The kernel uses a sum other than by loading it: of shared memory, or what an atomic returned.
@@ -48,16 +57,24 @@ class FloatTrace {
   const Inexactness& read() const { return read_; }
 
  private:
-  void look_at_page(std::uint64_t number);
-  void look_at(std::uint64_t address, unsigned bytes);
+  /// Where the kernel loads from, as it was before the launch and as it is now.
+  struct Loaded {
+    std::uint64_t number = ~std::uint64_t{0};
+    const WordMap<InexactMemory::Word>::Page* before = nullptr;
+    const WordMap<Word>::Page* now = nullptr;
+  };
+  /// The page may be new.
+  void remember(std::uint64_t number, const WordMap<Word>::Page& page) {
+    Loaded& loaded = loaded_[number % loaded_.size()];
+    if (loaded.number == number) loaded.now = &page;
+  }
+  void look_at(const Loaded& loaded, std::uint64_t address, unsigned bytes);
 
   const InexactMemory& before_;
   WordMap<Word> words_;
   Inexactness read_;
   std::unordered_map<std::uint32_t, bool> uses_result_;  ///< by pc
-  std::uint64_t loaded_page_ = ~std::uint64_t{0};
-  const WordMap<InexactMemory::Word>::Page* page_before_ = nullptr;
-  const WordMap<Word>::Page* page_now_ = nullptr;
+  std::array<Loaded, 16> loaded_;
 };
 
 }  // namespace lockstep::isa

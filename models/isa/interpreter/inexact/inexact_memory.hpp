@@ -42,15 +42,15 @@ class WordMap {
   static constexpr std::uint64_t page_words = 256, page_bytes = 4 * page_words;
   using Page = std::array<T, page_words>;
 
-  T& at(std::uint64_t address) {
-    const std::uint64_t number = address / page_bytes;
-    if (number != last_number_) {
+  T& at(std::uint64_t address) { return page_at(address / page_bytes)[address / 4 % page_words]; }
+  Page& page_at(std::uint64_t number) {
+    Recent& recent = recent_[number % recent_.size()];
+    if (recent.number != number) {
       std::unique_ptr<Page>& page = pages_[number];
       if (!page) page = std::make_unique<Page>();
-      last_number_ = number;
-      last_page_ = page.get();
+      recent = {number, page.get()};
     }
-    return (*last_page_)[address / 4 % page_words];
+    return *recent.page;
   }
   const Page* page(std::uint64_t number) const {
     const auto found = pages_.find(number);
@@ -74,9 +74,13 @@ class WordMap {
   }
 
  private:
+  struct Recent {
+    std::uint64_t number = ~std::uint64_t{0};
+    Page* page = nullptr;
+  };
+
   std::map<std::uint64_t, std::unique_ptr<Page>> pages_;
-  std::uint64_t last_number_ = ~std::uint64_t{0};
-  Page* last_page_ = nullptr;
+  std::array<Recent, 16> recent_;
 };
 
 class FloatTrace;
