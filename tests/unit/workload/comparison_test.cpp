@@ -82,7 +82,7 @@ TEST(Comparison, InfinityAndNoNumberAreOnlyThemselves) {
 TEST(Comparison, PartsOfABuffer) {
   const Buffer buffer = bytes_with({{16, 2, isa::Type::f64, 1e-9, 1}});
   EXPECT_FALSE(difference<double>(buffer, {1, 2, 3}, {1, 2, 3 + 1e-9}, 8));
-  EXPECT_TRUE(difference<double>(buffer, {1, 2, 3}, {1, 2, 3 + 1e-9}, 0));
+  EXPECT_TRUE(difference<double>(buffer, {1, 2, 3}, {1, 2 + 1e-9, 3}, 0));
   // Half of a float is compared as bytes.
   EXPECT_TRUE(difference<float>(buffer, {1}, {1.0000001F}, 20));
 }
