@@ -36,6 +36,7 @@ struct CommandLine {
   std::vector<std::string> program;  ///< of capture: what is captured, and its arguments
   std::uint64_t first_launch = 0, last_launch = 0;  ///< of extract
   bool strict = false;       ///< of capture: allocations end with their last byte
+  bool races = false;        ///< of capture: races in shared memory are said
   bool list = false;         ///< of capture: what is not there
   bool host_time = false;    ///< of capture: the CPU's time between calls is recorded
   std::string gpu = "v100";  ///< of capture: what the program finds

@@ -70,6 +70,8 @@ void print_summary(Session& session, const std::string& output) {
       fmt::format("{} bytes ({} stored)", writer.data_bytes(), writer.stored_bytes()).c_str());
   std::fprintf(stderr, "%s: %.3f million warp instructions in %.2f s of execution\n",
                output.c_str(), static_cast<double>(session.warp_instructions()) / 1e6, seconds);
+  if (session.races())
+    std::fprintf(stderr, "%s: %s\n", output.c_str(), session.races()->summary().c_str());
   if (session.time_questions() > 0)
     std::fprintf(stderr,
                  "%s: the program asked %llu times how long something took; times are made up of "
@@ -92,6 +94,7 @@ int capture_command(const CommandLine& line) {
   WorkloadFolder folder(output);
   const GpuParameters gpu = read_gpu(line.gpu);
   Session session(gpu, folder.recording_file(), line.strict);
+  if (line.races) session.find_races();
   CapturedProgram program(line.program, session.memory().file());
   std::signal(SIGPIPE, SIG_IGN);
   serve_all(program.socket(), session, line.host_time);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/error/error.hpp"
+#include "models/isa/interpreter/inexact/float_trace.hpp"
 #include "models/isa/module/module_linker.hpp"
 #include "models/isa/reader/reader.hpp"
 #include "models/workload/kernel_arguments.hpp"
@@ -111,6 +112,7 @@ void CapturedModules::read_and_link(Loaded& loaded, std::uint64_t module) {
   if (!loaded.is_ours) functions_ = linked.functions.size() - 1;
   isa::ModuleLoader loader(std::move(linked));
   loaded.module = loader.module();
+  if (!loaded.is_ours) loaded.file = recorded_module_name(recorded_.files().size());
   if (!loaded.is_ours) loaded.renamed = recorded_.add(texts);
   loaded.loader.emplace(std::move(loader));
 }
@@ -148,8 +150,9 @@ std::uint64_t CapturedModules::find_kernel(std::uint64_t module, const std::stri
                     "link with -rdc=false, so that each file has its kernels as PTX");
   const auto wanted = static_cast<std::uint32_t>(index);
   loaded.loader->load(loaded.module, std::span(&wanted, 1));
-  kernels_.push_back(
-      {&loaded.module, index, &loaded.variables, loaded.recorded_name(name), loaded.architecture});
+  kernels_.push_back({&loaded.module, index, &loaded.variables, loaded.recorded_name(name),
+                      loaded.file, loaded.architecture,
+                      isa::adds_floats(loaded.module.kernels[wanted].reference)});
   return kernel_numbers_[{module, name}] = kernels_.size() - 1;
 }
 

@@ -25,7 +25,10 @@ class CapturedModules {
     int index = 0;
     const std::vector<std::uint64_t>* variables = nullptr;  ///< addresses
     std::string recorded_name;                              ///< in the recording's module
-    std::uint32_t architecture = 0;                         ///< that its PTX is for
+    std::string file;                ///< of the recording, of linked ones the first; ours: none
+    std::uint32_t architecture = 0;  ///< that its PTX is for
+    bool adds_floats = false;        ///< by atomics
+    bool is_ours() const { return file.empty(); }
     const isa::Program& program() const {
       return module->kernels[static_cast<std::size_t>(index)].reference;
     }
@@ -67,6 +70,7 @@ class CapturedModules {
   struct Loaded {
     std::vector<FatBinary> binaries;  ///< several: device code that was linked
     bool is_ours = false;
+    std::string file;  ///< of the recording, the first
     std::uint32_t architecture = 0;
     std::optional<isa::ModuleLoader> loader;  ///< makes the programs of kernels that are asked for
     isa::Module module;

@@ -137,6 +137,8 @@ class Extract {
     std::vector<std::byte> bytes(part.count);
     workload_.recording->read(*from.data, 0, bytes);
     step.data = writer_.add_data(bytes);
+    if (kind == Kind::copy_to_host)
+      writer_.add_inexact(step.data, workload_.recording->inexact(*from.data));
     return step;
   }
 

@@ -4,6 +4,7 @@
 /// others; a replay reads them through L1 instead of the constant cache.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +14,11 @@ namespace lockstep::capture {
 
 /// The text with its constant variables in global memory.
 std::string with_global_constants(const std::string& text);
+
+/// Name of a recording's file of PTX, counted from 0.
+inline std::string recorded_module_name(std::size_t number) {
+  return number == 0 ? "module.ptx" : "module_" + std::to_string(number) + ".ptx";
+}
 
 /// The files of a recording are linked to one module when it is replayed.  So a symbol that two
 /// modules of the program define gets a number behind its name in the later one, and so does one

@@ -52,13 +52,14 @@ RecordedStep& Recorder::in_stream(RecordedStep& step, std::uint64_t stream, bool
   return step;
 }
 
-void Recorder::copy(RecordedStep::Kind kind, std::uint64_t address, std::uint64_t stream,
-                    bool waits, std::span<const std::byte> bytes) {
+std::uint64_t Recorder::copy(RecordedStep::Kind kind, std::uint64_t address, std::uint64_t stream,
+                             bool waits, std::span<const std::byte> bytes) {
   RecordedStep step = step_of(kind);
   step.address = address;
   step.bytes = bytes.size();
   step.data = writer_.add_data(bytes);
   writer_.add(in_stream(step, stream, waits));
+  return step.data;
 }
 
 void Recorder::copy_in(std::uint64_t address, std::uint64_t stream, bool waits,
@@ -67,8 +68,9 @@ void Recorder::copy_in(std::uint64_t address, std::uint64_t stream, bool waits,
 }
 
 void Recorder::copy_out(std::uint64_t address, std::uint64_t stream, bool waits,
-                        std::span<const std::byte> bytes) {
-  copy(Kind::copy_to_host, address, stream, waits, bytes);
+                        std::span<const std::byte> bytes,
+                        std::span<const isa::InexactFloats> inexact) {
+  writer_.add_inexact(copy(Kind::copy_to_host, address, stream, waits, bytes), inexact);
 }
 
 void Recorder::launch(const std::string& kernel, const LaunchDescription& how,
@@ -124,9 +126,11 @@ void Recorder::touch(const Touch& touch) {
   step.address = touch.address;
   step.bytes = touch.bytes;
   if (touch.wrote != 0) {
-    step.data = writer_.add_data(now);
     auto& buffer = std::prev(memory_.buffers().upper_bound(touch.address))->second;
-    std::memcpy(buffer.last_seen.data() + (touch.address - buffer.address), now.data(), now.size());
+    const auto seen =
+        std::span(buffer.last_seen).subspan(touch.address - buffer.address, now.size());
+    std::copy(now.begin(), now.end(), seen.begin());
+    step.data = writer_.add_data(seen);
   }
   writer_.add(step);
 }
@@ -149,9 +153,10 @@ void Recorder::note_cpu_writes() {
           RecordedStep step = step_of(Kind::write);
           step.address = start + offset;
           step.bytes = bytes;
-          step.data = writer_.add_data(now.subspan(offset, bytes));
-          writer_.add(step);
+          // Another thread of the program may write there meanwhile: what is recorded is known.
           std::memcpy(before.data() + offset, now.data() + offset, bytes);
+          step.data = writer_.add_data(before.subspan(offset, bytes));
+          writer_.add(step);
         });
   }
 }

@@ -22,8 +22,9 @@ class Recorder {
 
   void copy_in(std::uint64_t address, std::uint64_t stream, bool waits,
                std::span<const std::byte> bytes);
+  /// `inexact`: of the bytes, what may differ in a replay.
   void copy_out(std::uint64_t address, std::uint64_t stream, bool waits,
-                std::span<const std::byte> bytes);
+                std::span<const std::byte> bytes, std::span<const isa::InexactFloats> inexact);
   void launch(const std::string& kernel, const LaunchDescription& how,
               std::span<const std::byte> parameters);
   void synchronize(std::uint64_t stream);
@@ -42,8 +43,9 @@ class Recorder {
   void finish() { writer_.finish(); }
 
  private:
-  void copy(RecordedStep::Kind kind, std::uint64_t address, std::uint64_t stream, bool waits,
-            std::span<const std::byte> bytes);
+  /// Returns where its data lies.
+  std::uint64_t copy(RecordedStep::Kind kind, std::uint64_t address, std::uint64_t stream,
+                     bool waits, std::span<const std::byte> bytes);
   RecordedStep& in_stream(RecordedStep& step, std::uint64_t stream, bool waits);
 
   RecordingWriter writer_;

@@ -12,6 +12,7 @@
 #include "jobs/capture/copy_kernels.hpp"
 #include "jobs/capture/device_description.hpp"
 #include "jobs/capture/written_program.hpp"
+#include "models/isa/interpreter/inexact/float_trace.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
 #include "models/isa/text/assertion.hpp"
 #include "models/sm/parameters/occupancy.hpp"
@@ -33,6 +34,9 @@ bool concerns_modules(Operation operation) {
   return operation == Operation::register_module || operation == Operation::find_function ||
          operation == Operation::find_variable;
 }
+
+/// Rows of a recording, of which a copy of scattered sums would have one each.
+constexpr std::size_t most_inexact_of_a_copy = 1024;
 
 void say(const std::string& what) {
   std::fprintf(stderr, "lockstep capture: %s\n", what.c_str());
@@ -196,6 +200,8 @@ void Session::copy_in(const Request& request, Bytes bytes, Reply& reply) {
   }
   std::copy(bytes.begin(), bytes.end(), place.begin());
   copied_bytes_ += bytes.size();
+  inexact_.clear(request.numbers[0], bytes.size());
+  inexact_copies_.clear(request.numbers[0], bytes.size());
   recorder_.copy_in(request.numbers[0], request.numbers[1], request.numbers[2] != 0, bytes);
 }
 
@@ -208,7 +214,9 @@ void Session::copy_out(const Request& request, Reply& reply) {
   }
   copied_bytes_ += place.size();
   reply.bytes.assign(place.begin(), place.end());
-  recorder_.copy_out(n[0], n[2], n[3] != 0, place);
+  inexact_copies_.copy(n[0], inexact_, n[0], n[1]);
+  recorder_.copy_out(n[0], n[2], n[3] != 0, place,
+                     inexact_.ranges(n[0], n[1], most_inexact_of_a_copy));
 }
 
 void Session::run_own(const std::string& name, std::uint64_t to, std::uint64_t count,
@@ -239,6 +247,7 @@ void Session::copy_within(const Request& request, Reply& reply) {
   const std::uint64_t wide = to % 16 == 0 && from % 16 == 0 ? bytes / 16 : 0;
   run_own("lockstep_copy_16", to, wide, from, stream, reply);
   run_own("lockstep_copy_1", to + 16 * wide, bytes - 16 * wide, from + 16 * wide, stream, reply);
+  inexact_.copy(to, inexact_, from, bytes);
 }
 
 void Session::fill(const Request& request, Reply& reply) {
@@ -257,6 +266,7 @@ void Session::fill(const Request& request, Reply& reply) {
   run_own("lockstep_fill_16", to + head, wide, value, stream, reply);
   const std::uint64_t rest = bytes - head - 16 * wide;
   run_own(single, to + head + 16 * wide, rest / width, value, stream, reply);
+  inexact_.clear(to, bytes);
 }
 
 void Session::launch(Bytes bytes, Reply& reply) {
@@ -299,6 +309,10 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
                      .global_addresses = *kernel.variables,
                      .machine = {.sms = gpu_.sm.count, .warps_of_an_sm = gpu_.sm.warps},
                      .printed = &printed};
+  isa::FloatTrace floats(inexact_);
+  const bool traces_floats = !kernel.is_ours() && (kernel.adds_floats || !inexact_.empty());
+  if (traces_floats) launch.floats = &floats;
+  if (races_) launch.races = &races_->of_kernel(kernel.recorded_name);
   const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   const auto begin = std::chrono::steady_clock::now();
   try {
@@ -311,11 +325,21 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
   }
   execution_seconds_ +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (races_) std::fputs(races_->news(kernel.recorded_name, kernel.file, launch).c_str(), stderr);
   for (const std::string& text : printed) reply.printed += text;
   if (sticky_ != success) return;
+  if (traces_floats) inexact_.apply(floats);
   warn_of_strays(kernel.recorded_name);
   recorder_.launch(kernel.recorded_name, how, parameters);
   recorder_.note_gpu_writes();
+}
+
+std::vector<isa::InexactFloats> Session::inexact(std::uint64_t address, std::uint64_t bytes,
+                                                 std::size_t most) const {
+  std::vector<isa::InexactFloats> floats = inexact_.ranges(address, bytes, most);
+  for (const isa::InexactFloats& copied : inexact_copies_.ranges(address, bytes, most))
+    if (std::find(floats.begin(), floats.end(), copied) == floats.end()) floats.push_back(copied);
+  return floats;
 }
 
 void Session::warn_of_strays(const std::string& kernel) {

@@ -9,14 +9,18 @@
 #include <vector>
 
 #include "jobs/capture/captured_modules.hpp"
+#include "jobs/capture/observing/race_report.hpp"
 #include "jobs/capture/recorder.hpp"
 #include "models/gpu/machine_parameters.hpp"
+#include "models/isa/interpreter/inexact/inexact_memory.hpp"
 
 namespace lockstep::capture {
 
 class Session {
  public:
   Session(const GpuParameters& gpu, const std::string& recording, bool strict);
+  /// From now on kernels' races in shared memory are said.
+  void find_races() { races_.emplace(); }
 
   struct Reply {
     Answer answer;
@@ -35,6 +39,11 @@ class Session {
   std::uint64_t time_questions() const { return time_questions_; }
   std::uint64_t warp_instructions() const { return warp_instructions_; }
   double execution_seconds() const { return execution_seconds_; }
+  const std::optional<RaceReport>& races() const { return races_; }
+  /// Floats of a buffer, here and where copies to the host put them, that may differ in a replay;
+  /// at most about `most` of each.
+  std::vector<isa::InexactFloats> inexact(std::uint64_t address, std::uint64_t bytes,
+                                          std::size_t most) const;
 
  private:
   using Bytes = std::span<const std::byte>;
@@ -74,6 +83,9 @@ class Session {
   double execution_seconds_ = 0;
   std::vector<std::string> named_unsupported_;
   std::set<std::string> strayed_kernels_;
+  std::optional<RaceReport> races_;    ///< only when asked for
+  isa::InexactMemory inexact_;         ///< in the GPU's memory
+  isa::InexactMemory inexact_copies_;  ///< at the host: of what was copied last, by its address
 };
 
 }  // namespace lockstep::capture

@@ -9,6 +9,7 @@
 
 #include "core/error/error.hpp"
 #include "jobs/capture/copy_kernels.hpp"
+#include "models/workload/comparison.hpp"
 
 namespace lockstep::capture {
 namespace {
@@ -27,9 +28,10 @@ lockstep::MemoryKind memory_of(MemoryKind kind) {
                                        : lockstep::MemoryKind::pinned;
 }
 
-std::vector<Buffer> buffers_of(DeviceMemory& memory) {
+std::vector<Buffer> buffers_of(Session& session) {
+  constexpr std::size_t most_inexact = 64;  // that people read
   std::vector<Buffer> buffers;
-  for (const auto& [address, found] : memory.buffers()) {
+  for (const auto& [address, found] : session.memory().buffers()) {
     if (found.symbol.starts_with("%")) continue;  // of the machine
     Buffer& buffer = buffers.emplace_back();
     buffer.name = fmt::format("memory_{}", buffers.size() - 1);
@@ -38,6 +40,7 @@ std::vector<Buffer> buffers_of(DeviceMemory& memory) {
     buffer.memory = memory_of(found.kind);
     buffer.address = address;
     buffer.symbol = found.symbol;
+    buffer.inexact = session.inexact(address, found.bytes, most_inexact);
   }
   return buffers;
 }
@@ -48,6 +51,9 @@ std::string text_of(const std::vector<Buffer>& buffers) {
     text += fmt::format("\n  {}: {{type: u8, count: {}, memory: {}, address: {}", buffer.name,
                         buffer.count, word_of(buffer.memory), *buffer.address);
     if (!buffer.symbol.empty()) text += fmt::format(", symbol: \"{}\"", buffer.symbol);
+    if (!buffer.check) text += ", check: false";
+    if (buffer.tolerance > 0) text += fmt::format(", tolerance: {}", buffer.tolerance);
+    if (!buffer.inexact.empty()) text += ", inexact: " + inexact_text(buffer.inexact);
     text += "}";
   }
   return text.empty() ? " {}" : text;
@@ -81,14 +87,13 @@ WorkloadFolder::~WorkloadFolder() {
 void WorkloadFolder::finish(Session& session, const std::string& title) {
   session.recorder().finish();
   for (const std::string& file : session.modules().files())
-    add_module(modules_.empty() ? "module.ptx" : fmt::format("module_{}.ptx", modules_.size()),
-               file.empty() ? copy_kernels : file);
+    add_module(recorded_module_name(modules_.size()), file.empty() ? copy_kernels : file);
   const auto find_kernel = [&](const std::string& name) -> const isa::Program& {
     return session.modules().launched(name).program();
   };
   write_description(title, session.recorder().writer(),
                     session.modules().has_heap() ? CapturedModules::heap_bytes : 0,
-                    buffers_of(session.memory()), find_kernel);
+                    buffers_of(session), find_kernel);
   take_name();
 }
 

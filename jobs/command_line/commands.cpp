@@ -183,6 +183,8 @@ void add_capture(CLI::App& app, CommandLine& line) {
                    "record how long the CPU computed between two calls, for replays to wait");
   capture.add_flag("--strict", line.strict,
                    "memory ends with its last byte, not with the next multiple of 512");
+  capture.add_flag("--races", line.races,
+                   "name accesses of shared memory that nothing orders, by their PTX lines");
   capture.add_option("--gpu", line.gpu, "GPU that the program finds (default: v100)");
   capture.add_option("program", line.program, "the program and its arguments, behind --")
       ->excludes(list);

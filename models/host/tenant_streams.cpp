@@ -90,10 +90,12 @@ void TenantStreams::grid_done(GridId grid, const HostCycle& cycle) {
 }
 
 void TenantStreams::compare(const Operation& operation) {
+  if (!workload_.buffers[operation.buffer.value()].check) return;
   const std::uint64_t number = compared_++;
   if (unexpected_) return;
   const auto got = buffers_.host(operation.buffer).at(operation.offset, operation.bytes);
-  unexpected_ = find_unexpected(workload_, *operation.data, got);
+  unexpected_ = find_unexpected(workload_, static_cast<std::uint32_t>(operation.buffer.value()),
+                                operation.offset, *operation.data, got);
   if (unexpected_) unexpected_ = "copy " + std::to_string(number) + " to the host: " + *unexpected_;
 }
 

@@ -113,6 +113,21 @@ bool less(Type type, std::uint64_t x, std::uint64_t y) {
 
 }  // namespace
 
+double float_value(Type type, std::uint64_t bits) {
+  switch (type) {
+    case Type::f16:
+    case Type::f16x2:
+      return widen(bits & 0xffff, half);
+    case Type::bf16:
+    case Type::bf16x2:
+      return widen(bits & 0xffff, brain);
+    case Type::f64:
+      return std::bit_cast<double>(bits);
+    default:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  }
+}
+
 /// The last arrival of a phase begins the next one.
 std::uint64_t MbarrierWord::arrive(std::uint64_t word, std::uint64_t counts) {
   const std::uint64_t left = (expected(word) - expected(counts)) & most;

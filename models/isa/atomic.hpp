@@ -16,6 +16,9 @@ namespace lockstep::isa {
 std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std::uint64_t a,
                     std::uint64_t b);
 
+/// The number that the bits are; the lower one of a pair.
+double float_value(Type type, std::uint64_t bits);
+
 /// A word of an mbarrier: arrivals that its phase still waits for, arrivals that each phase waits
 /// for, and the number of the phase.  As an operand of `arrive` the first two say how many arrive
 /// and how many will not take part any more.

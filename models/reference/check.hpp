@@ -26,6 +26,7 @@ struct Mismatch {
   std::string tenant, buffer;
   bool on_device = false;   ///< which copy
   std::uint64_t index = 0;  ///< element
+  std::string type;         ///< of a float among bytes, where `index` is the byte; else empty
   std::string expected, got;
 
   /// One line for people.
@@ -34,8 +35,7 @@ struct Mismatch {
 
 /// Compares what the functional run left with what the machine left, buffer by buffer in the order
 /// of the workload: both copies of device buffers, the one copy of others.  Buffers with `check:
-/// false` are skipped.  Elements are equal when their bytes are, or when they are floats that
-/// differ by at most the buffer's tolerance (relative above 1, absolute below).
+/// false` are skipped.  Elements are equal as models/workload/comparison.hpp says.
 /// Source: architecture.md, section 8, "What `--check` means".
 std::optional<Mismatch> find_mismatch(const std::string& tenant, const Workload& workload,
                                       const TenantImages& expected, const TenantImages& got);

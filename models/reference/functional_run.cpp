@@ -169,8 +169,8 @@ class FunctionalRun {
       memory_.end_freshness();
     } else {
       std::copy(gpu.begin(), gpu.end(), host.begin());
-      if (step.data && !result_.unexpected) {
-        result_.unexpected = find_unexpected(workload_, *step.data, host);
+      if (step.data && declared.check && !result_.unexpected) {
+        result_.unexpected = find_unexpected(workload_, index, first * width, *step.data, host);
         if (result_.unexpected) *result_.unexpected = step.where + ": " + *result_.unexpected;
       }
     }

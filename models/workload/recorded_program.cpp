@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/error/error.hpp"
+#include "models/workload/comparison.hpp"
 #include "models/workload/recording/recording.hpp"
 
 namespace lockstep {
@@ -127,21 +128,52 @@ void for_each_recorded_launch(const Workload& workload,
   }
 }
 
-std::optional<std::string> find_unexpected(const Workload& workload, const RecordedData& data,
+namespace {
+
+/// By their offsets in the buffer.
+std::vector<isa::InexactFloats> inexact_of_copy(const Workload& workload, const RecordedData& data,
+                                                std::uint64_t offset) {
+  std::vector<isa::InexactFloats> floats = workload.recording->inexact(data);
+  for (isa::InexactFloats& part : floats) part.offset += offset;
+  return floats;
+}
+
+std::string unexpected_text(const Difference& difference, std::uint64_t copied, std::uint64_t bytes,
+                            std::byte expected, std::byte got) {
+  if (isa::is_float(difference.type))
+    return fmt::format("{} at byte {} of {} is {}, the program got {} when it was recorded",
+                       element_type_name(difference.type), copied, bytes, difference.got,
+                       difference.expected);
+  return fmt::format("byte {} of {} is {:#04x}, the program got {:#04x} when it was recorded",
+                     copied, bytes, static_cast<unsigned>(got), static_cast<unsigned>(expected));
+}
+
+}  // namespace
+
+std::optional<std::string> find_unexpected(const Workload& workload, std::uint32_t buffer,
+                                           std::uint64_t offset, const RecordedData& data,
                                            std::span<const std::byte> got) {
+  constexpr std::uint64_t block = recording_format::block_bytes, widest = 8;
   const std::uint64_t bytes = std::min<std::uint64_t>(data.bytes, got.size());
-  std::vector<std::byte> expected(std::min(bytes, recording_format::block_bytes));
-  for (std::uint64_t offset = 0; offset < bytes; offset += expected.size()) {
-    const auto piece =
-        std::span(expected).first(std::min<std::uint64_t>(expected.size(), bytes - offset));
-    workload.recording->read(data, offset, piece);
-    const auto differing = std::mismatch(piece.begin(), piece.end(),
-                                         got.begin() + static_cast<std::ptrdiff_t>(offset));
-    if (differing.first == piece.end()) continue;
-    return fmt::format("byte {} of {} is {:#04x}, the program got {:#04x} when it was recorded",
-                       offset + static_cast<std::uint64_t>(differing.first - piece.begin()), bytes,
-                       static_cast<unsigned>(*differing.second),
-                       static_cast<unsigned>(*differing.first));
+  const Buffer& compared = workload.buffers[buffer];
+  std::vector<std::byte> expected(std::min(bytes, block));
+  std::optional<std::vector<isa::InexactFloats>> inexact;
+  for (std::uint64_t at = 0; at < bytes;) {
+    // Pieces end where elements do.
+    const std::uint64_t room = block - (offset + at) % widest;
+    const auto piece = std::span(expected).first(std::min({room, bytes - at, block}));
+    const auto here = got.subspan(at, piece.size());
+    workload.recording->read(data, at, piece);
+    if (!std::equal(piece.begin(), piece.end(), here.begin())) {
+      if (!inexact) inexact = inexact_of_copy(workload, data, offset);
+      const auto found = find_difference(compared, offset + at, piece, here, *inexact);
+      if (found) {
+        const std::uint64_t in_piece = found->offset - offset - at;
+        return unexpected_text(*found, found->offset - offset, bytes, piece[in_piece],
+                               here[in_piece]);
+      }
+    }
+    at += piece.size();
   }
   return std::nullopt;
 }

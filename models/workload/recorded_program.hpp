@@ -22,8 +22,10 @@ Step recorded_step(const Workload& workload, std::uint64_t number);
 void for_each_recorded_launch(const Workload& workload,
                               const std::function<void(const Step&)>& function);
 
-/// The first byte of a recorded copy that is not what the program got then, in words.
-std::optional<std::string> find_unexpected(const Workload& workload, const RecordedData& data,
+/// The first element of a recorded copy that is not what the program got then, in words.  The copy
+/// begins `offset` bytes behind the begin of the buffer.
+std::optional<std::string> find_unexpected(const Workload& workload, std::uint32_t buffer,
+                                           std::uint64_t offset, const RecordedData& data,
                                            std::span<const std::byte> got);
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 
 #include "core/parameters/document.hpp"
 #include "core/parameters/suggest.hpp"
+#include "models/workload/comparison.hpp"
 #include "models/workload/recording/recording.hpp"
 #include "models/workload/step_reader.hpp"
 #include "models/workload/texture_initializer.hpp"
@@ -190,6 +191,8 @@ Buffer read_buffer(const std::string& name, const Node& node, const Variables& v
     if (!(buffer.tolerance >= 0))
       throw tolerance.error("a tolerance is not negative", "write 0 or more");
   }
+  if (const Node inexact = node.find("inexact"); inexact.exists())
+    buffer.inexact = read_inexact(inexact, buffer);
   if (const Node address = node.find("address"); address.exists())
     buffer.address = address.unsigned_integer();
   if (const Node symbol = node.find("symbol"); symbol.exists()) buffer.symbol = symbol.text();
@@ -308,10 +311,7 @@ static void read_program(const Node& program, Workload& workload) {
   const Node steps = program.find("steps");
   program.reject_unknown_keys();
   require_file(file, program.at("recording").where());
-  for (const Buffer& buffer : workload.buffers)
-    if (!buffer.address || buffer.type != isa::Type::u8)
-      throw UserError(buffer.where, "a recording needs buffers of u8 with an address",
-                      "leave the buffers of a recording as they were written");
+  for (Buffer& buffer : workload.buffers) become_recorded(buffer);
   workload.recording = std::make_shared<const Recording>(file, program.at("recording").where());
   workload.steps_are_written = steps.exists();
   if (steps.exists()) workload.program = read_steps(steps, workload);

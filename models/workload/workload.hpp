@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/parameters/node.hpp"
+#include "models/isa/interpreter/inexact/inexact_floats.hpp"
 #include "models/isa/semantics/texture_header.hpp"
 #include "models/isa/types.hpp"
 #include "models/workload/expression.hpp"
@@ -68,9 +69,10 @@ struct Buffer {
   MemoryKind memory = MemoryKind::device;
   Initializer initial;
   bool check = true;
-  double tolerance = 0;                  ///< relative
-  std::optional<std::uint64_t> address;  ///< where it lies; absent: where the driver puts it
-  std::string symbol;                    ///< variable of the module that this is; empty: none
+  double tolerance = 0;                     ///< relative
+  std::vector<isa::InexactFloats> inexact;  ///< of a recording: floats that may differ
+  std::optional<std::uint64_t> address;     ///< where it lies; absent: where the driver puts it
+  std::string symbol;                       ///< variable of the module that this is; empty: none
 
   std::uint64_t bytes() const { return count * isa::bytes_of(type); }
 };

@@ -76,6 +76,7 @@ void NamedBarriers::give_result(const Barrier& barrier, InterpretedWarp& warp,
 }
 
 void NamedBarriers::release(Barrier& barrier) {
+  const auto number = static_cast<unsigned>(&barrier - barriers_.data());
   for (std::uint32_t w = 0; w < warps_.size(); ++w) {
     InterpretedWarp& warp = warps_[w];
     const std::uint32_t waiting = barrier.waiting[w];
@@ -86,7 +87,10 @@ void NamedBarriers::release(Barrier& barrier) {
         give_result(barrier, warp, instruction, lanes);
     });
     warp.paths.release(waiting);
+    warp.is_behind_barrier = true;
+    if (races_ != nullptr) races_->release(number, w, barrier.expected == 0);
   }
+  if (races_ != nullptr) races_->clear(number);
   clear(barrier);
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/isa/interpreter/races/shared_races.hpp"
 #include "models/isa/interpreter/warp.hpp"
 #include "models/isa/program.hpp"
 
@@ -20,6 +21,8 @@ class NamedBarriers {
   static constexpr std::uint32_t count = 16;
 
   NamedBarriers(const Program& program, std::vector<InterpretedWarp>& warps);
+  /// From now on `races` is told who goes on behind which barrier.
+  void tell(SharedRaces& races) { races_ = &races; }
 
   /// All lanes of warp `w`'s current path come to barrier `number`, which waits for `expected`
   /// threads; zero: for all of the block.
@@ -48,6 +51,7 @@ class NamedBarriers {
   const Program& program_;
   std::vector<InterpretedWarp>& warps_;
   std::array<Barrier, count> barriers_;
+  SharedRaces* races_ = nullptr;
 };
 
 }  // namespace lockstep::isa

@@ -9,8 +9,9 @@
 namespace lockstep::isa {
 namespace {
 
-/// Instructions a warp runs before the next one of its block.
-constexpr std::uint64_t warp_slice = 2000;
+/// Instructions a warp runs before the next one of its block.  Few, since in hardware all warps are
+/// under way at once: what a warp overwrites, the others have read long before.
+constexpr std::uint64_t warp_slice = 16;
 
 std::string three(const std::array<std::uint32_t, 3>& index) {
   return "(" + std::to_string(index[0]) + ", " + std::to_string(index[1]) + ", " +
@@ -48,7 +49,8 @@ std::uint32_t lanes_of(const LaunchState& state, std::uint32_t warp) {
 BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number)
     : state_(state),
       warps_((state.threads + warp_size - 1) / warp_size),
-      barriers_(state.program, warps_) {
+      barriers_(state.program, warps_),
+      is_watched_(state.launch.races != nullptr || state.floats != nullptr) {
   const Program& program = state.program;
   const std::size_t warps = warps_.size();
   const std::size_t rows = std::size_t{program.rows} * warp_size;
@@ -61,6 +63,11 @@ BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number)
     warp.rows = register_file_.data() + w * rows;
     warp.predicates = predicate_file_.data() + std::size_t{w} * program.predicates;
     warp.identity = identity_of(state, number, w);
+  }
+  if (state.launch.races != nullptr) {
+    races_ = std::make_unique<SharedRaces>(number, static_cast<std::uint32_t>(warps),
+                                           *state.launch.races);
+    barriers_.tell(*races_);
   }
   context_.bases[Operand::immediates] = const_cast<std::uint32_t*>(program.immediates.data());
   context_.bases[Operand::constants] = state.constants.data();
@@ -112,13 +119,19 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         paths.advance();
         break;
       case Category::load:
+        // The first load behind a barrier ends the turn, as if the warp waited for it.
+        if (warp.is_behind_barrier) budget = executed;
+        warp.is_behind_barrier = false;
+        [[fallthrough]];
       case Category::store:
       case Category::atomic:
         if (active != 0) memory(warp, i, active);
         paths.advance();
         break;
-      case Category::prefetch:
       case Category::fence:
+        if (races_) races_->fence(w);
+        [[fallthrough]];
+      case Category::prefetch:
       case Category::sleep:
       case Category::nop:
         paths.advance();
@@ -164,10 +177,14 @@ void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint3
     case Category::call_indirect:
       call_indirect(warp, instruction, active);
       break;
-    case Category::ret:
+    case Category::ret: {
+      const std::uint32_t before = paths.alive();
       paths.ret(active);
+      if (races_ && paths.alive() != before) races_->exit(warp.identity.warp_in_block);
       break;
+    }
     case Category::exit:
+      if (races_) races_->exit(warp.identity.warp_in_block);
       paths.exit(active);
       barriers_.complete();
       break;
@@ -267,6 +284,7 @@ void BlockRunner::barrier(std::uint32_t w, const Instruction& instruction, std::
          "barriers are numbered 0 to 15");
   const std::uint32_t expected =
       (instruction.flags & flag_count_given) != 0 ? row(warp, instruction.source[1])[first] : 0;
+  if (races_) races_->arrive(number, w);
   barriers_.arrive(w, instruction, number, expected);
 }
 
@@ -279,6 +297,7 @@ void BlockRunner::warp_sync(Warp& warp, const Instruction& instruction, std::uin
       if (source.valid()) members = source;
     together = paths.arrive(row(warp, members)[std::countr_zero(active)]);
     if (together == 0) return;
+    if (races_) meet(warp, row(warp, members), together);
     active = together;
     if (instruction.guard != no_predicate)
       active &= instruction.guard_negated ? ~warp.predicates[instruction.guard]

@@ -3,11 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/isa/interpreter/barriers.hpp"
+#include "models/isa/interpreter/inexact/float_trace.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
+#include "models/isa/interpreter/races/shared_races.hpp"
 #include "models/isa/interpreter/warp.hpp"
 #include "models/isa/interpreter/word_access.hpp"
 #include "models/isa/text/module_text.hpp"
@@ -24,6 +27,7 @@ struct LaunchState {
   ModuleText text;
   std::uint32_t threads = 0;  ///< per block
   InterpreterCounts counts;
+  FloatTrace* floats;  ///< null when nobody asks
 
   LaunchState(const Launch& given, FlatMemory& flat);
 };
@@ -69,12 +73,23 @@ class BlockRunner {
   void store(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void atomic(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::uint64_t address_of(const Warp& warp, const Instruction& instruction, unsigned lane) const;
+  // watched_access.cpp
+  void watch(const Warp& warp, const Instruction& instruction, std::uint32_t active);
+  /// `lanes` of the warp execute an instruction, each with the lanes that its mask names.
+  void meet(const Warp& warp, const std::uint32_t* masks, std::uint32_t lanes);
+  void watch_races(const Warp& warp, const Instruction& instruction, std::uint32_t active);
+  void trace_floats(const Warp& warp, const Instruction& instruction, std::uint32_t active);
+  void trace_stores(const Warp& warp, const Instruction& instruction, std::uint32_t active);
+  void trace_addition(const Warp& warp, const Instruction& instruction, unsigned lane,
+                      std::uint64_t address);
 
   LaunchState& state_;
   std::vector<Warp> warps_;
   std::vector<std::uint32_t> register_file_, predicate_file_;
   std::vector<std::byte> shared_;
   NamedBarriers barriers_;
+  std::unique_ptr<SharedRaces> races_;  ///< null when nobody asks
+  const bool is_watched_;               ///< races or floats
   WarpContext context_;
   std::array<std::uint32_t, 8 * warp_size> scratch_{};
   std::uint64_t steps_ = 0;

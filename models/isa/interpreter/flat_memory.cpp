@@ -5,6 +5,12 @@
 #include "core/error/error.hpp"
 
 namespace lockstep::isa {
+namespace {
+
+/// Of addresses and where they are kept: what is aligned for a kernel is so for the host.
+constexpr std::uint64_t alignment = 16;
+
+}  // namespace
 
 FlatMemory::Allocation& FlatMemory::add(std::uint64_t address, std::uint64_t bytes) {
   const auto next = allocations_.lower_bound(address);
@@ -19,12 +25,15 @@ FlatMemory::Allocation& FlatMemory::add(std::uint64_t address, std::uint64_t byt
 
 void FlatMemory::map(std::uint64_t address, std::uint64_t bytes, bool is_fresh) {
   Allocation& allocation = add(address, bytes);
-  allocation.own.resize(bytes);
-  allocation.bytes = allocation.own;
+  const std::uint64_t before = address % alignment;
+  allocation.own.resize(before + bytes);
+  allocation.bytes = std::span(allocation.own).subspan(before);
   allocation.is_fresh = is_fresh;
 }
 
 void FlatMemory::map(std::uint64_t address, std::span<std::byte> bytes, std::uint64_t slack) {
+  LOCKSTEP_CHECK((reinterpret_cast<std::uintptr_t>(bytes.data()) - address) % alignment == 0,
+                 "bytes of the host are aligned otherwise than their address");
   Allocation& allocation = add(address, bytes.size() + slack);
   allocation.bytes = bytes;
   allocation.slack = slack;

@@ -8,6 +8,7 @@
 
 #include "core/error/error.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/load.hpp"
 
 namespace lockstep::isa {
@@ -64,7 +65,8 @@ LaunchState::LaunchState(const Launch& given, FlatMemory& flat)
       constants(fill_constants(program, given.parameters, given.global_addresses)),
       constant_memory(given.module.constant_image),
       text(given.module, given.global_addresses),
-      threads(static_cast<std::uint32_t>(volume(given.block))) {
+      threads(static_cast<std::uint32_t>(volume(given.block))),
+      floats(given.floats) {
   relocate(constant_memory, given.module.constant_relocations, given.module,
            given.global_addresses);
 }
@@ -94,11 +96,28 @@ void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride) {
   }
 }
 
+/// Whether the order of blocks may show: what one says is there for another one, or for people.
+bool is_for_others(const Instruction& i) {
+  const MemoryFields& fields = i.memory;
+  const bool may_be_global = fields.space == Space::global || fields.space == Space::generic;
+  const bool is_wide = fields.elements * bytes_of(fields.type) > 8;
+  switch (i.category) {
+    case Category::atomic:
+      return may_be_global;
+    case Category::load:
+    case Category::store:
+      return may_be_global &&
+             (fields.ordering != Ordering::weak || fields.cache == CacheOperator::cv ||
+              (is_wide && !host_moves_16_bytes_at_once()));
+    case Category::fence:
+      return fields.scope != Scope::cta;
+    default:
+      return i.category == Category::print;
+  }
+}
+
 bool blocks_are_independent(const Program& program) {
-  return std::none_of(program.instructions.begin(), program.instructions.end(),
-                      [](const Instruction& i) {
-                        return i.category == Category::atomic || i.category == Category::print;
-                      });
+  return std::none_of(program.instructions.begin(), program.instructions.end(), is_for_others);
 }
 
 }  // namespace
@@ -114,10 +133,13 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned threads) {
   const Program& program = program_of(launch);
   const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(threads, volume(launch.grid)));
-  if (workers < 2 || launch.executions != nullptr || !blocks_are_independent(program))
-    return interpret(launch, memory);
+  const bool in_order = launch.executions != nullptr || launch.races != nullptr;
+  if (workers < 2 || in_order || !blocks_are_independent(program)) return interpret(launch, memory);
   check(launch, program);
   std::vector<InterpreterCounts> counts(workers);
+  std::vector<FloatTrace> traces;
+  for (unsigned worker = 0; worker < workers && launch.floats != nullptr; ++worker)
+    traces.push_back(launch.floats->another());
   std::vector<std::exception_ptr> mistakes(workers);
   {
     std::vector<std::jthread> running;  // all at once: blocks may wait for each other
@@ -125,6 +147,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
       running.emplace_back([&, worker, own = memory.view()]() mutable {
         try {
           LaunchState state(launch, own);
+          if (launch.floats != nullptr) state.floats = &traces[worker];
           run_blocks(state, worker, workers);
           counts[worker] = state.counts;
         } catch (...) {
@@ -134,6 +157,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
   }
   for (const std::exception_ptr& mistake : mistakes)
     if (mistake) std::rethrow_exception(mistake);
+  for (const FloatTrace& trace : traces) launch.floats->take(trace);
   InterpreterCounts sum;
   for (const InterpreterCounts& one : counts) {
     sum.warp_instructions += one.warp_instructions;

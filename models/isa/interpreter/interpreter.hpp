@@ -27,6 +27,9 @@ struct MachineSize {
   std::uint32_t sms = 1, warps_of_an_sm = 64;
 };
 
+class FloatTrace;
+class RaceList;
+
 struct Launch {
   const Module& module;
   int kernel = 0;
@@ -40,6 +43,10 @@ struct Launch {
   std::vector<std::uint64_t>* executions = nullptr;
   /// When not null: what printf printed, one text for each time that lanes of a warp did together.
   std::vector<std::string>* printed = nullptr;
+  /// When not null: where threads of a block race in shared memory (races/shared_races.hpp).
+  RaceList* races = nullptr;
+  /// When not null: what happens to floats that depend on the order of threads.
+  FloatTrace* floats = nullptr;
   /// When given: told where a kernel loads, from `address`, the first byte of fresh memory.
   std::function<void(std::uint64_t address, const std::string& where)> fresh_read{};
 };
@@ -55,7 +62,10 @@ struct InterpreterCounts {
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory);
 
 /// The same on `threads` threads, if the kernel's blocks have nothing to do with each other's
-/// order: it has no atomics and prints nothing.  Memory and counts are the same as on one.
+/// order.  Blocks that print, or that have atomics, fences or ordered accesses (volatile, relaxed,
+/// acquire, release) of memory that others see, run on one: memory and counts are the same as on
+/// one, also where blocks wait for each other.  Of what other blocks do by plain accesses, which
+/// nothing orders, a block sees whole accesses.
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned threads);
 
 }  // namespace lockstep::isa

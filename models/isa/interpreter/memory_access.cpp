@@ -4,6 +4,7 @@
 #include "core/error/error.hpp"
 #include "models/isa/atomic.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/lane_mask.hpp"
 
 namespace lockstep::isa {
@@ -43,6 +44,9 @@ Space space_of(std::uint64_t address) {
   return Space::global;
 }
 
+/// What a lane accesses at most, where the host can move it at once.
+struct alignas(16) LaneBytes : std::array<std::byte, 32> {};
+
 std::byte* within(std::vector<std::byte>& bytes, std::uint64_t offset, unsigned size) {
   return offset < bytes.size() && size <= bytes.size() - offset ? bytes.data() + offset : nullptr;
 }
@@ -65,6 +69,8 @@ std::uint64_t BlockRunner::address_of(const Warp& warp, const Instruction& instr
 }
 
 void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  if (is_watched_) [[unlikely]]
+    watch(warp, instruction, active);
   switch (instruction.category) {
     case Category::load:
       load(warp, instruction, active);
@@ -157,11 +163,13 @@ void BlockRunner::load(Warp& warp, const Instruction& instruction, std::uint32_t
                 : size == 8 && load_words<std::uint64_t>(access, first))
     return;
   for_each_lane(active, [&](unsigned lane) {
+    LaneBytes bytes;
     const std::byte* from = locate(warp, instruction, lane, address_of(warp, instruction, lane),
                                    size * fields.elements);
+    copy_whole(bytes.data(), from, size * fields.elements);
     for (unsigned e = 0; e < fields.elements; ++e) {
       std::uint64_t value = 0;
-      std::memcpy(&value, from + std::size_t{e} * size, size);
+      std::memcpy(&value, bytes.data() + std::size_t{e} * size, size);
       value = extended(value, fields.type, fields.register_bytes);
       auto* to = const_cast<std::uint32_t*>(row(warp, instruction.destination[e]));
       if (fields.register_bytes == 8) {
@@ -182,13 +190,15 @@ void BlockRunner::store(Warp& warp, const Instruction& instruction, std::uint32_
                 : size == 8 && store_words<std::uint64_t>(access, first))
     return;
   for_each_lane(active, [&](unsigned lane) {
+    LaneBytes bytes;
     std::byte* to = locate(warp, instruction, lane, address_of(warp, instruction, lane),
                            size * fields.elements);
     for (unsigned e = 0; e < fields.elements; ++e) {
       const std::uint32_t* from = row(warp, instruction.source[e + 1]);
-      std::memcpy(to + std::size_t{e} * size, from + (fields.register_bytes == 8 ? 2 * lane : lane),
-                  size);
+      std::memcpy(bytes.data() + std::size_t{e} * size,
+                  from + (fields.register_bytes == 8 ? 2 * lane : lane), size);
     }
+    copy_whole(to, bytes.data(), size * fields.elements);
   });
 }
 

@@ -11,6 +11,7 @@
 
 #include "models/isa/instruction.hpp"
 #include "models/isa/interpreter/flat_memory.hpp"
+#include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/lane_mask.hpp"
 
 namespace lockstep::isa {
@@ -76,14 +77,14 @@ bool move_words(const WordAccess& access, const Move& move) {
 template <class Word>
 bool load_words(const WordAccess& access, std::uint32_t* to) {
   return move_words<Word>(access, [to](const std::byte* from, unsigned lane) {
-    std::memcpy(reinterpret_cast<std::byte*>(to) + lane * sizeof(Word), from, sizeof(Word));
+    copy_word<Word>(reinterpret_cast<std::byte*>(to) + lane * sizeof(Word), from);
   });
 }
 
 template <class Word>
 bool store_words(const WordAccess& access, const std::uint32_t* from) {
   return move_words<Word>(access, [from](std::byte* to, unsigned lane) {
-    std::memcpy(to, reinterpret_cast<const std::byte*>(from) + lane * sizeof(Word), sizeof(Word));
+    copy_word<Word>(to, reinterpret_cast<const std::byte*>(from) + lane * sizeof(Word));
   });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/output/hdf5.hpp"
+#include "models/isa/types.hpp"
 
 namespace lockstep {
 
@@ -73,13 +74,36 @@ struct RecordedData {
   }
 };
 
+/// Floats of what a copy to the host gave that may differ in a replay (isa::InexactFloats), as they
+/// stand in the table /inexact, in the order of the copies.  A recording without such has no table.
+struct RecordedFloats {
+  std::uint64_t data = 0;               ///< of the copy: its first entry in /parts
+  std::uint64_t offset = 0, count = 0;  ///< bytes from the copy's begin, elements
+  double tolerance = 0, magnitude = 0;
+  std::uint64_t type = 0;  ///< index in `types`
+  static constexpr isa::Type types[] = {isa::Type::f32, isa::Type::f64, isa::Type::f16,
+                                        isa::Type::bf16};
+
+  static std::vector<h5::Member> members() {
+    using h5::Scalar;
+    using F = RecordedFloats;
+    return {{"data", Scalar::u64, offsetof(F, data)},
+            {"offset", Scalar::u64, offsetof(F, offset)},
+            {"count", Scalar::u64, offsetof(F, count)},
+            {"tolerance", Scalar::f64, offsetof(F, tolerance)},
+            {"magnitude", Scalar::f64, offsetof(F, magnitude)},
+            {"type", Scalar::u64, offsetof(F, type)}};
+  }
+};
+
 /// The layout of a recording's file.
 namespace recording_format {
 inline constexpr std::uint64_t version = 1;
 inline constexpr std::uint64_t block_bytes = 16384;
-inline constexpr std::uint64_t step_rows = 1024, part_rows = 4096, argument_bytes = 65536;
+inline constexpr std::uint64_t step_rows = 1024, part_rows = 4096, argument_bytes = 65536,
+                               inexact_rows = 1024;
 inline constexpr const char *steps = "/steps", *kernels = "/kernels", *arguments = "/arguments",
-                            *parts = "/parts", *blocks = "/blocks";
+                            *parts = "/parts", *blocks = "/blocks", *inexact = "/inexact";
 }  // namespace recording_format
 
 }  // namespace lockstep

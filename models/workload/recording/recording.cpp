@@ -43,6 +43,8 @@ Recording::Recording(const std::string& file, const std::string& where) : file_n
   arguments_ = open(recording_format::arguments, 1, argument_bytes);
   parts_ = open(parts, sizeof(std::uint64_t), part_rows);
   blocks_ = open(blocks, block_bytes, 1);
+  if (file_.has(recording_format::inexact))
+    inexact_ = open(recording_format::inexact, sizeof(RecordedFloats), inexact_rows);
 }
 
 Recording::Window Recording::open(const char* path, std::uint64_t row_bytes,
@@ -94,6 +96,35 @@ std::optional<RecordedData> Recording::data_of(std::uint64_t number) const {
   if (number >= steps()) return std::nullopt;
   const RecordedStep found = step(number);
   return found.has_data() ? std::optional(RecordedData{found.data, found.bytes}) : std::nullopt;
+}
+
+std::vector<isa::InexactFloats> Recording::inexact(const RecordedData& data) const {
+  const std::lock_guard lock(mutex_);
+  const auto row = [&](std::uint64_t number) {
+    RecordedFloats floats;
+    std::memcpy(&floats, rows(inexact_, number).data(), sizeof floats);
+    return floats;
+  };
+  std::uint64_t first = 0;
+  for (std::uint64_t end = inexact_.length; first < end;) {
+    const std::uint64_t middle = first + (end - first) / 2;
+    if (row(middle).data < data.first_part) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  std::vector<isa::InexactFloats> result;
+  for (; first < inexact_.length; ++first) {
+    const RecordedFloats found = row(first);
+    if (found.data != data.first_part) break;
+    if (found.type >= std::size(RecordedFloats::types))
+      throw UserError(file_name_, "has floats of an unknown type",
+                      "replay it with the version that recorded it");
+    result.push_back({found.offset, found.count, RecordedFloats::types[found.type], found.tolerance,
+                      found.magnitude});
+  }
+  return result;
 }
 
 void Recording::read(const RecordedData& data, std::uint64_t offset,

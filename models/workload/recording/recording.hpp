@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "models/isa/interpreter/inexact/inexact_floats.hpp"
 #include "models/workload/recording/recorded_step.hpp"
 
 namespace lockstep {
@@ -34,6 +35,8 @@ class Recording {
   std::optional<RecordedData> data_of(std::uint64_t step) const;
   /// Bytes [offset, offset + to.size()) of the data.
   void read(const RecordedData& data, std::uint64_t offset, std::span<std::byte> to) const;
+  /// Floats of a copy to the host that may differ.
+  std::vector<isa::InexactFloats> inexact(const RecordedData& data) const;
 
  private:
   /// A data set and the piece of it that was read last.
@@ -51,7 +54,7 @@ class Recording {
   std::string file_name_;
   h5::File file_;
   std::vector<std::string> kernels_;
-  Window steps_, arguments_, parts_, blocks_;
+  Window steps_, arguments_, parts_, blocks_, inexact_;
   mutable std::mutex mutex_;  ///< of the windows: a replay and its check may run at once
 };
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/checkpoint/checksum.hpp"
+#include "core/error/error.hpp"
 
 namespace lockstep {
 
@@ -64,6 +65,21 @@ std::uint64_t RecordingWriter::add_data(std::span<const std::byte> bytes) {
   return place;
 }
 
+void RecordingWriter::add_inexact(std::uint64_t data, std::span<const isa::InexactFloats> floats) {
+  if (floats.empty()) return;
+  if (!inexact_)
+    inexact_ = file_.create_table(inexact, RecordedFloats::members(), sizeof(RecordedFloats),
+                                  inexact_rows, h5::Sums::checked);
+  for (const isa::InexactFloats& part : floats) {
+    const auto* type =
+        std::find(std::begin(RecordedFloats::types), std::end(RecordedFloats::types), part.type);
+    LOCKSTEP_CHECK(type != std::end(RecordedFloats::types), "inexact integers");
+    waiting_inexact_.push_back({data, part.offset, part.count, part.tolerance, part.magnitude,
+                                static_cast<std::uint64_t>(type - RecordedFloats::types)});
+  }
+  flush(*inexact_, waiting_inexact_, inexact_rows);
+}
+
 RecordingWriter::Fingerprint RecordingWriter::fingerprint(std::span<const std::byte> block) {
   Fingerprint print{checksum(block), 0x243f6a8885a308d3u};
   for (std::size_t at = 0; at < block.size(); at += sizeof(std::uint64_t)) {
@@ -97,6 +113,10 @@ void RecordingWriter::finish() {
   flush(arguments_, waiting_arguments_, 0);
   flush(parts_, waiting_parts_, 0);
   file_.write_texts(kernels, kernels_.empty() ? std::vector<std::string>{""} : kernels_);
+  if (inexact_) {
+    flush(*inexact_, waiting_inexact_, 0);
+    inexact_->close();
+  }
   for (h5::Series* series : {&steps_, &arguments_, &parts_, &blocks_}) series->close();
   file_.close();
 }

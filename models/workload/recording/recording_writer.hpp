@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "models/isa/interpreter/inexact/inexact_floats.hpp"
 #include "models/workload/recording/recorded_step.hpp"
 
 namespace lockstep {
@@ -21,6 +23,8 @@ class RecordingWriter {
   std::uint64_t add_arguments(std::span<const std::byte> bytes);
   /// Place of the data; nothing is written for blocks that are there already.
   std::uint64_t add_data(std::span<const std::byte> bytes);
+  /// Floats of the data that was added last that may differ in a replay.
+  void add_inexact(std::uint64_t data, std::span<const isa::InexactFloats> floats);
   /// Index of a kernel.
   std::uint32_t kernel(const std::string& name);
 
@@ -49,9 +53,11 @@ class RecordingWriter {
 
   h5::File file_;
   h5::Series steps_, arguments_, parts_, blocks_;
+  std::optional<h5::Series> inexact_;  ///< once there are some
   std::vector<RecordedStep> waiting_steps_;
   std::vector<std::uint64_t> waiting_parts_;
   std::vector<std::byte> waiting_arguments_;
+  std::vector<RecordedFloats> waiting_inexact_;
   std::uint64_t step_count_ = 0, launches_ = 0, argument_count_ = 0, part_count_ = 0;
   std::uint64_t blocks_count_ = 0, data_bytes_ = 0;
   std::unordered_map<Fingerprint, std::uint64_t, FingerprintHash> known_blocks_;

@@ -191,7 +191,7 @@ class FirstSteps(ScenarioTest):
         """All but switches, those that repeat, and those without which nothing is done."""
         needs_none = {"--set", "--alone", "--shared", "--resume", "--slurm", "--format", "--help", "--check",
                       "--profile", "--quiet", "--verbose", "--list", "--strict", "--config-of",
-                      "--host-time"}
+                      "--host-time", "--races"}
         listed = self.lockstep("--help").stdout.split("\nCOMMANDS\n")[1].split("EXIT")[0]
         commands = re.findall(r"(?m)^  ([a-z]+) ", listed)
         self.assertIn("run", commands)

@@ -63,7 +63,9 @@ InterpreterCounts IsaBench::launch(const std::string& kernel, std::array<std::ui
                 .lowered = lowered_};
   launch.printed = &printed;
   launch.machine = machine;
-  return interpret(launch, memory_);
+  launch.races = races;
+  launch.floats = floats;
+  return interpret(launch, memory_, threads);
 }
 
 std::string kernel_text(const std::string& body, const std::string& before) {

@@ -44,6 +44,9 @@ class IsaBench {
 
   std::uint32_t dynamic_shared = 0;
   MachineSize machine;
+  RaceList* races = nullptr;
+  FloatTrace* floats = nullptr;
+  unsigned threads = 1;              ///< of the host
   std::vector<std::string> printed;  ///< by all launches
   const Module& module() const { return module_; }
   FlatMemory& memory() { return memory_; }

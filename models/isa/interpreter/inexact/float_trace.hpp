@@ -1,0 +1,80 @@
+/// What the kernels of one launch do to floats that depend on the order of threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+
+#include "models/isa/interpreter/inexact/inexact_memory.hpp"
+#include "models/isa/program.hpp"
+
+namespace lockstep::isa {
+
+/// Whether the instruction's sums depend on the order of threads.
+bool adds_floats(const Instruction& instruction);
+bool adds_floats(const Program& program);
+
+class FloatTrace {
+ public:
+  /// Last of all, a word was stored, or changed by so many atomics.
+  struct Word {
+    Type type = Type::none;  ///< none: not touched, or stored as an integer
+    bool is_stored = false;
+    std::uint32_t additions = 0;
+    float magnitude = 0;
+  };
+
+  explicit FloatTrace(const InexactMemory& before) : before_(before) {}
+
+  /// The same for another thread; `take` puts together what both saw.
+  FloatTrace another() const { return FloatTrace(before_); }
+  void take(const FloatTrace& other);
+
+  void load(std::uint64_t address, unsigned bytes) {
+    const std::uint64_t number = address / WordMap<Word>::page_bytes;
+    Loaded& loaded = loaded_[number % loaded_.size()];
+    if (loaded.number != number)
+      loaded = {number, before_.words().page(number), words_.page(number)};
+    if (loaded.before != nullptr || loaded.now != nullptr) look_at(loaded, address, bytes);
+  }
+  /// `type` none: an integer.  The magnitude of what is no number, or infinite, is 0.
+  void store(std::uint64_t address, Type type, float magnitude) {
+    const std::uint64_t number = address / WordMap<Word>::page_bytes;
+    WordMap<Word>::Page& page = words_.page_at(number);
+    page[address / 4 % WordMap<Word>::page_words] = {type, true, 0, magnitude};
+    remember(number, page);
+  }
+  /// An atomic: `sum` is what stands there then.
+  void add(std::uint64_t address, Type type, double added, double sum);
+  /// The kernel uses a sum other than by loading it: of shared memory, or what an atomic returned.
+  /// It is taken for one of 1,024 addends.
+  void use_sum(Type type);
+  /// Whether the kernel has a use for what the atomic at `pc` returns.
+  bool uses_result(const Program& program, std::uint32_t pc);
+
+  const WordMap<Word>& words() const { return words_; }
+  /// What the kernel has read, at worst.
+  const Inexactness& read() const { return read_; }
+
+ private:
+  /// Where the kernel loads from, as it was before the launch and as it is now.
+  struct Loaded {
+    std::uint64_t number = ~std::uint64_t{0};
+    const WordMap<InexactMemory::Word>::Page* before = nullptr;
+    const WordMap<Word>::Page* now = nullptr;
+  };
+  /// The page may be new.
+  void remember(std::uint64_t number, const WordMap<Word>::Page& page) {
+    Loaded& loaded = loaded_[number % loaded_.size()];
+    if (loaded.number == number) loaded.now = &page;
+  }
+  void look_at(const Loaded& loaded, std::uint64_t address, unsigned bytes);
+
+  const InexactMemory& before_;
+  WordMap<Word> words_;
+  Inexactness read_;
+  std::unordered_map<std::uint32_t, bool> uses_result_;  ///< by pc
+  std::array<Loaded, 16> loaded_;
+};
+
+}  // namespace lockstep::isa

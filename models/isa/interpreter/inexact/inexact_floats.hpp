@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/isa/types.hpp"
+
+namespace lockstep::isa {
+
+/// `count` floats that may differ by the tolerance, times their own magnitude or the one given,
+/// whichever is larger.
+struct InexactFloats {
+  std::uint64_t offset = 0, count = 0;  ///< offset: in bytes
+  Type type = Type::f32;
+  double tolerance = 0, magnitude = 0;
+
+  bool operator==(const InexactFloats&) const = default;
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,56 @@
+/// What the threads of a block know of each other's accesses: those before are ordered, others may
+/// be at the same time.
+///
+/// A warp has a clock, which its accesses are stamped with, and knows of each other warp a time up
+/// to which it comes after it.  Barriers, member masks and strong accesses of the same place hand
+/// this knowledge on.
+/// Source: Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI
+/// 2009, section 3 (vector clocks).
+///
+/// Simplified: what a lane learns other than by a member mask, all lanes of its warp know.  So less
+/// is found, and what is found is sure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/types.hpp"
+
+namespace lockstep::isa {
+
+class WarpClocks {
+ public:
+  using Time = std::uint32_t;
+  /// By warp.
+  using Knowledge = std::vector<Time>;
+
+  explicit WarpClocks(std::uint32_t warps);
+
+  Time now(std::uint32_t warp) const { return warps_[warp].clock; }
+  /// Whether `lane` of `warp` comes after what lane `other_lane` of `other` did at `time`.
+  bool comes_after(std::uint32_t warp, unsigned lane, std::uint32_t other, unsigned other_lane,
+                   Time time) const {
+    const Warp& mine = warps_[warp];
+    if (other != warp) return time <= mine.known[other];
+    if (lane == other_lane || time <= mine.together) return true;
+    return !mine.pairs.empty() && time <= mine.pairs[lane][other_lane];
+  }
+
+  /// What others know who learn from the warp now; what it does from here on they do not.
+  void teach(std::uint32_t warp, Knowledge& to);
+  void learn(std::uint32_t warp, const Knowledge& from);
+  /// `lanes` of the warp meet, out of those that have not exited.
+  void meet(std::uint32_t warp, std::uint32_t lanes, std::uint32_t alive);
+
+ private:
+  using Row = std::array<Time, warp_size>;
+  struct Warp {
+    Time clock = 1, together = 0;  ///< together: of all its lanes with each other
+    Knowledge known;
+    std::vector<Row> pairs;  ///< by lane, once fewer than all have met: what it knows of each other
+  };
+  std::vector<Warp> warps_;
+};
+
+}  // namespace lockstep::isa

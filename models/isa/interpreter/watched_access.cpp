@@ -1,0 +1,164 @@
+/// Tells those who ask what a warp accesses: the search for races, and the trace of floats whose
+/// last digits depend on the order of threads.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "models/isa/atomic.hpp"
+#include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/lane_mask.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+AccessKind kind_of(Category category) {
+  return category == Category::load    ? AccessKind::load
+         : category == Category::store ? AccessKind::store
+                                       : AccessKind::atomic;
+}
+
+/// Of a store's elements; an untyped one may be a float.
+Type stored_float(Type type) {
+  if (type == Type::b32) return Type::f32;
+  if (type == Type::b64) return Type::f64;
+  return is_float(type) ? type : Type::none;
+}
+
+bool is_pair(Type type) {
+  return type == Type::f16x2 || type == Type::bf16x2;
+}
+Type single(Type type) {
+  return type == Type::f16x2 ? Type::f16 : type == Type::bf16x2 ? Type::bf16 : type;
+}
+
+double magnitude(Type type, std::uint64_t bits) {
+  const double low = std::fabs(float_value(type, bits));
+  return is_pair(type) ? std::max(low, std::fabs(float_value(type, bits >> 16))) : low;
+}
+
+float finite(float magnitude) {
+  return magnitude <= std::numeric_limits<float>::max() ? magnitude : 0;
+}
+
+}  // namespace
+
+void BlockRunner::watch(const Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  if (races_) watch_races(warp, instruction, active);
+  if (state_.floats != nullptr) trace_floats(warp, instruction, active);
+}
+
+void BlockRunner::trace_addition(const Warp& warp, const Instruction& instruction, unsigned lane,
+                                 std::uint64_t address) {
+  const MemoryFields& fields = instruction.memory;
+  const unsigned size = bytes_of(fields.type);
+  for (unsigned e = 0; e < fields.elements; ++e) {
+    std::uint64_t added = 0, before = 0;
+    std::memcpy(&added, row(warp, instruction.source[1 + e]) + (size == 8 ? 2 * lane : lane), size);
+    const std::byte* place = state_.memory.find(address + e * size, size);
+    if (place == nullptr) return;  // it fails soon
+    std::memcpy(&before, place, size);
+    const std::uint64_t sum = apply(AtomicOperation::add, fields.type, before, added, 0);
+    state_.floats->add((address + e * size) / 4 * 4, single(fields.type),
+                       magnitude(fields.type, added), magnitude(fields.type, sum));
+  }
+}
+
+void BlockRunner::trace_stores(const Warp& warp, const Instruction& instruction,
+                               std::uint32_t active) {
+  const MemoryFields& fields = instruction.memory;
+  const unsigned size = bytes_of(fields.type), stride = fields.register_bytes == 8 ? 2 : 1;
+  const Type type = stored_float(fields.type), kept = single(type);
+  for (unsigned e = 0; e < fields.elements; ++e) {
+    const std::uint32_t* values = row(warp, instruction.source[1 + e]);
+    for_each_lane(active, [&](unsigned lane) {
+      const std::uint64_t address = address_of(warp, instruction, lane) + e * size;
+      if (address < first_global_address) return;
+      float largest = 0;
+      if (type == Type::f32) {
+        largest = finite(std::fabs(std::bit_cast<float>(values[stride * lane])));
+      } else if (type != Type::none) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, values + stride * lane, size);
+        largest = finite(static_cast<float>(magnitude(type, bits)));
+      }
+      state_.floats->store(address / 4 * 4, kept, largest);
+      if (size == 8 && type == Type::none) state_.floats->store(address / 4 * 4 + 4, type, 0);
+    });
+  }
+}
+
+void BlockRunner::trace_floats(const Warp& warp, const Instruction& instruction,
+                               std::uint32_t active) {
+  const MemoryFields& fields = instruction.memory;
+  const unsigned size = bytes_of(fields.type), bytes = size * fields.elements;
+  const bool is_sum = adds_floats(instruction);
+  if (is_sum && (fields.space == Space::shared ||
+                 state_.floats->uses_result(state_.program, warp.paths.pc())))
+    state_.floats->use_sum(fields.type);
+  if (fields.space != Space::global && fields.space != Space::generic) return;
+  if (instruction.category == Category::store) return trace_stores(warp, instruction, active);
+  for_each_lane(active, [&](unsigned lane) {
+    const std::uint64_t address = address_of(warp, instruction, lane);
+    if (address < first_global_address) {
+      if (is_sum) state_.floats->use_sum(fields.type);
+    } else if (instruction.category == Category::load) {
+      state_.floats->load(address, bytes);
+    } else if (is_sum) {
+      trace_addition(warp, instruction, lane, address);
+    }
+  });
+}
+
+void BlockRunner::meet(const Warp& warp, const std::uint32_t* masks, std::uint32_t lanes) {
+  for (std::uint32_t rest = lanes; rest != 0;) {
+    const auto first = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint32_t group = (masks[first] & lanes) | 1u << first;
+    races_->meet(warp.identity.warp_in_block, group, warp.paths.alive());
+    rest &= ~group;
+  }
+}
+
+void BlockRunner::watch_races(const Warp& warp, const Instruction& instruction,
+                              std::uint32_t active) {
+  const MemoryFields& fields = instruction.memory;
+  const bool is_shared = fields.space == Space::shared, is_generic = fields.space == Space::generic;
+  const unsigned size = bytes_of(fields.type);
+  const SharedRaces::Access access{
+      warp.identity.warp_in_block, warp.paths.pc(), kind_of(instruction.category),
+      instruction.category == Category::atomic || fields.ordering != Ordering::weak};
+  if (!is_shared && !(is_generic || (access.is_strong && fields.space == Space::global))) return;
+  const auto in_shared = [&](std::uint64_t address) {
+    return is_shared || (is_generic && address - shared_window_base < shared_window_bytes);
+  };
+  const auto place_of_lane = [&](std::uint64_t address) {
+    const std::uint64_t window = is_generic ? shared_window_base : 0;
+    return in_shared(address) ? SharedRaces::shared_place | (address - window) : address;
+  };
+  for_each_lane(active, [&](unsigned lane) {
+    const std::uint64_t address = address_of(warp, instruction, lane);
+    if (access.is_strong) races_->before_strong(access, place_of_lane(address));
+    const auto offset = static_cast<std::uint32_t>(place_of_lane(address));
+    const bool is_there = in_shared(address) && offset < shared_.size();  // else it fails soon
+    if (!is_there) return;
+    std::array<std::byte, 32> value{};
+    for (unsigned e = 0; e < fields.elements && access.kind == AccessKind::store; ++e)
+      std::memcpy(
+          value.data() + std::size_t{e} * size,
+          row(warp, instruction.source[e + 1]) + (fields.register_bytes == 8 ? 2 * lane : lane),
+          size);
+    races_->access(access, lane, offset, size * fields.elements,
+                   access.kind == AccessKind::store ? value.data() : nullptr);
+  });
+  if (!access.is_strong) return;
+  for_each_lane(active, [&](unsigned lane) {
+    const std::uint64_t address = address_of(warp, instruction, lane);
+    const bool releases = in_shared(address) || fields.ordering == Ordering::is_volatile ||
+                          fields.ordering == Ordering::release ||
+                          fields.ordering == Ordering::acq_rel || fields.ordering == Ordering::sc;
+    races_->after_strong(access, place_of_lane(address), releases);
+  });
+}
+
+}  // namespace lockstep::isa
