@@ -81,6 +81,10 @@ class Merging {
       if (load.sources[0].kind == Kind::reg && writes(other, load.sources[0].index)) break;
     }
     if (missing > 0) return false;
+    for (unsigned e = 0; e < elements; ++e)
+      if (*found[e] != first.operation)
+        producers_.move_write(operations[*found[e]].destinations[0].index, {first.block, *found[e]},
+                              first.operation);
     replace(operations, first.operation, found, elements, start);
     return true;
   }
@@ -124,7 +128,7 @@ class Merging {
   }
 
   ir::Function& function_;
-  const Producers producers_;
+  Producers producers_;
 };
 
 }  // namespace
