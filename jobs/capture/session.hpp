@@ -11,6 +11,7 @@
 #include "jobs/capture/captured_modules.hpp"
 #include "jobs/capture/recorder.hpp"
 #include "models/gpu/machine_parameters.hpp"
+#include "models/sm/parameters/occupancy.hpp"
 
 namespace lockstep::capture {
 
@@ -53,6 +54,13 @@ class Session {
   void event_time(const Request& request, Reply& reply);
   void unsupported(Bytes bytes);
 
+  /// What a block takes.  Where the kernel has more registers here than an SM has for the block, it
+  /// counts with those of the program's own machine code, or else with those that fit: a run makes
+  /// the kernel again with fewer.
+  BlockResources block_of(const CapturedModules::Kernel& kernel, std::uint32_t threads,
+                          std::uint32_t shared_bytes) const;
+  void tell_of_refusal(const CapturedModules::Kernel& kernel, const BlockResources& block);
+  void tell_of_fewer_registers(const CapturedModules::Kernel& kernel, std::uint32_t threads);
   /// Runs and records a kernel.
   void execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
                Bytes parameters, Reply& reply);
@@ -74,6 +82,7 @@ class Session {
   double execution_seconds_ = 0;
   std::vector<std::string> named_unsupported_;
   std::set<std::string> strayed_kernels_;
+  std::set<std::string> told_;  ///< lines that are said once
 };
 
 }  // namespace lockstep::capture

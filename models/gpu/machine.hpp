@@ -20,6 +20,7 @@
 #include "models/gpu/machine_parameters.hpp"
 #include "models/host/printed_lines.hpp"
 #include "models/isa/lowering/lowering.hpp"
+#include "models/isa/module/module_loader.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/request_sources.hpp"
 #include "models/sm/tables/constant_rows.hpp"
@@ -57,11 +58,14 @@ class Machine {
   const isa::Module& module_of_tenant(std::size_t tenant) const {
     return *modules_[module_of_tenant_[tenant]];
   }
+  /// What a user may want to know of how kernels were made: a line each.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// Of gpu.memory.capacity, for blocks that leave SMs.
   std::uint64_t context_bytes() const { return context_memory_.bytes(); }
 
  private:
   void load_modules(isa::LoweringOptions lowering);
+  void fit_registers(std::vector<isa::ModuleLoader>& loaders, const OccupancyLimits& limits);
   const std::shared_ptr<const IssueTables>& issue_tables() const;
   void lay_out();
   std::unique_ptr<Component> build_host() const;
@@ -87,6 +91,7 @@ class Machine {
   const BlockProfile block_profile_;
   std::vector<std::unique_ptr<isa::Module>> modules_;
   std::vector<std::uint16_t> module_of_tenant_;
+  std::vector<std::string> notes_;
   AddressMapping mapping_;
   mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< made when first asked for
   ContextMemory context_memory_;
