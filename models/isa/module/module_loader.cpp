@@ -175,14 +175,11 @@ void ModuleLoader::refuse_registers(std::uint32_t kernel) const {
 }
 
 /// A thread's registers: the kernel's and those of the functions below it.
-std::uint32_t ModuleLoader::registers_per_thread(std::uint32_t kernel,
-                                                 const std::vector<LinkInput>& inputs,
-                                                 const Program& program) const {
-  const std::uint32_t own = inputs[kernel].allocation->registers_per_thread;
+std::uint32_t ModuleLoader::registers_per_thread(std::uint32_t kernel, const Forms& forms) const {
+  const std::uint32_t own = forms.at(kernel).allocation.registers_per_thread;
   std::uint32_t called = 0;
-  for (std::uint32_t f = 0; f < inputs.size(); ++f)
-    if (f != kernel && program.function_entries[f] != no_reconvergence)
-      called = std::max(called, inputs[f].allocation->registers_per_thread);
+  for (const auto& [f, form] : forms)
+    if (f != kernel) called = std::max(called, form.allocation.registers_per_thread);
   return called == 0 ? own
                      : std::max(own, std::min(own + called, register_limit(kernel, options_)));
 }
@@ -209,13 +206,12 @@ Program ModuleLoader::lowered_program(std::uint32_t kernel,
     Forms forms;
     for (const std::uint32_t f : functions)
       allocate_rewritten(forms[f], f, register_limit(kernel, options), options.maximum_predicates);
-    const std::vector<LinkInput> inputs = inputs_of(forms);
-    std::optional<Program> program = encode(source_, kernel, inputs);
+    std::optional<Program> program = encode(source_, kernel, inputs_of(forms));
     // Pairs and single rows do not share, nor do functions: fewer registers leave room for that.
     const bool rows = program && program->rows <= scoreboard_rows;
     const bool predicates = program && program->predicates <= scoreboard_predicates;
     if (rows && predicates) {
-      program->registers_per_thread = registers_per_thread(kernel, inputs, *program);
+      program->registers_per_thread = registers_per_thread(kernel, forms);
       find_live_rows(*program);
       return *std::move(program);
     }

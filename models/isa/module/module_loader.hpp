@@ -59,8 +59,7 @@ class ModuleLoader {
   void allocate_rewritten(Form& form, std::uint32_t function, std::uint32_t registers,
                           std::uint32_t predicates) const;
   std::vector<LinkInput> inputs_of(const Forms& forms) const;
-  std::uint32_t registers_per_thread(std::uint32_t kernel, const std::vector<LinkInput>& inputs,
-                                     const Program& program) const;
+  std::uint32_t registers_per_thread(std::uint32_t kernel, const Forms& forms) const;
   [[noreturn]] void refuse_registers(std::uint32_t kernel) const;
 
   SourceModule source_;
