@@ -12,13 +12,12 @@ bool comes_before(Place a, Place b) {
   return a.block != b.block ? a.block < b.block : a.operation < b.operation;
 }
 
+/// Both are ascending, and so is what they become.
 void add_all(std::vector<Place>& to, const std::vector<Place>& from) {
+  const auto middle = static_cast<std::ptrdiff_t>(to.size());
   to.insert(to.end(), from.begin(), from.end());
-}
-
-void order(std::vector<Place>& places) {
-  std::sort(places.begin(), places.end(), comes_before);
-  places.erase(std::unique(places.begin(), places.end()), places.end());
+  std::inplace_merge(to.begin(), to.begin() + middle, to.end(), comes_before);
+  to.erase(std::unique(to.begin(), to.end()), to.end());
 }
 
 bool copies(const ir::Operation& operation, std::uint32_t a, std::uint32_t b) {
@@ -81,7 +80,6 @@ Renaming::Places Renaming::deciding(std::uint32_t a, std::uint32_t b) const {
   std::sort(guards.begin(), guards.end());
   guards.erase(std::unique(guards.begin(), guards.end()), guards.end());
   for (const std::uint32_t guard : guards) add_all(result, definitions_[guard]);
-  order(result);
   return result;
 }
 
@@ -129,7 +127,6 @@ void Renaming::rename(std::uint32_t from, std::uint32_t to) {
   }
   for (auto* lists : {&mentions_, &definitions_}) {
     add_all((*lists)[to], (*lists)[from]);
-    order((*lists)[to]);
     (*lists)[from].clear();
   }
   if (is_predicate) {  // others that are live only under it may be live elsewhere now

@@ -162,7 +162,7 @@ TEST_P(Loading, OfEightTimesAsMuchTakesEightTimesAsLong) {
   EXPECT_LT(ratio, 24) << "64 were quadratic";
 }
 
-TEST(Loading, OfTextInQuotesThatDoNotCloseTakesAsLongAsItIs) {
+TEST(Reading, OfTextInQuotesThatDoNotCloseTakesAsLongAsItIs) {
   const auto fail_at = [](std::size_t quotes) {
     const std::string text =
         ".version 7.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 a" +

@@ -180,7 +180,7 @@ TEST(RegisterLimit, HoldsForAKernelTogetherWithWhatItCalls) {
 }
 
 /// Reads `values` numbers, waits, and folds them, last first: all are live at the barrier.
-std::string many_values(unsigned values) {
+std::string folded_values(unsigned values) {
   const std::string n = std::to_string(values);
   std::string text = header +
                      ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<4>; .reg .b64 %rd<4>; "
@@ -200,7 +200,7 @@ TEST(ModuleLoader, MakesAKernelAgainWithFewerRegistersThatComputesTheSame) {
   for (const bool unrolls : {false, true}) {
     LoweringOptions options;
     options.unroll_loops = unrolls;
-    ModuleLoader loader(read_ptx(many_values(80), "some.ptx"), options);
+    ModuleLoader loader(read_ptx(folded_values(80), "some.ptx"), options);
     Module module = loader.module();
     loader.load_all(module);
     EXPECT_GT(module.kernels[0].lowered.registers_per_thread, 80u);
