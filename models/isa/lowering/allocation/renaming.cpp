@@ -79,7 +79,11 @@ Renaming::Places Renaming::deciding(std::uint32_t a, std::uint32_t b) const {
     if (is_register(at(place).guard)) guards.push_back(at(place).guard.index);
   std::sort(guards.begin(), guards.end());
   guards.erase(std::unique(guards.begin(), guards.end()), guards.end());
-  for (const std::uint32_t guard : guards) add_all(result, definitions_[guard]);
+  Places of_guards;
+  for (const std::uint32_t guard : guards)
+    of_guards.insert(of_guards.end(), definitions_[guard].begin(), definitions_[guard].end());
+  std::sort(of_guards.begin(), of_guards.end(), comes_before);
+  add_all(result, of_guards);
   return result;
 }
 
