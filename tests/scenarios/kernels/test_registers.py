@@ -23,7 +23,7 @@ WORKLOAD = """\
 module: k.ptx
 parameters: {block: 1024}
 buffers:
-  data: {type: u32, count: 2048, memory: device, init: "random(0, 1000)"}
+  data: {type: u32, count: 2048, memory: device, init: {uniform: {low: 0, high: 1000, seed: 1}}}
 program:
   - copy: {buffer: data, to: device}
   - launch: {kernel: k, grid: [2], block: [block], arguments: [data]}
