@@ -56,6 +56,14 @@ std::optional<std::uint32_t> Producers::last_write(std::uint32_t index, Place be
   return std::prev(next)->operation;
 }
 
+std::optional<std::uint32_t> Producers::next_write(std::uint32_t index, Place behind) const {
+  const auto first = writes_.begin() + first_write_[index];
+  const auto last = writes_.begin() + first_write_[index + 1];
+  const auto next = std::upper_bound(first, last, behind, comes_before);
+  return next == last || next->block != behind.block ? std::nullopt
+                                                     : std::optional(next->operation);
+}
+
 void Producers::move_write(std::uint32_t index, Place from, std::uint32_t to) {
   const auto first = writes_.begin() + first_write_[index];
   const auto last = writes_.begin() + first_write_[index + 1];

@@ -30,6 +30,8 @@ class Producers {
 
   /// The last write of the register within a block before an operation of it.
   std::optional<std::uint32_t> last_write(std::uint32_t index, Place before) const;
+  /// The first within the block behind an operation of it.
+  std::optional<std::uint32_t> next_write(std::uint32_t index, Place behind) const;
   /// An operation's destination became another one's of the same block.
   void move_write(std::uint32_t index, Place from, std::uint32_t to);
 
