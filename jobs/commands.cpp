@@ -23,6 +23,8 @@ int validate_command(const CommandLine& line) {
   read_block_profile(scenario, parameters);
   const std::string shares = note_of_shares(scenario, parameters.policies);
   if (!shares.empty()) std::fprintf(stderr, "lockstep: %s\n", shares.c_str());
+  for (const std::string& note : machine.notes())
+    std::fprintf(stderr, "lockstep: %s\n", note.c_str());
   for (const std::string& warning : find_forgotten_copies(scenario, machine))
     std::fprintf(stderr, "lockstep: %s\n", warning.c_str());
   const std::size_t tenants = scenario.tenants.size();

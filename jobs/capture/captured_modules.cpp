@@ -152,8 +152,16 @@ std::uint64_t CapturedModules::find_kernel(std::uint64_t module, const std::stri
   loaded.loader->load(loaded.module, std::span(&wanted, 1));
   kernels_.push_back({&loaded.module, index, &loaded.variables, loaded.recorded_name(name),
                       loaded.file, loaded.architecture,
-                      isa::adds_floats(loaded.module.kernels[wanted].reference)});
+                      isa::adds_floats(loaded.module.kernels[wanted].reference), module});
   return kernel_numbers_[{module, name}] = kernels_.size() - 1;
+}
+
+std::optional<std::uint32_t> CapturedModules::machine_registers(const Kernel& kernel) const {
+  for (const FatBinary& binary : modules_[kernel.module_number].binaries)
+    if (const auto registers =
+            capture::machine_registers(binary, architecture_, kernel.program().name))
+      return registers;
+  return {};
 }
 
 const CapturedModules::Kernel& CapturedModules::launched(const std::string& recorded_name) const {

@@ -28,6 +28,7 @@ class CapturedModules {
     std::string file;                ///< of the recording, of linked ones the first; ours: none
     std::uint32_t architecture = 0;  ///< that its PTX is for
     bool adds_floats = false;        ///< by atomics
+    std::uint64_t module_number = 0;
     bool is_ours() const { return file.empty(); }
     const isa::Program& program() const {
       return module->kernels[static_cast<std::size_t>(index)].reference;
@@ -52,6 +53,9 @@ class CapturedModules {
   /// of that name.
   std::uint64_t find_kernel(std::uint64_t module, const std::string& name);
   const Kernel& kernel(std::uint64_t number) const { return kernels_[number]; }
+  /// Registers of a thread that the program's own machine code of the kernel takes, for the GPU's
+  /// architecture or the nearest; nothing, if the program has none.
+  std::optional<std::uint32_t> machine_registers(const Kernel& kernel) const;
   /// A kernel that was launched, by its name in the recording.
   const Kernel& launched(const std::string& recorded_name) const;
   Variable find_variable(std::uint64_t module, const std::string& name);

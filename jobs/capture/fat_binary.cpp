@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "core/error/error.hpp"
+#include "jobs/capture/machine_code/registers.hpp"
 
 namespace lockstep::capture {
 namespace {
@@ -50,26 +53,35 @@ Header header_at(std::span<const char> bytes, const std::string& name) {
   return header;
 }
 
+/// The content of an entry; nothing, if it cannot be unpacked.
+std::optional<std::string> unpack(std::uint64_t flags, std::uint32_t packed, std::uint64_t unpacked,
+                                  std::span<const char> payload, const std::string& name) {
+  if ((flags & (lz4_flag | zstd_flag)) == 0) return std::string(payload.begin(), payload.end());
+  if (packed > payload.size() || unpacked > largest_text)
+    fail(name, "the fat binary has an entry of impossible size");
+  std::string content(unpacked, '\0');
+  const auto expected = static_cast<long long>(content.size());
+  const long long got =
+      (flags & lz4_flag) != 0
+          ? LZ4_decompress_safe(payload.data(), content.data(), static_cast<int>(packed),
+                                static_cast<int>(content.size()))
+          : static_cast<long long>(
+                ZSTD_decompress(content.data(), content.size(), payload.data(), packed));
+  return got == expected ? std::optional(std::move(content)) : std::nullopt;
+}
+
 std::string text_of(const EntryHeader& header, std::span<const char> payload,
                     const std::string& name) {
-  std::string text;
-  if ((header.flags & (lz4_flag | zstd_flag)) == 0) {
-    text.assign(payload.begin(), payload.end());
-  } else {
-    if (header.compressed_bytes > payload.size() || header.text_bytes > largest_text)
-      fail(name, "the fat binary has an entry of impossible size");
-    text.resize(header.text_bytes);
-    const auto expected = static_cast<long long>(text.size());
-    const long long got =
-        (header.flags & lz4_flag) != 0
-            ? LZ4_decompress_safe(payload.data(), text.data(),
-                                  static_cast<int>(header.compressed_bytes),
-                                  static_cast<int>(text.size()))
-            : static_cast<long long>(ZSTD_decompress(text.data(), text.size(), payload.data(),
-                                                     header.compressed_bytes));
-    if (got != expected) fail(name, "PTX in the fat binary cannot be decompressed");
-  }
-  return text.substr(0, std::min(text.size(), text.find('\0')));
+  const auto text = unpack(header.flags, header.compressed_bytes, header.text_bytes, payload, name);
+  if (!text) fail(name, "PTX in the fat binary cannot be decompressed");
+  return text->substr(0, std::min(text->size(), text->find('\0')));
+}
+
+/// Whether an architecture is a better choice for a GPU than another: the newest that is not newer
+/// than the GPU, and otherwise the oldest.
+bool is_better(std::uint32_t candidate, std::uint32_t best, std::uint32_t wanted) {
+  const bool fits = candidate <= wanted, best_fits = best <= wanted;
+  return (fits && (!best_fits || candidate > best)) || (!fits && !best_fits && candidate < best);
 }
 
 }  // namespace
@@ -84,7 +96,14 @@ static FatBinary read_container(std::span<const char> rest, const std::string& n
     if (entry.kind == EntryHeader::ptx)
       binary.ptx.push_back({entry.architecture,
                             text_of(entry, rest.subspan(entry.header_bytes, entry.bytes), name)});
-    if (entry.kind == EntryHeader::machine_code) binary.machine_code.push_back(entry.architecture);
+    if (entry.kind == EntryHeader::machine_code) {
+      const auto payload = rest.subspan(entry.header_bytes, entry.bytes);
+      binary.machine_code.push_back({entry.architecture,
+                                     entry.flags,
+                                     entry.text_bytes,
+                                     entry.compressed_bytes,
+                                     {payload.begin(), payload.end()}});
+    }
     rest = rest.subspan(entry.header_bytes + entry.bytes);
   }
   return binary;
@@ -128,19 +147,28 @@ FatBinary ptx_alone(std::span<const char> text) {
 const FatBinary::Ptx& best_ptx(const FatBinary& binary, std::uint32_t architecture,
                                const std::string& name) {
   const FatBinary::Ptx* best = nullptr;
-  for (const FatBinary::Ptx& ptx : binary.ptx) {
-    const bool fits = ptx.architecture <= architecture;
-    const bool best_fits = best && best->architecture <= architecture;
-    const bool better = !best || (fits && (!best_fits || ptx.architecture > best->architecture)) ||
-                        (!fits && !best_fits && ptx.architecture < best->architecture);
-    if (better) best = &ptx;
-  }
+  for (const FatBinary::Ptx& ptx : binary.ptx)
+    if (!best || is_better(ptx.architecture, best->architecture, architecture)) best = &ptx;
   if (best) return *best;
   std::string found;
-  for (const std::uint32_t code : binary.machine_code)
-    found += (found.empty() ? "sm_" : ", sm_") + std::to_string(code);
+  for (const FatBinary::MachineCode& code : binary.machine_code)
+    found += (found.empty() ? "sm_" : ", sm_") + std::to_string(code.architecture);
   throw UserError(name, "has no PTX, only machine code for " + (found.empty() ? "nothing" : found),
                   "build it with nvcc -arch=sm_75, or -gencode arch=compute_75,code=compute_75");
+}
+
+std::optional<std::uint32_t> machine_registers(const FatBinary& binary, std::uint32_t architecture,
+                                               const std::string& kernel) {
+  const FatBinary::MachineCode* best = nullptr;
+  for (const FatBinary::MachineCode& code : binary.machine_code)
+    if (!best || is_better(code.architecture, best->architecture, architecture)) best = &code;
+  if (!best) return {};
+  const auto elf =
+      unpack(best->flags, best->packed_bytes, best->unpacked_bytes, best->payload, kernel);
+  if (!elf) return {};
+  const auto registers = registers_of_kernels(*elf);
+  const auto found = registers.find(kernel);
+  return found == registers.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace lockstep::capture

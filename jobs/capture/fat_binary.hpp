@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,9 +18,21 @@ struct FatBinary {
     std::uint32_t architecture = 0;  ///< 75 for sm_75
     std::string text;
   };
+  /// As it stands in the container.
+  struct MachineCode {
+    std::uint32_t architecture = 0;
+    std::uint64_t flags = 0, unpacked_bytes = 0;
+    std::uint32_t packed_bytes = 0;
+    std::vector<char> payload;
+  };
   std::vector<Ptx> ptx;
-  std::vector<std::uint32_t> machine_code;  ///< architectures
+  std::vector<MachineCode> machine_code;
 };
+
+/// What the machine code for this architecture, or the nearest to it, says of a kernel: registers
+/// of a thread.  Nothing: there is none, or it does not say so.
+std::optional<std::uint32_t> machine_registers(const FatBinary& binary, std::uint32_t architecture,
+                                               const std::string& kernel);
 
 /// Containers that stand one behind the other.  `name`: what errors call them.  Throws UserError
 /// for what is no fat binary.

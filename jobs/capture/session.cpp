@@ -284,15 +284,55 @@ void Session::launch(Bytes bytes, Reply& reply) {
     reply.answer.status = invalid_configuration;
     return;
   }
-  const BlockResources block = block_resources(
-      kernel.lowered(), static_cast<std::uint32_t>(threads), how.shared_bytes, limits_of(gpu_));
+  const BlockResources block =
+      block_of(kernel, static_cast<std::uint32_t>(threads), how.shared_bytes);
   if (!why_block_does_not_fit(block, limits_of(gpu_)).empty()) {
+    tell_of_refusal(kernel, block);
     reply.answer.status = launch_out_of_resources;
     return;
   }
+  tell_of_fewer_registers(kernel, static_cast<std::uint32_t>(threads));
   std::vector<std::byte> parameters(bytes.begin() + sizeof how, bytes.end());
   parameters.resize(program.parameter_bytes);
   execute(kernel, how, parameters, reply);
+}
+
+BlockResources Session::block_of(const CapturedModules::Kernel& kernel, std::uint32_t threads,
+                                 std::uint32_t shared_bytes) const {
+  const OccupancyLimits limits = limits_of(gpu_);
+  const BlockResources ours = block_resources(kernel.lowered(), threads, shared_bytes, limits);
+  if (ours.registers <= limits.registers) return ours;
+  const std::uint32_t fitting = registers_that_fit(threads, limits);
+  return block_resources(kernel.lowered(), threads, shared_bytes, limits,
+                         modules_.machine_registers(kernel).value_or(fitting));
+}
+
+void Session::tell_of_refusal(const CapturedModules::Kernel& kernel, const BlockResources& block) {
+  const OccupancyLimits limits = limits_of(gpu_);
+  const std::uint32_t warp = block.registers / block.warps;
+  const std::string advice =
+      block.registers > limits.registers
+          ? fmt::format("launch at most {} threads a block, or build it with __launch_bounds__({})",
+                        limits.registers / warp * isa::warp_size, block.threads)
+          : "make the block or its needs smaller";
+  const std::string line = fmt::format(
+      "launch of kernel {} refused, as on hardware: {} ({} threads with {} registers each) - {}",
+      demangled(kernel.recorded_name), why_block_does_not_fit(block, limits), block.threads,
+      warp / isa::warp_size, advice);
+  if (told_.insert(line).second) say(line);
+}
+
+void Session::tell_of_fewer_registers(const CapturedModules::Kernel& kernel,
+                                      std::uint32_t threads) {
+  const OccupancyLimits limits = limits_of(gpu_);
+  const std::uint32_t fitting = registers_that_fit(threads, limits);
+  if (kernel.lowered().registers_per_thread <= fitting) return;
+  const std::string line = fmt::format(
+      "kernel {} has {} registers a thread here, of which {} fit with blocks of {}: a run keeps "
+      "the "
+      "rest in local memory",
+      demangled(kernel.recorded_name), kernel.lowered().registers_per_thread, fitting, threads);
+  if (told_.insert(line).second) say(line);
 }
 
 void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
@@ -354,9 +394,8 @@ void Session::warn_of_strays(const std::string& kernel) {
 
 void Session::occupancy(const Request& request, Reply& reply) {
   const std::uint64_t* n = request.numbers;
-  const BlockResources block =
-      block_resources(modules_.kernel(n[0]).lowered(), static_cast<std::uint32_t>(n[1]),
-                      static_cast<std::uint32_t>(n[2]), limits_of(gpu_));
+  const BlockResources block = block_of(modules_.kernel(n[0]), static_cast<std::uint32_t>(n[1]),
+                                        static_cast<std::uint32_t>(n[2]));
   const bool fits = why_block_does_not_fit(block, limits_of(gpu_)).empty();
   reply.answer.numbers[0] = fits ? blocks_per_sm(block, limits_of(gpu_)) : 0;
 }

@@ -13,6 +13,7 @@
 #include "jobs/capture/recorder.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/isa/interpreter/inexact/inexact_memory.hpp"
+#include "models/sm/parameters/occupancy.hpp"
 
 namespace lockstep::capture {
 
@@ -62,6 +63,13 @@ class Session {
   void event_time(const Request& request, Reply& reply);
   void unsupported(Bytes bytes);
 
+  /// What a block takes.  Where the kernel has more registers here than an SM has for the block, it
+  /// counts with those of the program's own machine code, or else with those that fit: a run makes
+  /// the kernel again with fewer.
+  BlockResources block_of(const CapturedModules::Kernel& kernel, std::uint32_t threads,
+                          std::uint32_t shared_bytes) const;
+  void tell_of_refusal(const CapturedModules::Kernel& kernel, const BlockResources& block);
+  void tell_of_fewer_registers(const CapturedModules::Kernel& kernel, std::uint32_t threads);
   /// Runs and records a kernel.
   void execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
                Bytes parameters, Reply& reply);
@@ -86,6 +94,7 @@ class Session {
   std::optional<RaceReport> races_;    ///< only when asked for
   isa::InexactMemory inexact_;         ///< in the GPU's memory
   isa::InexactMemory inexact_copies_;  ///< at the host: of what was copied last, by its address
+  std::set<std::string> told_;  ///< lines that are said once
 };
 
 }  // namespace lockstep::capture

@@ -128,6 +128,7 @@ void tell_of_limit(const Engine& engine) {
 void tell(const Prepared& run, const CommandLine& line, std::vector<std::string> notes) {
   notes.push_back(run.note);
   notes.push_back(note_of_shares(run.scenario, run.parameters.policies));
+  notes.insert(notes.end(), run.machine.notes().begin(), run.machine.notes().end());
   if (!line.check)
     std::ranges::move(find_forgotten_copies(run.scenario, run.machine), std::back_inserter(notes));
   for (const std::string& note : notes)

@@ -1,6 +1,9 @@
 #include "models/gpu/launch_check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 
 #include "core/error/error.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
@@ -74,6 +77,28 @@ void refuse_beyond_repeat(const Tenant& victim, const Tenant& urgent, const isa:
                   "choose preemption: drain, switch or chimera");
 }
 
+/// Threads, in whole warps, for whose registers an SM has room.
+std::uint32_t largest_block(const isa::Program& kernel, const LaunchShape& shape,
+                            const OccupancyLimits& limits) {
+  const BlockResources warp = block_resources(kernel, isa::warp_size, 0, limits, shape.registers);
+  return std::min(limits.registers / warp.registers * isa::warp_size, limits.threads_per_block);
+}
+
+[[noreturn]] void refuse_block(const Step& step, const isa::Program& kernel,
+                               const LaunchShape& shape, const BlockResources& block,
+                               const OccupancyLimits& limits, const std::string& why) {
+  if (block.registers <= limits.registers)
+    throw UserError(step.where, "kernel " + kernel.name + ": " + why,
+                    "make the block or its needs smaller, or the SM larger");
+  throw UserError(step.where,
+                  fmt::format("kernel {}: {} ({} threads with {} registers each{})", kernel.name,
+                              why, block.threads,
+                              shape.registers != 0 ? shape.registers : kernel.registers_per_thread,
+                              shape.registers != 0 ? ", as the launch states" : ""),
+                  fmt::format("launch at most {} threads a block, or make the SM larger",
+                              largest_block(kernel, shape, limits)));
+}
+
 void for_each_launch(const std::vector<Step>& steps, const isa::Module& module,
                      const OccupancyLimits& limits, const Variables& variables,
                      const OfLaunch& function) {
@@ -102,6 +127,22 @@ void for_each_launch(const Workload& workload, const isa::Module& module,
   for_each_launch(workload.program, module, limits, workload.parameters, function);
 }
 
+std::vector<TightKernel> find_tight_kernels(const Workload& workload, const isa::Module& module,
+                                            const OccupancyLimits& limits) {
+  std::map<std::size_t, TightKernel> tight;
+  for_each_launch(
+      workload, module, limits,
+      [&](const Step&, std::size_t index, const LaunchShape& shape, const BlockResources& block) {
+        if (shape.registers != 0 || block.registers <= limits.registers) return;
+        TightKernel& kernel = tight[index];
+        if (block.threads > kernel.threads)
+          kernel = {index, block.threads, registers_that_fit(block.threads, limits)};
+      });
+  std::vector<TightKernel> result;
+  for (const auto& [index, kernel] : tight) result.push_back(kernel);
+  return result;
+}
+
 void check_launches(const Workload& workload, const isa::Module& module,
                     const OccupancyLimits& limits, std::uint32_t sms) {
   for_each_launch(workload, module, limits,
@@ -109,9 +150,7 @@ void check_launches(const Workload& workload, const isa::Module& module,
                       const BlockResources& block) {
                     const isa::Program& kernel = module.kernels[index].lowered;
                     const std::string why = why_block_does_not_fit(block, limits);
-                    if (!why.empty())
-                      throw UserError(step.where, "kernel " + kernel.name + ": " + why,
-                                      "make the block or its needs smaller, or the SM larger");
+                    if (!why.empty()) refuse_block(step, kernel, shape, block, limits, why);
                     if (meets_grid_wide(kernel, module))
                       check_grid_wide(step, kernel, shape,
                                       std::uint64_t{sms} * blocks_per_sm(block, limits));

@@ -1,5 +1,7 @@
 #include "models/gpu/loaded_modules.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -34,22 +36,57 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
       saving_of(parameters.policies.preemption).stops == StopPlaces::points;
   const SmParameters& sm = parameters.gpu.sm;
   lowering.unroll_loops = sm.unroll_loops;
+  const auto limits = sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
   std::map<Files, std::set<std::string>> launched = launched_by_module(scenario);
   std::vector<Files> known;
+  std::vector<isa::ModuleLoader> loaders;
   for (const Tenant& tenant : scenario.tenants) {
     const Files files = tenant.workload.module_files();
     const auto found = std::find(known.begin(), known.end(), files);
     module_of_tenant_.push_back(static_cast<std::uint16_t>(found - known.begin()));
     if (found == known.end()) {
       known.push_back(files);
-      modules_.push_back(std::make_unique<isa::Module>(
-          tenant.cpu ? isa::Module() : isa::load_modules(files, lowering, launched[files])));
+      loaders.push_back(tenant.cpu ? isa::ModuleLoader({}, lowering)
+                                   : isa::open_modules(files, lowering));
+      isa::Module& module = *modules_.emplace_back(std::make_unique<isa::Module>());
+      if (tenant.cpu) continue;
+      module = loaders.back().module();
+      loaders.back().load(module, isa::kernels_named(module, launched[files]));
     }
-    if (tenant.cpu) continue;
-    const isa::Module& module = *modules_[module_of_tenant_.back()];
-    validate_workload(tenant.workload, module);
-    const auto limits = sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
-    check_launches(tenant.workload, module, limits, sm.count);
+    if (!tenant.cpu) validate_workload(tenant.workload, *modules_[module_of_tenant_.back()]);
+  }
+  fit_registers(scenario, loaders, limits);
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t)
+    if (const Tenant& tenant = scenario.tenants[t]; !tenant.cpu)
+      check_launches(tenant.workload, of_tenant(t), limits, sm.count);
+}
+
+/// A kernel of whose largest block the registers would not fit an SM is made again, as if its
+/// source had named that block's threads.
+void LoadedModules::fit_registers(const Scenario& scenario, std::vector<isa::ModuleLoader>& loaders,
+                                  const OccupancyLimits& limits) {
+  std::map<std::pair<std::uint16_t, std::size_t>, TightKernel> tight;
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    if (scenario.tenants[t].cpu) continue;
+    for (const TightKernel& kernel :
+         find_tight_kernels(scenario.tenants[t].workload, of_tenant(t), limits)) {
+      TightKernel& largest = tight[{module_of_tenant_[t], kernel.kernel}];
+      if (kernel.threads > largest.threads) largest = kernel;
+    }
+  }
+  for (const auto& [place, kernel] : tight) {
+    isa::Module& module = *modules_[place.first];
+    const isa::Program& program = module.kernels[kernel.kernel].lowered;
+    const std::uint32_t wanted = program.registers_per_thread;
+    const std::uint32_t local = program.local_bytes;
+    loaders[place.first].limit_registers(module, static_cast<std::uint32_t>(kernel.kernel),
+                                         kernel.registers);
+    if (program.registers_per_thread > kernel.registers) continue;  // refused at its launch
+    notes_.push_back(
+        fmt::format("kernel {} wants {} registers a thread: with blocks of {} threads it gets {}, "
+                    "and {} bytes of local memory",
+                    program.name, wanted, kernel.threads, program.registers_per_thread,
+                    program.local_bytes - local));
   }
 }
 

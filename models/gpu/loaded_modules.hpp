@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "models/gpu/machine_parameters.hpp"
 #include "models/isa/lowering/lowering.hpp"
+#include "models/isa/module/module_loader.hpp"
 #include "models/isa/program.hpp"
 
 namespace lockstep {
@@ -25,10 +27,16 @@ class LoadedModules {
   /// By tenant, an index into pointers().
   const std::vector<std::uint16_t>& module_of_tenant() const { return module_of_tenant_; }
   std::size_t longest_kernel_name() const;
+  /// Lines that tell a user how kernels were made, where that may surprise.
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  void fit_registers(const Scenario& scenario, std::vector<isa::ModuleLoader>& loaders,
+                     const OccupancyLimits& limits);
+
   std::vector<std::unique_ptr<isa::Module>> modules_;
   std::vector<std::uint16_t> module_of_tenant_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace lockstep

@@ -50,6 +50,8 @@ class Machine {
   const isa::Module& module_of_tenant(std::size_t tenant) const {
     return modules_.of_tenant(tenant);
   }
+  /// What a user may want to know of how kernels were made: a line each.
+  const std::vector<std::string>& notes() const { return modules_.notes(); }
   /// Of gpu.memory.capacity, for blocks that leave SMs.
   std::uint64_t context_bytes() const { return gpu().context_bytes(); }
 

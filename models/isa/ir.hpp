@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -168,8 +169,10 @@ struct Function {
   bool is_entry = false;
   std::vector<Register> registers;
   std::vector<Block> blocks;  ///< [0] is the entry
-  /// Shared: the module's, indexed by shared_symbol operands; encode places what a kernel uses.
-  std::vector<Variable> shared, local;
+  /// The module's, indexed by shared_symbol operands; encode places what a kernel uses.
+  std::shared_ptr<const std::vector<Variable>> shared =
+      std::make_shared<const std::vector<Variable>>();
+  std::vector<Variable> local;
   std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of brx.idx: block indices
   std::vector<Operand> inputs, results;  ///< device functions: formal parameters as registers
   std::uint64_t local_bytes = 0;

@@ -25,17 +25,24 @@ Module load_module(const std::string& path, const LoweringOptions& options) {
   return make_module(read_ptx_file(path), options);
 }
 
-Module load_modules(const std::vector<std::string>& paths, const LoweringOptions& options,
-                    const std::set<std::string>& kernels) {
+ModuleLoader open_modules(const std::vector<std::string>& paths, const LoweringOptions& options) {
   std::vector<SourceModule> modules;
   for (const std::string& path : paths) modules.push_back(read_ptx_file(path));
-  ModuleLoader loader(link_modules(std::move(modules)), options);
+  return ModuleLoader(link_modules(std::move(modules)), options);
+}
+
+std::vector<std::uint32_t> kernels_named(const Module& module, const std::set<std::string>& names) {
+  std::vector<std::uint32_t> indices;
+  for (std::uint32_t k = 0; k < module.kernels.size(); ++k)
+    if (names.contains(module.kernels[k].reference.name)) indices.push_back(k);
+  return indices;
+}
+
+Module load_modules(const std::vector<std::string>& paths, const LoweringOptions& options,
+                    const std::set<std::string>& kernels) {
+  ModuleLoader loader = open_modules(paths, options);
   Module module = loader.module();
-  std::vector<std::uint32_t> wanted;
-  for (const std::string& kernel : kernels)
-    if (const int index = module.kernel_index(kernel); index >= 0)
-      wanted.push_back(static_cast<std::uint32_t>(index));
-  loader.load(module, wanted);
+  loader.load(module, kernels_named(module, kernels));
   return module;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/isa/lowering/lowering.hpp"
+#include "models/isa/module/module_loader.hpp"
 #include "models/isa/program.hpp"
 
 namespace lockstep::isa {
@@ -18,6 +19,9 @@ Module load_module(const std::string& path, const LoweringOptions& options = {})
 /// All text must follow the grammar; the other rules are asked of what these kernels reach.
 Module load_modules(const std::vector<std::string>& paths, const LoweringOptions& options,
                     const std::set<std::string>& kernels);
+/// A loader of several files, and the kernels of these names, by their index in Module::kernels.
+ModuleLoader open_modules(const std::vector<std::string>& paths, const LoweringOptions& options);
+std::vector<std::uint32_t> kernels_named(const Module& module, const std::set<std::string>& names);
 /// The same from text; `file` names it in messages.
 Module load_module_text(const std::string& text, const std::string& file,
                         const LoweringOptions& options = {});

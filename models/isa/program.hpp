@@ -42,7 +42,8 @@ struct Program {
   std::vector<ConstantRow> constants;
   std::uint32_t constant_rows = 0;
   std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of brx.idx
-  std::vector<std::uint32_t> function_entries;  ///< pc by module function index (call_indirect)
+  /// Of a program with indirect calls: pc by module function index.  Else those of its functions.
+  std::vector<std::uint32_t> function_entries;
   std::vector<KernelParameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t rows = 0;        ///< 32-bit rows a warp needs

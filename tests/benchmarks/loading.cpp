@@ -3,9 +3,10 @@
 ///
 ///   bench_loading [FILE.ptx...]
 ///
-/// Without files it loads made-up modules: one long kernel, of which each row doubles the last, and
-/// many short ones, of which all, or only one, are wanted.  A pass whose cost grows faster than the
-/// function shows as a column that climbs.
+/// Without files it loads made-up modules: one long kernel, of which each row doubles the last, one
+/// of a single block or of thousands, of which each row has four times as much, and many short
+/// ones, of which all, or only one, are wanted.  A pass whose cost grows faster than the function
+/// shows as a column that climbs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,6 +65,28 @@ std::string kernel(const std::string& name, unsigned steps) {
   return text + "ret;\n}\n";
 }
 
+/// Groups of eight loads and of sums with them; a branch around each, or all in one block.
+std::string groups(unsigned count, unsigned sums, bool branches) {
+  std::string text = fmt::format(
+      ".visible .entry k(.param .u64 a, .param .u32 n)\n{{\n.reg .f32 %f<{}>, %l<{}>; .reg .b64 "
+      "%rd<2>; .reg .pred %p<{}>; .reg .b32 %r<2>;\nld.param.u64 %rd1, [a];\nld.param.u32 %r1, "
+      "[n];\n",
+      sums, 8 * count, count);
+  for (unsigned s = 0; s < sums; ++s) text += fmt::format("mov.f32 %f{}, 0f00000000;\n", s);
+  for (unsigned i = 0; i < count; ++i) {
+    if (branches) text += fmt::format("setp.lt.s32 %p{0}, %r1, {0};\n@%p{0} bra past{0};\n", i);
+    for (unsigned k = 8 * i; k < 8 * i + 8; ++k)
+      text += fmt::format("ld.global.f32 %l{}, [%rd1+{}];\n", k, 4 * (k % 1024));
+    for (unsigned s = 0; s < sums; ++s)
+      text += fmt::format("fma.rn.f32 %f{0}, %l{1}, %l{2}, %f{0};\n", s, 8 * i + s % 8,
+                          8 * i + (3 * s + 1) % 8);
+    if (branches) text += fmt::format("past{}:\n", i);
+  }
+  for (unsigned s = 0; s < sums; ++s)
+    text += fmt::format("st.global.f32 [%rd1+{}], %f{};\n", 4 * s, s);
+  return text + "ret;\n}\n";
+}
+
 /// Of this process, in all its threads.
 double seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
@@ -98,6 +121,10 @@ void measure_made_up() {
   const std::string header = ".version 7.8\n.target sm_75\n.address_size 64\n";
   for (unsigned steps = 60; steps <= 1920; steps *= 2)
     measure(header + kernel("k", steps), "one kernel", true);
+  for (const unsigned count : {50u, 200u, 800u})
+    measure(header + groups(count, 64, false), "one block", true);
+  for (const unsigned count : {500u, 2000u, 8000u})
+    measure(header + groups(count, 4, true), fmt::format("{} branches", count), true);
   for (const unsigned count : {10u, 40u, 160u}) {
     std::string text = header;
     for (unsigned k = 0; k < count; ++k) text += kernel(fmt::format("k{}", k), 60);

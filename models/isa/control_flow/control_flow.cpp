@@ -1,7 +1,9 @@
 #include "models/isa/control_flow/control_flow.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
+#include "models/isa/control_flow/dominators.hpp"
 #include "models/isa/opcodes/table.hpp"
 
 namespace lockstep::isa {
@@ -29,6 +31,13 @@ void add_successor(ir::Block& block, std::uint32_t target) {
     block.successors.push_back(target);
 }
 
+/// The targets of a table, each once, in the table's order.
+void add_successors(ir::Block& block, const std::vector<std::uint32_t>& table) {
+  std::unordered_set<std::uint32_t> seen(block.successors.begin(), block.successors.end());
+  for (const std::uint32_t target : table)
+    if (seen.insert(target).second) block.successors.push_back(target);
+}
+
 /// Edges that count for meeting.
 std::vector<std::vector<std::uint32_t>> meeting_edges(const ir::Function& function) {
   std::vector<std::vector<std::uint32_t>> edges;
@@ -41,9 +50,8 @@ std::vector<std::vector<std::uint32_t>> meeting_edges(const ir::Function& functi
   return edges;
 }
 
-/// Blocks in post-order of a depth-first walk from the end backwards; the end, one more than there
-/// are blocks, comes last.  Blocks that do not lead to the end are missing.
-std::vector<std::uint32_t> backward_order(const std::vector<std::vector<std::uint32_t>>& edges) {
+/// Blocks that lead to the end, and the end, whose number is one more than the last block's.
+std::vector<std::uint32_t> leading_to_end(const std::vector<std::vector<std::uint32_t>>& edges) {
   const auto end = static_cast<std::uint32_t>(edges.size());
   std::vector<std::vector<std::uint32_t>> sources(edges.size() + 1);
   for (std::uint32_t b = 0; b < end; ++b)
@@ -110,9 +118,7 @@ void find_successors(ir::Function& function) {
     if (!block.operations.empty()) {
       const ir::Operation& last = block.operations.back();
       if (last.opcode == Opcode::bra) add_successor(block, last.sources[0].index);
-      if (last.opcode == Opcode::brx)
-        for (const std::uint32_t target : function.branch_tables[last.immediate])
-          add_successor(block, target);
+      if (last.opcode == Opcode::brx) add_successors(block, function.branch_tables[last.immediate]);
     }
     if (falls_through(block)) add_successor(block, b + 1);
   }
@@ -124,36 +130,15 @@ std::vector<std::uint32_t> immediate_post_dominators(const ir::Function& functio
   auto edges = meeting_edges(function);
   for (std::vector<std::uint32_t>& targets : edges)
     if (targets.empty()) targets.push_back(end);
-  std::vector<std::uint32_t> order = backward_order(edges);
+  std::vector<std::uint32_t> order = leading_to_end(edges);
   while (order.size() < count + 1) {
     edges[way_out(function, edges, order)].push_back(end);
-    order = backward_order(edges);
+    order = leading_to_end(edges);
   }
-  std::vector<std::uint32_t> number(count + 1, no_block);
-  for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
-  std::vector<std::uint32_t> post(count + 1, no_block);
-  post[end] = end;
-  const auto meet = [&](std::uint32_t a, std::uint32_t b) {
-    while (a != b) {
-      while (number[a] < number[b]) a = post[a];
-      while (number[b] < number[a]) b = post[b];
-    }
-    return a;
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = order.size(); i-- > 0;) {
-      const std::uint32_t block = order[i];
-      if (block == end) continue;
-      std::uint32_t best = no_block;
-      for (const std::uint32_t s : edges[block])
-        if (post[s] != no_block) best = best == no_block ? s : meet(best, s);
-      if (best != post[block]) {
-        post[block] = best;
-        changed = true;
-      }
-    }
-  }
+  std::vector<std::vector<std::uint32_t>> sources(count + 1);
+  for (std::uint32_t b = 0; b < count; ++b)
+    for (const std::uint32_t s : edges[b]) sources[s].push_back(b);
+  std::vector<std::uint32_t> post = immediate_dominators(sources, end);
   post.pop_back();
   for (std::uint32_t& p : post)
     if (p == end) p = no_block;

@@ -3,8 +3,7 @@
 /// A branch's lanes meet at its immediate post-dominator.  Edges into blocks that only end the
 /// thread (or return) do not count while the block has another successor: those lanes leave every
 /// mask, so an early exit does not keep the others apart.
-/// Source: Fung et al., "Dynamic Warp Formation", MICRO 2007, section 3; Cooper, Harvey, Kennedy,
-/// "A Simple, Fast Dominance Algorithm", 2001.
+/// Source: Fung et al., "Dynamic Warp Formation", MICRO 2007, section 3.
 #pragma once
 
 #include <cstdint>

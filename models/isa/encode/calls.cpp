@@ -6,9 +6,10 @@
 #include "models/isa/encode/calls.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/memory/round_up.hpp"
-#include "models/isa/lowering/analysis/registers.hpp"
+#include "models/isa/lowering/analysis/liveness.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -157,29 +158,36 @@ void CallEncoder::move_results(const ir::Operation& op) {
   }
 }
 
-std::vector<std::uint32_t> CallEncoder::live_across(const ir::Operation& op) const {
+/// Registers live behind each call of the function being encoded.
+void CallEncoder::find_live_behind_calls() {
   const ir::Function& code = program_.code();
   const lowering::Flow flow(code);
   const lowering::Liveness liveness(code, flow);
-  std::vector<bool> kept(code.registers.size(), false);
+  lowering::LiveWalker walker(code);
+  live_behind_.clear();
   for (std::uint32_t b = 0; b < code.blocks.size(); ++b) {
+    walker.begin(liveness.live_out[b]);
     const auto& operations = code.blocks[b].operations;
-    if (&op < operations.data() || &op >= operations.data() + operations.size()) continue;
-    lowering::LiveWalker walker = liveness.walk(b);
-    for (const ir::Operation* o = operations.data() + operations.size() - 1; o != &op; --o)
-      walker.step_back(*o);
-    walker.live().for_each([&](std::uint32_t r) { kept[r] = true; });
+    for (auto o = operations.size(); o-- > 0; walker.step_back(operations[o]))
+      if (operations[o].opcode == Opcode::call)
+        live_behind_[&operations[o]] = walker.live().members();
   }
+  analysed_ = &program_.current();
+}
+
+std::vector<std::uint32_t> CallEncoder::live_across(const ir::Operation& op) {
+  if (analysed_ != &program_.current()) find_live_behind_calls();
+  std::set<std::uint32_t> kept(live_behind_[&op].begin(), live_behind_[&op].end());
   if (op.guard.kind == Kind::predicate) {
-    kept[op.guard.index] = true;
+    kept.insert(op.guard.index);
   } else {
     for (const ir::Operand& result : op.destinations)
-      if (result.kind == Kind::reg) kept[result.index] = false;
+      if (result.kind == Kind::reg) kept.erase(result.index);
   }
-  std::vector<std::uint32_t> result;
-  for (std::uint32_t r = 0; r < kept.size(); ++r)
-    if (kept[r] && program_.current().registers.slot[r] != ir::no_register) result.push_back(r);
-  return result;
+  std::erase_if(kept, [&](std::uint32_t r) {
+    return program_.current().registers.slot[r] == ir::no_register;
+  });
+  return {kept.begin(), kept.end()};
 }
 
 std::uint64_t CallEncoder::frame_bytes() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,8 @@ class CallEncoder {
   void move_results(const ir::Operation& op);
   /// A move under the guard of an operation.
   void move(Type type, Operand to, Operand from, const Instruction& guarded);
-  std::vector<std::uint32_t> live_across(const ir::Operation& op) const;
+  void find_live_behind_calls();
+  std::vector<std::uint32_t> live_across(const ir::Operation& op);
   void save(const std::vector<std::uint32_t>& registers, bool restore);
   void save_predicate(std::uint32_t index, std::uint64_t offset, bool restore);
   Instruction local_access(bool is_store, Operand row, Type type, std::uint64_t offset) const;
@@ -38,6 +40,8 @@ class CallEncoder {
 
   ProgramBuilder& program_;
   OperandEncoder& operands_;
+  const LinkedFunction* analysed_ = nullptr;  ///< whose calls these are:
+  std::unordered_map<const ir::Operation*, std::vector<std::uint32_t>> live_behind_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> calls_;  ///< pc, module function
 };
 

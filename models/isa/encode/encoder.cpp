@@ -43,6 +43,11 @@ std::optional<Program> Encoder::encode() {
   program.function_entries.assign(program_.module().functions.size(), no_reconvergence);
   for (const LinkedFunction& f : program_.link().functions) function(f);
   calls_.resolve();
+  // A list as long as the module, of each kernel, is more than all else in a module of thousands.
+  if (!program_.link().indirect) {
+    std::erase(program.function_entries, no_reconvergence);
+    program.function_entries.shrink_to_fit();
+  }
   find_needs(program);
   return std::move(program);
 }

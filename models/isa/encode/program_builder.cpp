@@ -32,9 +32,9 @@ void ProgramBuilder::place_shared() {
   if (kernel.shared_placed) {
     layout.bytes = kernel.shared_bytes;
   } else {
-    std::vector<bool> used(kernel.shared.size(), false);
+    std::vector<bool> used(kernel.shared->size(), false);
     for (const LinkedFunction& f : link_.functions) mark_shared(*f.input.function, used);
-    layout = lay_out_shared(kernel.shared, used);
+    layout = lay_out_shared(*kernel.shared, used);
   }
   shared_offsets_ = std::move(layout.offsets);
   program_.static_shared_bytes = static_cast<std::uint32_t>(layout.bytes);

@@ -1,6 +1,7 @@
 #include "models/isa/encode/successors.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace lockstep::isa {
 
@@ -14,6 +15,13 @@ std::vector<std::vector<std::uint32_t>> successors(const Program& program) {
   const auto function_of = [&](std::uint32_t pc) {
     return *(std::upper_bound(entries.begin(), entries.end(), pc) - 1);
   };
+  // Where calls go on, by the entry of what they call; no_reconvergence: of anything.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> behind_calls;
+  for (std::uint32_t pc = 0; pc < count; ++pc) {
+    const Instruction& i = program.instructions[pc];
+    if (i.category == Category::call) behind_calls[i.target].push_back(pc + 1);
+    if (i.category == Category::call_indirect) behind_calls[no_reconvergence].push_back(pc + 1);
+  }
   for (std::uint32_t pc = 0; pc < count; ++pc) {
     const Instruction& i = program.instructions[pc];
     const bool guarded = i.guard != no_predicate;
@@ -28,13 +36,10 @@ std::vector<std::vector<std::uint32_t>> successors(const Program& program) {
         goes_on = guarded;
         break;
       case Category::ret:
-        for (std::uint32_t c = 0; c < count; ++c) {
-          const Instruction& caller = program.instructions[c];
-          const bool returns_there =
-              (caller.category == Category::call && caller.target == function_of(pc)) ||
-              caller.category == Category::call_indirect;
-          if (returns_there) result[pc].push_back(c + 1);
-        }
+        for (const std::uint32_t entry : {function_of(pc), no_reconvergence})
+          if (const auto found = behind_calls.find(entry); found != behind_calls.end())
+            result[pc].insert(result[pc].end(), found->second.begin(), found->second.end());
+        std::sort(result[pc].begin(), result[pc].end());
         goes_on = guarded;
         break;
       case Category::exit:

@@ -74,7 +74,8 @@ void rewrite(ir::Function& function, const LoweringOptions& options) {
   lowering::separate_vector_elements(function);
   if (options.eliminate_dead) lowering::eliminate_dead(function);
   if (options.schedule)
-    lowering::schedule(function, {live_rows_worth_having, options.unroll_loops});
+    lowering::schedule(function,
+                       {live_rows_worth_having, options.unroll_loops && options.rows_may_grow});
   if (options.preemption_points)
     lowering::place_preemption_points(function, lowering::preemption_point_interval);
 }

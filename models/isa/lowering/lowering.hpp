@@ -24,6 +24,7 @@ struct LoweringOptions {
   bool unroll_loops = false;  ///< by four, innermost counted loops; as the machine's compiler does
   bool simplify_flow = true;  ///< jump threading, empty and unreachable blocks, layout
   bool schedule = true;
+  bool rows_may_grow = true;  ///< with unroll_loops: loads go ahead in code that has many rows live
   bool preemption_points = false;  ///< warps that are saved stop at points that the code names
   std::uint32_t maximum_registers = 255;  ///< rows above which registers spill
   std::uint32_t maximum_predicates = 32;

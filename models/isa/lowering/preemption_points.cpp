@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "models/isa/lowering/analysis/flow.hpp"
+#include "models/isa/lowering/analysis/liveness.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
 #include "models/isa/lowering/analysis/registers.hpp"
 
@@ -74,18 +75,16 @@ std::vector<bool> printing_before(const ir::Function& function, const Flow& flow
 
 /// The places of a block, in order; none within a `printf`, which has to be whole.
 std::vector<Candidate> candidates_of(const ir::Function& function, const Liveness& liveness,
-                                     std::uint32_t block, bool printing) {
+                                     LiveWalker& walker, std::uint32_t block, bool printing) {
   const std::vector<ir::Operation>& operations = function.blocks[block].operations;
   const std::vector<bool> behind = printing_behind(function.blocks[block], printing);
   std::vector<Candidate> result;
-  LiveWalker walker = liveness.walk(block);
+  walker.begin(liveness.live_out[block]);
   for (auto o = static_cast<std::uint32_t>(operations.size()); o-- > 0;) {
     const ir::Operation& operation = operations[o];
     walker.step_back(operation);
     if (o == 0 ? printing : behind[o - 1]) continue;
-    std::size_t rows = 0;
-    walker.live().for_each([&](std::uint32_t r) { rows += rows_of(function.registers[r].type); });
-    result.push_back({{block, o}, rows, is_barrier(operation)});
+    result.push_back({{block, o}, walker.live_rows(), is_barrier(operation)});
   }
   std::reverse(result.begin(), result.end());
   return result;
@@ -95,11 +94,12 @@ class Placement {
  public:
   explicit Placement(ir::Function& function) : function_(function), flow_(function) {
     const Liveness liveness(function, flow_);
-    const std::vector<bool> printing = printing_before(function, flow_);
+    LiveWalker walker(function);
+    printing_ = printing_before(function, flow_);
     for (std::uint32_t b = 0; b < function.blocks.size(); ++b)
-      candidates_.push_back(candidates_of(function, liveness, b, printing[b]));
+      candidates_.push_back(candidates_of(function, liveness, walker, b, printing_[b]));
     for (const Flow::Loop& loop : flow_.loops)
-      if (!printing[loop.header]) loops_.push_back(&loop);
+      if (!printing_[loop.header]) loops_.push_back(&loop);
   }
 
   void run(std::uint32_t interval) {
@@ -107,7 +107,7 @@ class Placement {
     for (const Flow::Loop* loop : loops_) {
       if (!is_innermost(*loop)) continue;
       place_in(*loop);
-      for (std::size_t b = 0; b < in_loop.size(); ++b) in_loop[b] = in_loop[b] || loop->contains[b];
+      for (const std::uint32_t b : flow_.blocks_of(*loop)) in_loop[b] = true;
     }
     std::optional<Candidate> best;
     std::uint32_t passed = 0;
@@ -126,24 +126,31 @@ class Placement {
   }
 
  private:
-  /// No other loop lies in it.
+  /// No other loop that counts lies in it.
   bool is_innermost(const Flow::Loop& loop) const {
-    return std::none_of(loops_.begin(), loops_.end(), [&](const Flow::Loop* other) {
-      return other != &loop && loop.contains[other->header];
-    });
+    std::vector<std::uint32_t> work = loop.inner;
+    while (!work.empty()) {
+      const Flow::Loop& inner = flow_.loops[work.back()];
+      work.pop_back();
+      if (!printing_[inner.header]) return false;
+      work.insert(work.end(), inner.inner.begin(), inner.inner.end());
+    }
+    return true;
   }
 
   bool every_iteration_executes(const Flow::Loop& loop, std::uint32_t block) const {
     const auto& before = flow_.predecessors[loop.header];
     return std::all_of(before.begin(), before.end(), [&](std::uint32_t end) {
-      return !loop.contains[end] || flow_.dominates(block, end);
+      return !flow_.contains(loop, end) || flow_.dominates(block, end);
     });
   }
 
   void place_in(const Flow::Loop& loop) {
+    std::vector<std::uint32_t> blocks = flow_.blocks_of(loop);
+    std::sort(blocks.begin(), blocks.end());
     std::optional<Candidate> best;
-    for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) {
-      if (!loop.contains[b] || !every_iteration_executes(loop, b)) continue;
+    for (const std::uint32_t b : blocks) {
+      if (!every_iteration_executes(loop, b)) continue;
       for (const Candidate& candidate : candidates_[b])
         if (!best || candidate.better_than(*best)) best = candidate;
     }
@@ -172,6 +179,7 @@ class Placement {
 
   ir::Function& function_;
   const Flow flow_;
+  std::vector<bool> printing_;                      ///< by block, where it begins
   std::vector<const Flow::Loop*> loops_;            ///< those that do not print
   std::vector<std::vector<Candidate>> candidates_;  ///< by block
   std::vector<Candidate> chosen_;

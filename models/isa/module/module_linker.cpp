@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "core/error/error.hpp"
@@ -41,6 +42,7 @@ class Linker {
     result_.file = modules_.front().file;
     result_.functions.emplace_back();
     for (auto& of_kind : number_) of_kind.resize(modules_.size());
+    kept_of_.resize(modules_.size());
     for (const Named& named : all_)
       if (is_kept(named)) keep(named);
     for (const Named& named : all_)
@@ -52,6 +54,7 @@ class Linker {
     for (const Named* named : kept_)
       if (named->kind == constant)
         result_.constants[number_of(*named)].offset += constant_base_[named->module];
+    shared_ = std::make_shared<const std::vector<ir::Variable>>(result_.shared);
     for (std::size_t m = 0; m < modules_.size(); ++m) rename(m);
     return std::move(result_);
   }
@@ -164,6 +167,7 @@ class Linker {
         result_.constant_links.push_back(module.constant_links[named.index]);
     }
     kept_.push_back(&named);
+    kept_of_[named.module].push_back(&named);
   }
 
   /// A module's constants stand in one piece; its shared variables follow those of the modules
@@ -189,8 +193,7 @@ class Linker {
   }
 
   void rename(std::size_t m) {
-    for (const Named* named : kept_) {
-      if (named->module != m) continue;
+    for (const Named* named : kept_of_[m]) {
       const std::uint32_t number = number_of(*named);
       if (named->kind == function) {
         rename(result_.functions[number], m);
@@ -219,7 +222,7 @@ class Linker {
           if (operand.kind == Operand::shared_symbol && operand.index != 0)
             operand.index += shared_base_[m];
         }
-    if (modules_.size() > 1) f.code.shared = result_.shared;
+    if (modules_.size() > 1) f.code.shared = shared_;
     for (const SourceFunction::Call& call : f.undefined_calls)
       if (!result_.functions[number_[function][m][call.function]].has_body && !f.mistake)
         f.mistake = call.mistake;
@@ -243,9 +246,11 @@ class Linker {
   std::vector<Named> all_;
   std::map<std::string, const Named*> definitions_;  ///< those that count, by name
   std::vector<const Named*> kept_;
+  std::vector<std::vector<const Named*>> kept_of_;                     ///< by module
   std::array<std::vector<std::vector<std::uint32_t>>, kinds> number_;  ///< by module and index
   std::vector<std::uint64_t> constant_base_;                           ///< by module
   std::vector<std::uint32_t> shared_base_;                             ///< likewise
+  std::shared_ptr<const std::vector<ir::Variable>> shared_;            ///< those of the result
   SourceModule result_;
 };
 

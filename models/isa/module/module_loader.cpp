@@ -80,6 +80,12 @@ void ModuleLoader::load(Module& module, std::span<const std::uint32_t> kernels) 
                        [&](std::size_t i) { module.kernels[wanted[i]] = make(functions[i]); });
 }
 
+void ModuleLoader::limit_registers(Module& module, std::uint32_t kernel, std::uint32_t registers) {
+  const std::uint32_t function = kernels_[kernel];
+  limits_[function] = std::max(registers, fewest_registers);
+  module.kernels[kernel].lowered = lowered_program(function, reached(function));
+}
+
 /// Registers a thread may have: .maxnreg, and what lets blocks of .maxntid or .reqntid threads fit,
 /// .minnctapersm of them.  Source: the registers that ptxas 13 gives kernels that want more; whole
 /// groups of four warps share the register file, in steps of eight registers a thread.
@@ -88,6 +94,8 @@ std::uint32_t ModuleLoader::register_limit(std::uint32_t kernel,
   const SourceFunction& k = source_.functions[kernel];
   std::uint32_t limit = options.maximum_registers;
   if (k.maximum_registers != 0) limit = std::min(limit, k.maximum_registers);
+  if (const auto given = limits_.find(kernel); given != limits_.end())
+    limit = std::min(limit, given->second);
   constexpr std::uint64_t many = 1 << 16;  // more threads and blocks than any SM holds
   std::uint64_t threads = std::min<std::uint64_t>(k.maximum_threads, many);
   if (k.required_block[0] != 0) {
@@ -142,6 +150,21 @@ void ModuleLoader::allocate(Form& form, const ir::Function& function, std::uint3
   find_successors(form.function);
 }
 
+/// Loads that go far ahead keep more values in registers than a kernel may have which must spill:
+/// its order is made anew, in which they do not, if less spills then.
+void ModuleLoader::allocate_rewritten(Form& form, std::uint32_t function, std::uint32_t registers,
+                                      std::uint32_t predicates) const {
+  allocate(form, rewritten_.at(function), registers, predicates);
+  if (form.allocation.spill_bytes == 0 || !options_.rows_may_grow || !options_.unroll_loops) return;
+  LoweringOptions frugal = options_;
+  frugal.rows_may_grow = false;
+  ir::Function again = source_.functions[function].code;
+  rewrite(again, frugal);
+  Form other;
+  allocate(other, again, registers, predicates);
+  if (other.allocation.spill_bytes < form.allocation.spill_bytes) form = std::move(other);
+}
+
 void ModuleLoader::refuse_registers(std::uint32_t kernel) const {
   const SourceFunction& k = source_.functions[kernel];
   throw UserError(
@@ -152,14 +175,11 @@ void ModuleLoader::refuse_registers(std::uint32_t kernel) const {
 }
 
 /// A thread's registers: the kernel's and those of the functions below it.
-std::uint32_t ModuleLoader::registers_per_thread(std::uint32_t kernel,
-                                                 const std::vector<LinkInput>& inputs,
-                                                 const Program& program) const {
-  const std::uint32_t own = inputs[kernel].allocation->registers_per_thread;
+std::uint32_t ModuleLoader::registers_per_thread(std::uint32_t kernel, const Forms& forms) const {
+  const std::uint32_t own = forms.at(kernel).allocation.registers_per_thread;
   std::uint32_t called = 0;
-  for (std::uint32_t f = 0; f < inputs.size(); ++f)
-    if (f != kernel && program.function_entries[f] != no_reconvergence)
-      called = std::max(called, inputs[f].allocation->registers_per_thread);
+  for (const auto& [f, form] : forms)
+    if (f != kernel) called = std::max(called, form.allocation.registers_per_thread);
   return called == 0 ? own
                      : std::max(own, std::min(own + called, register_limit(kernel, options_)));
 }
@@ -185,15 +205,13 @@ Program ModuleLoader::lowered_program(std::uint32_t kernel,
   for (;;) {
     Forms forms;
     for (const std::uint32_t f : functions)
-      allocate(forms[f], rewritten_.at(f), register_limit(kernel, options),
-               options.maximum_predicates);
-    const std::vector<LinkInput> inputs = inputs_of(forms);
-    std::optional<Program> program = encode(source_, kernel, inputs);
+      allocate_rewritten(forms[f], f, register_limit(kernel, options), options.maximum_predicates);
+    std::optional<Program> program = encode(source_, kernel, inputs_of(forms));
     // Pairs and single rows do not share, nor do functions: fewer registers leave room for that.
     const bool rows = program && program->rows <= scoreboard_rows;
     const bool predicates = program && program->predicates <= scoreboard_predicates;
     if (rows && predicates) {
-      program->registers_per_thread = registers_per_thread(kernel, inputs, *program);
+      program->registers_per_thread = registers_per_thread(kernel, forms);
       find_live_rows(*program);
       return *std::move(program);
     }

@@ -33,6 +33,9 @@ class ModuleLoader {
   /// function that they reach does and is not supported, in the order of the text.
   void load(Module& module, std::span<const std::uint32_t> kernels);
   void load_all(Module& module);
+  /// Makes the lowered program of a loaded kernel anew, with at most so many registers a thread:
+  /// what it needs beyond them goes to local memory.
+  void limit_registers(Module& module, std::uint32_t kernel, std::uint32_t registers);
 
  private:
   /// A function in another form, with rows for its registers.
@@ -53,9 +56,10 @@ class ModuleLoader {
   Program lowered_program(std::uint32_t kernel, const std::vector<std::uint32_t>& functions) const;
   static void allocate(Form& form, const ir::Function& function, std::uint32_t registers,
                        std::uint32_t predicates);
+  void allocate_rewritten(Form& form, std::uint32_t function, std::uint32_t registers,
+                          std::uint32_t predicates) const;
   std::vector<LinkInput> inputs_of(const Forms& forms) const;
-  std::uint32_t registers_per_thread(std::uint32_t kernel, const std::vector<LinkInput>& inputs,
-                                     const Program& program) const;
+  std::uint32_t registers_per_thread(std::uint32_t kernel, const Forms& forms) const;
   [[noreturn]] void refuse_registers(std::uint32_t kernel) const;
 
   SourceModule source_;
@@ -63,6 +67,7 @@ class ModuleLoader {
   std::vector<std::uint32_t> kernels_;  ///< function indices, by index in Module::kernels
   std::vector<LinkInput> own_rows_;     ///< the functions as read, by function index
   std::map<std::uint32_t, ir::Function> rewritten_;  ///< by function index; rows come later
+  std::map<std::uint32_t, std::uint32_t> limits_;    ///< by function index: limit_registers
 };
 
 }  // namespace lockstep::isa

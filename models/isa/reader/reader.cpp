@@ -1,6 +1,7 @@
 #include "models/isa/reader/reader.hpp"
 
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "core/error/error.hpp"
@@ -88,7 +89,8 @@ SourceModule read_ptx(const std::string& text, const std::string& file) {
   for (const syntax::Function& f : parsed.functions)
     if (f.has_body) translate_function(symbols, f);
   module.shared = symbols.shared;
-  for (SourceFunction& f : module.functions) f.code.shared = symbols.shared;
+  const auto shared = std::make_shared<const std::vector<ir::Variable>>(std::move(symbols.shared));
+  for (SourceFunction& f : module.functions) f.code.shared = shared;
   return module;
 }
 

@@ -98,6 +98,12 @@ std::string why_block_does_not_fit(const BlockResources& block, const OccupancyL
   return "";
 }
 
+std::uint32_t registers_that_fit(std::uint32_t threads, const OccupancyLimits& limits) {
+  const std::uint32_t warps = (threads + isa::warp_size - 1) / isa::warp_size;
+  if (warps == 0) return limits.registers / isa::warp_size;
+  return limits.registers / warps / limits.register_unit * limits.register_unit / isa::warp_size;
+}
+
 std::uint32_t blocks_per_sm(const BlockResources& block, const OccupancyLimits& limits) {
   std::uint32_t count = 0;
   for (BlockResources used; used.leaves_room_for(block, limits); used += block) ++count;

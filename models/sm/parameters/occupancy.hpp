@@ -56,6 +56,9 @@ BlockResources block_resources(const isa::Program& program, std::uint32_t thread
 /// Which limit a single block breaks, as a sentence for the user; "" when it fits.
 std::string why_block_does_not_fit(const BlockResources& block, const OccupancyLimits& limits);
 
+/// The most registers a thread of a block of so many threads can have.
+std::uint32_t registers_that_fit(std::uint32_t threads, const OccupancyLimits& limits);
+
 /// Resident blocks per SM when nothing else runs there.
 std::uint32_t blocks_per_sm(const BlockResources& block, const OccupancyLimits& limits);
 

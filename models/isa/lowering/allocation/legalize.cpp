@@ -2,6 +2,9 @@
 /// only at some places; zero comes from the zero register.  Other constants are moved into
 /// registers, once for all users that the move dominates and in front of the loops around them.
 /// Source: architecture.md, section 3 "isa".
+#include <map>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 #include "models/isa/lowering/allocation/passes.hpp"
@@ -13,10 +16,47 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
+/// Registers that hold one constant, each from the end of a block on.  Of those whose blocks
+/// dominate a block the deepest is the oldest: behind a move that dominates it none is made.
+class Moves {
+ public:
+  std::optional<std::uint32_t> find(const Flow& flow, std::uint32_t block) const {
+    const auto next = by_place_.upper_bound(flow.tree_place[block]);
+    if (next == by_place_.begin()) return {};
+    for (std::uint32_t m = std::prev(next)->second; m != none; m = moves_[m].around)
+      if (flow.dominates(moves_[m].block, block)) return moves_[m].result;
+    return {};
+  }
+  void add(const Flow& flow, std::uint32_t block, std::uint32_t result) {
+    const auto number = static_cast<std::uint32_t>(moves_.size());
+    const std::uint32_t place = flow.tree_place[block];
+    const std::uint32_t end = place + flow.tree_size[block];
+    for (auto o = outermost_.lower_bound(place); o != outermost_.end() && o->first < end;) {
+      moves_[o->second].around = number;
+      o = outermost_.erase(o);
+    }
+    outermost_.emplace(place, number);
+    by_place_.emplace(place, number);
+    moves_.push_back({block, result, none});
+  }
+
+ private:
+  static constexpr std::uint32_t none = 0xffffffff;
+  struct Move {
+    std::uint32_t block, result;
+    std::uint32_t around;  ///< the next whose block dominates this one's, or none
+  };
+  std::vector<Move> moves_;
+  std::map<std::uint32_t, std::uint32_t> by_place_, outermost_;  ///< by place in dominator tree
+};
+
 class Legalization {
  public:
   explicit Legalization(ir::Function& function)
-      : function_(function), flow_(function), at_end_(function.blocks.size()) {}
+      : function_(function),
+        flow_(function),
+        at_end_(function.blocks.size()),
+        home_(function.blocks.size(), Flow::unreachable) {}
 
   void run() {
     for (std::uint32_t b : flow_.order) {
@@ -37,11 +77,7 @@ class Legalization {
   }
 
  private:
-  struct Move {
-    ir::Operand constant;
-    Type type;
-    std::uint32_t block, result;
-  };
+  using Constant = std::tuple<int, bool, std::uint32_t, std::int64_t, unsigned>;
 
   // The source that has to go into a register next, or -1.
   static int offender(const ir::Operation& operation) {
@@ -91,10 +127,9 @@ class Legalization {
 
   std::uint32_t register_with(const ir::Operand& constant, Type type, std::uint32_t b,
                               std::uint32_t line, std::vector<ir::Operation>& before) {
-    for (const Move& move : moves_)
-      if (same_value(move.constant, constant) && bytes_of(move.type) == bytes_of(type) &&
-          flow_.dominates(move.block, b))
-        return move.result;
+    Moves& moves = moves_[{static_cast<int>(constant.kind), constant.negated, constant.index,
+                           constant.value, bytes_of(type)}];
+    if (const auto known = moves.find(flow_, b)) return *known;
     const std::uint32_t home = in_front_of_loops(b);
     ir::Operation move;
     move.opcode = Opcode::mov;
@@ -107,30 +142,43 @@ class Legalization {
     const std::uint32_t result = new_register(function_, declared);
     move.destinations = {register_operand(result)};
     (home == b ? before : at_end_[home]).push_back(std::move(move));
-    moves_.push_back({constant, type, home, result});
+    moves.add(flow_, home, result);
     return result;
   }
 
-  // The block before the outermost loop around this one that has a single entrance.
-  std::uint32_t in_front_of_loops(std::uint32_t b) const {
-    for (const Flow::Loop& loop : flow_.loops) {
-      if (!loop.contains[b]) continue;
-      std::uint32_t entrance = Flow::unreachable;
-      bool single = true;
-      for (std::uint32_t p : flow_.predecessors[loop.header]) {
-        if (!flow_.reachable(p) || loop.contains[p]) continue;
-        single = single && entrance == Flow::unreachable;
-        entrance = p;
+  /// The block before the outermost loop around this one that has a single entrance.
+  std::uint32_t in_front_of_loops(std::uint32_t b) {
+    std::uint32_t& home = home_[b];
+    if (home != Flow::unreachable) return home;
+    home = b;
+    // From inner loops to outer ones; the entrance of one may lie in another of the same depth.
+    for (std::uint32_t l = flow_.innermost[b]; l != Flow::no_loop;) {
+      if (const auto before = entrance(flow_.loops[l])) {
+        home = *before;
+        const std::uint32_t left = l;
+        for (l = flow_.innermost[home]; l != Flow::no_loop && l <= left;) l = flow_.loops[l].parent;
+      } else {
+        l = flow_.loops[l].parent;
       }
-      if (single && entrance != Flow::unreachable) b = entrance;
     }
-    return b;
+    return home;
+  }
+
+  std::optional<std::uint32_t> entrance(const Flow::Loop& loop) const {
+    std::optional<std::uint32_t> found;
+    for (const std::uint32_t p : flow_.predecessors[loop.header]) {
+      if (!flow_.reachable(p) || flow_.contains(loop, p)) continue;
+      if (found) return {};
+      found = p;
+    }
+    return found;
   }
 
   ir::Function& function_;
   const Flow flow_;
   std::vector<std::vector<ir::Operation>> at_end_;  ///< moves to append to blocks
-  std::vector<Move> moves_;
+  std::map<Constant, Moves> moves_;
+  std::vector<std::uint32_t> home_;  ///< by block, where known: in_front_of_loops
 };
 
 }  // namespace

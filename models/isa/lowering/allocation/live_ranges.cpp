@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "models/isa/lowering/analysis/liveness.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
-#include "models/isa/lowering/analysis/registers.hpp"
 
 namespace lockstep::isa::lowering {
 
@@ -12,7 +12,10 @@ namespace {
 class Builder {
  public:
   explicit Builder(const ir::Function& function)
-      : function_(function), ranges_(function.registers.size()), end_(function.registers.size()) {}
+      : function_(function),
+        walker_(function),
+        ranges_(function.registers.size()),
+        end_(function.registers.size()) {}
 
   std::vector<LiveRange> run() {
     const Flow flow(function_);
@@ -32,25 +35,26 @@ class Builder {
                  std::uint32_t depth) {
     const auto& operations = function_.blocks[b].operations;
     const double weight = weight_at(depth);
-    LiveWalker walker = liveness.walk(b);
+    walker_.begin(liveness.live_out[b]);
     const std::uint32_t last = first + 2 * static_cast<std::uint32_t>(operations.size());
-    walker.live().for_each([&](std::uint32_t r) { end_[r] = last; });
+    for (const std::uint32_t r : walker_.live().members()) end_[r] = last;
     for (auto o = static_cast<std::uint32_t>(operations.size()); o-- > 0;) {
       const ir::Operation& operation = operations[o];
       const std::uint32_t reads = first + 2 * o, writes = reads + 1;
       if (operation.opcode == Opcode::ret)
         for (const ir::Operand& result : function_.results)
-          if (is_register(result) && !walker.live().contains(result.index)) {
-            walker.keep(result.index);
+          if (is_register(result) && !walker_.live().contains(result.index)) {
+            walker_.keep(result.index);
             end_[result.index] = writes;
           }
-      const RegisterSet after = walker.live();
-      walker.step_back(operation);
+      note_live(operation);
+      walker_.step_back(operation);
+      auto was_live = live_after_.begin();
       for_each_definition(operation, [&](const ir::Operand& d) {
         ranges_[d.index].weight += weight;
-        if (!after.contains(d.index)) {
+        if (!*was_live++) {
           add(d.index, writes, writes + 1);  // nobody reads it, but it is written
-        } else if (!walker.live().contains(d.index)) {
+        } else if (!walker_.live().contains(d.index)) {
           add(d.index, writes, end_[d.index]);
         } else if (reads_itself(operation, d.index) && !is_guarded(operation)) {
           add(d.index, writes, end_[d.index]);
@@ -59,10 +63,20 @@ class Builder {
       });
       for_each_use(operation, [&](const ir::Operand& u) {
         ranges_[u.index].weight += weight;
-        if (!after.contains(u.index)) end_[u.index] = writes;
+        if (!*was_live++) end_[u.index] = writes;
       });
     }
-    walker.live().for_each([&](std::uint32_t r) { add(r, first, end_[r]); });
+    for (const std::uint32_t r : walker_.live().members()) add(r, first, end_[r]);
+  }
+
+  /// Which of the registers that the operation writes, then of those it reads, are live behind it.
+  void note_live(const ir::Operation& operation) {
+    live_after_.clear();
+    const auto note = [&](const ir::Operand& o) {
+      live_after_.push_back(walker_.live().contains(o.index));
+    };
+    for_each_definition(operation, note);
+    for_each_use(operation, note);
   }
 
   static bool reads_itself(const ir::Operation& operation, std::uint32_t index) {
@@ -89,6 +103,8 @@ class Builder {
   }
 
   const ir::Function& function_;
+  LiveWalker walker_;
+  std::vector<bool> live_after_;
   std::vector<LiveRange> ranges_;
   std::vector<std::uint32_t> end_;  ///< where the live stretch being walked ends
 };

@@ -11,6 +11,7 @@
 
 #include "models/isa/ir.hpp"
 #include "models/isa/lowering/analysis/flow.hpp"
+#include "models/isa/lowering/analysis/liveness.hpp"
 #include "models/isa/lowering/analysis/registers.hpp"
 
 namespace lockstep::isa::lowering {
@@ -36,15 +37,26 @@ class Renaming {
   }
   /// Places that say where these registers are live: mentions, and what defines their guards.
   Places deciding(std::uint32_t a, std::uint32_t b) const;
-  void spread_writes(std::uint32_t from, std::uint32_t to);
+  void find_writers();
   void spread_liveness(std::uint32_t r);
+  /// Stamps blocks that begin, and that end, with the register live and did not before.  `written`:
+  /// by block, whether a write may reach it; null: one does where it matters.
+  void find_new(std::uint32_t r, const Places& places, const std::vector<bool>* written);
   bool is_live_above(std::uint32_t r, std::uint32_t block, const Places& decided) const;
+  bool is_live_below(std::uint32_t r, std::uint32_t block) const;
+  /// The walker stands at the end of a block and knows of these registers alone.
+  void begin_walk(std::uint32_t block, std::initializer_list<std::uint32_t> registers) const;
 
   ir::Function& function_;
   const Flow& flow_;
   Liveness liveness_;
-  std::vector<Places> mentions_;     ///< by register
-  std::vector<Places> definitions_;  ///< of predicates
+  std::vector<Places> mentions_;                     ///< by register
+  std::vector<Places> definitions_;                  ///< of predicates
+  std::vector<std::vector<std::uint32_t>> writers_;  ///< by register: blocks with writes
+  mutable LiveWalker walker_;
+  std::vector<std::uint32_t> in_stamp_, out_stamp_;  ///< by block, of find_new
+  std::vector<std::uint32_t> new_in_, new_out_;      ///< the blocks stamped
+  std::uint32_t stamp_ = 1;
 };
 
 }  // namespace lockstep::isa::lowering

@@ -34,12 +34,11 @@ std::optional<std::vector<Place>> reaching(const Producers& producers, std::uint
     work.pop_back();
     const auto& operations = function.blocks[at.block].operations;
     bool written = false;
-    for (std::uint32_t o = at.operation; o-- > 0 && !written;)
-      for_each_definition(operations[o], [&](const ir::Operand& d) {
-        if (d.index != index) return;
-        found.push_back({at.block, o});
-        written = !is_guarded(operations[o]);
-      });
+    for (auto o = producers.last_write(index, at); o && !written;
+         o = producers.last_write(index, {at.block, *o})) {
+      found.push_back({at.block, *o});
+      written = !is_guarded(operations[*o]);
+    }
     if (written) continue;
     if (at.block == 0) return {};
     for (const std::uint32_t before : producers.flow()->predecessors[at.block]) {

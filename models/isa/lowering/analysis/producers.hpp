@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "models/isa/ir.hpp"
 #include "models/isa/lowering/analysis/registers.hpp"
@@ -15,6 +16,7 @@ class Producers {
   explicit Producers(const ir::Function& function, bool through_loops = false)
       : function_(function), definitions_(function) {
     if (through_loops) flow_.emplace(function);
+    list_writes();
   }
 
   const ir::Function& function() const { return function_; }
@@ -26,12 +28,22 @@ class Producers {
   /// other results, or when one of its sources may have changed in between.
   const ir::Operation* find(const ir::Operand& operand, Place use) const;
 
+  /// The last write of the register within a block before an operation of it.
+  std::optional<std::uint32_t> last_write(std::uint32_t index, Place before) const;
+  /// The first within the block behind an operation of it.
+  std::optional<std::uint32_t> next_write(std::uint32_t index, Place behind) const;
+  /// An operation's destination became another one's of the same block.
+  void move_write(std::uint32_t index, Place from, std::uint32_t to);
+
  private:
+  void list_writes();
   bool unchanged(std::uint32_t index, Place from, Place to) const;
 
   const ir::Function& function_;
   std::optional<Flow> flow_;
   const Definitions definitions_;
+  std::vector<Place> writes_;               ///< by register, then by place
+  std::vector<std::uint32_t> first_write_;  ///< by register, and one behind
 };
 
 }  // namespace lockstep::isa::lowering

@@ -1,6 +1,8 @@
 /// Control flow clean-up: jumps to jumps and to exits, branches around jumps, empty and unreachable
 /// blocks, blocks that only follow one another.
 /// Source: own choice, in the textbook form.
+#include <algorithm>
+
 #include "models/isa/lowering/analysis/flow.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
 #include "models/isa/lowering/branches/passes.hpp"
@@ -145,21 +147,29 @@ class Cleanup {
   bool merge_chains() {
     const Flow flow(function_);
     std::vector<bool> keep(function_.blocks.size(), true);
-    bool changed = false;
-    for (auto b = static_cast<std::uint32_t>(keep.size()); b-- > 1;) {
-      if (flow.predecessors[b].size() != 1 || flow.predecessors[b][0] != b - 1) continue;
-      auto& before = function_.blocks[b - 1].operations;
-      if (flow.successors[b - 1].size() != 1) continue;
-      if (!before.empty() && is_control(before.back())) continue;
+    for (std::uint32_t b = 1; b < keep.size(); ++b) keep[b] = !continues(flow, b);
+    std::uint32_t first = 0;  // of a chain
+    for (std::uint32_t b = 1; b < keep.size(); ++b) {
+      if (keep[b]) {
+        first = b;
+        continue;
+      }
+      auto& into = function_.blocks[first].operations;
       auto& operations = function_.blocks[b].operations;
-      before.insert(before.end(), std::make_move_iterator(operations.begin()),
-                    std::make_move_iterator(operations.end()));
+      into.insert(into.end(), std::make_move_iterator(operations.begin()),
+                  std::make_move_iterator(operations.end()));
       operations.clear();
-      keep[b] = false;
-      changed = true;
     }
+    const bool changed = std::find(keep.begin(), keep.end(), false) != keep.end();
     if (changed) compact(keep);
     return changed;
+  }
+
+  /// Whether the block does nothing but to follow the one before.
+  bool continues(const Flow& flow, std::uint32_t b) const {
+    if (flow.predecessors[b].size() != 1 || flow.predecessors[b][0] != b - 1) return false;
+    const auto& before = function_.blocks[b - 1].operations;
+    return flow.successors[b - 1].size() == 1 && (before.empty() || !is_control(before.back()));
   }
 
   void compact(const std::vector<bool>& keep) {

@@ -14,8 +14,10 @@
 /// lanes, for their lanes may part here.  ptxas takes up to twelve rounds at a time of short bodies
 /// with known bounds, and two at a time of what is left over.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "models/isa/lowering/analysis/evaluate.hpp"
 #include "models/isa/lowering/analysis/flow.hpp"
@@ -54,20 +56,65 @@ ir::Operation make(Opcode opcode, Type type, const ir::Operand& to, const ir::Op
   return operation;
 }
 
-class Unrolling {
+/// What unrolling has done to a function.  Blocks keep their numbers until insert().
+class Unrolled {
  public:
-  Unrolling(ir::Function& function, std::uint32_t block) : function_(function), block_(block) {
-    for (const ir::Operation& operation : body()) {
-      stores_under_guard_ |= is_guarded(operation) && writes_memory(operation);
-      for_each_definition(operation, [&](const ir::Operand& d) {
-        ++writes_[d.index];
-        if (is_guarded(operation)) ++guarded_writes_[d.index];
-      });
+  explicit Unrolled(ir::Function& function) : function_(function) {}
+
+  /// Test, four rounds and their end go in front of a block, which is then a loop for the rest.
+  void add(std::uint32_t block, std::array<ir::Block, 3> blocks) {
+    added_.emplace(block, std::move(blocks));
+  }
+  bool has(std::uint32_t block) const { return added_.contains(block); }
+  /// Edges as they were before anything was unrolled.
+  const Flow& flow() {
+    if (!flow_) flow_.emplace(function_);
+    return *flow_;
+  }
+
+  void insert() {
+    if (added_.empty()) return;
+    std::vector<std::uint32_t> number;  // of what control enters for a block
+    std::vector<ir::Block> blocks;
+    for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) {
+      number.push_back(static_cast<std::uint32_t>(blocks.size()));
+      if (const auto found = added_.find(b); found != added_.end())
+        for (ir::Block& block : found->second) blocks.push_back(std::move(block));
+      blocks.push_back(std::move(function_.blocks[b]));
+    }
+    for (ir::Block& block : blocks)
+      for (ir::Operation& operation : block.operations)
+        for (ir::Operand& source : operation.sources)
+          if (source.kind == Kind::label) source.index = number[source.index];
+    for (auto& table : function_.branch_tables)
+      for (std::uint32_t& target : table) target = number[target];
+    function_.blocks = std::move(blocks);
+    for (const auto& [b, nothing] : added_) {
+      const std::uint32_t test = number[b], unrolled = test + 1, rest = test + 3;
+      set_target(test, rest);
+      set_target(unrolled, unrolled);
+      set_target(rest, rest);
     }
   }
 
+ private:
+  void set_target(std::uint32_t block, std::uint32_t target) {
+    function_.blocks[block].operations.back().sources[0].index = target;
+  }
+
+  ir::Function& function_;
+  std::optional<Flow> flow_;
+  std::map<std::uint32_t, std::array<ir::Block, 3>> added_;
+};
+
+class Unrolling {
+ public:
+  Unrolling(ir::Function& function, Unrolled& unrolled, std::uint32_t block)
+      : function_(function), unrolled_(unrolled), block_(block) {}
+
   bool run() {
     if (!is_loop()) return false;
+    count_writes();
     const std::optional<Count> count = find_count();
     if (!count) return false;
     const std::size_t work = body().size() - counting;
@@ -84,6 +131,16 @@ class Unrolling {
 
  private:
   std::vector<ir::Operation>& body() { return function_.blocks[block_].operations; }
+
+  void count_writes() {
+    for (const ir::Operation& operation : body()) {
+      stores_under_guard_ |= is_guarded(operation) && writes_memory(operation);
+      for_each_definition(operation, [&](const ir::Operand& d) {
+        ++writes_[d.index];
+        if (is_guarded(operation)) ++guarded_writes_[d.index];
+      });
+    }
+  }
 
   bool is_loop() {
     const auto& operations = body();
@@ -131,8 +188,10 @@ class Unrolling {
 
   /// What the register holds when the loop is entered, if the block before it says so.
   std::optional<std::int64_t> value_at_entrance(std::uint32_t index) const {
-    const Flow flow(function_);
+    const Flow& flow = unrolled_.flow();
     if (!flow.reachable(block_) || flow.predecessors[block_].size() != 2) return {};
+    // What leaves an unrolled loop comes from two blocks.
+    if (block_ > 0 && unrolled_.has(block_ - 1)) return {};
     const auto& edges = flow.predecessors[block_];
     const auto& before = function_.blocks[edges[0] == block_ ? edges[1] : edges[0]].operations;
     for (auto o = before.rbegin(); o != before.rend(); ++o) {
@@ -327,32 +386,21 @@ class Unrolling {
     const ir::Operand four = predicate_operand(new_register(function_, Type::pred));
     ir::Operand fewer = four;
     fewer.negated = true;
-    // Blocks: test, four rounds, their end, the loop, what follows it.
-    const std::uint32_t test = block_, unrolled = block_ + 1, rest = block_ + 3, end = block_ + 4;
-    std::vector<ir::Block> blocks(3);
+    std::array<ir::Block, 3> blocks;
     blocks[0].operations = four_left(count, four);
-    blocks[0].operations.push_back(branch(fewer, rest));
+    blocks[0].operations.push_back(branch(fewer, block_));
     for (unsigned round = 0; round < rounds; ++round)
       append_round(blocks[1].operations, round, round + 1 == rounds);
     for (ir::Operation& operation : four_left(count, four))
       blocks[1].operations.push_back(std::move(operation));
-    blocks[1].operations.push_back(branch(four, unrolled));
-    blocks[2].operations.push_back(branch(leaves, end));
-    const auto moved = [&](std::uint32_t b) { return b > block_ ? b + 3 : b; };
-    for (ir::Block& block : function_.blocks)
-      for (ir::Operation& operation : block.operations)
-        for (ir::Operand& source : operation.sources)
-          if (source.kind == Kind::label) source.index = moved(source.index);
-    for (auto& table : function_.branch_tables)
-      for (std::uint32_t& target : table) target = moved(target);
-    body().back().sources[0].index = rest;
+    blocks[1].operations.push_back(branch(four, block_));
+    blocks[2].operations.push_back(branch(leaves, block_ + 1));
     body().back().mode = branch_keeps_rolled;
-    function_.blocks.insert(function_.blocks.begin() + test,
-                            std::make_move_iterator(blocks.begin()),
-                            std::make_move_iterator(blocks.end()));
+    unrolled_.add(block_, std::move(blocks));
   }
 
   ir::Function& function_;
+  Unrolled& unrolled_;
   const std::uint32_t block_;
   bool stores_under_guard_ = false;
   std::map<std::uint32_t, std::uint32_t> writes_, guarded_writes_;  ///< in the body, by register
@@ -362,9 +410,11 @@ class Unrolling {
 }  // namespace
 
 bool unroll_loops(ir::Function& function) {
+  Unrolled unrolled(function);
   bool changed = false;
   for (std::uint32_t b = 0; b < function.blocks.size(); ++b)
-    changed = Unrolling(function, b).run() || changed;
+    changed = Unrolling(function, unrolled, b).run() || changed;
+  unrolled.insert();
   return changed;
 }
 

@@ -1,7 +1,9 @@
 /// Address folding: a memory operand whose base is "x plus constant" reads x and adds the constant
 /// itself (24-bit signed offsets, as the machine's loads and stores have).
 /// Source: architecture.md, section 3 "isa".
-#include <map>
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
 
 #include "models/isa/lowering/analysis/evaluate.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
@@ -18,7 +20,67 @@ struct Sum {
   ir::Operand base;
   std::int64_t constant = 0;
 };
-using Sums = std::map<std::uint32_t, Sum>;
+
+/// What registers are that hold a sum.
+class Sums {
+ public:
+  const Sum* find(std::uint32_t index) const {
+    const auto found = sums_.find(index);
+    return found == sums_.end() ? nullptr : &found->second;
+  }
+  void add(std::uint32_t index, const Sum& sum) {
+    sums_[index] = sum;
+    if (sum.base.kind == Kind::reg) readers_[sum.base.index].push_back(index);
+  }
+  /// Sums of sums are known from here on, however many there are.
+  void find_ends() {
+    std::vector<std::uint32_t> chain;
+    for (const auto& [first, sum] : sums_) {
+      for (std::uint32_t index = first; !ends_.contains(index);) {
+        chain.push_back(index);
+        const ir::Operand& base = sums_.at(index).base;
+        if (base.kind != Kind::reg || !sums_.contains(base.index)) break;
+        index = base.index;
+      }
+      for (; !chain.empty(); chain.pop_back())
+        ends_.emplace(chain.back(), end_behind(chain.back()));
+    }
+  }
+  /// What the register is in the end, if find_ends() was called.
+  struct End {
+    ir::Operand base;
+    std::int64_t constant, lowest, highest;  ///< the whole sum, and the extremes on the way
+  };
+  const End* find_end(std::uint32_t index) const {
+    const auto found = ends_.find(index);
+    return found == ends_.end() ? nullptr : &found->second;
+  }
+  /// The register is written: it is no such sum any more, nor are those that it is the base of.
+  void forget(std::uint32_t index) {
+    sums_.erase(index);
+    const auto found = readers_.find(index);
+    if (found == readers_.end()) return;
+    for (const std::uint32_t sum : found->second)
+      if (const auto it = sums_.find(sum);
+          it != sums_.end() && it->second.base.kind == Kind::reg && it->second.base.index == index)
+        sums_.erase(it);
+    readers_.erase(found);
+  }
+
+ private:
+  End end_behind(std::uint32_t index) const {
+    const auto& [base, constant] = sums_.at(index);
+    const End* next = base.kind == Kind::reg ? find_end(base.index) : nullptr;
+    if (next == nullptr) return {base, constant, constant, constant};
+    return {next->base, constant + next->constant,
+            constant + std::min<std::int64_t>(0, next->lowest),
+            constant + std::max<std::int64_t>(0, next->highest)};
+  }
+
+  std::unordered_map<std::uint32_t, Sum> sums_;
+  std::unordered_map<std::uint32_t, End> ends_;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> readers_;  ///< by base register
+};
 
 bool is_sum(const ir::Operation& operation) {
   return operation.opcode == Opcode::add && !is_guarded(operation) && !operation.carry_out &&
@@ -38,17 +100,30 @@ bool has_address(const ir::Operation& operation) {
          !operation.sources.empty() && operation.space != Space::parameter;
 }
 
+bool fits(std::int64_t offset) {
+  return offset <= largest_offset && offset >= -largest_offset;
+}
+
 bool fold(ir::Operation& operation, const Sums& sums) {
   if (!has_address(operation)) return false;
   bool changed = false;
   for (ir::Operand& base = operation.sources[0]; base.kind == Kind::reg;) {
-    const auto it = sums.find(base.index);
-    if (it == sums.end()) break;
-    const std::int64_t offset = operation.offset + it->second.constant;
-    if (offset > largest_offset || offset < -largest_offset) break;
+    if (const Sums::End* end = sums.find_end(base.index); end != nullptr &&
+                                                          fits(operation.offset + end->lowest) &&
+                                                          fits(operation.offset + end->highest)) {
+      operation.offset += end->constant;
+      const Type width = base.type;
+      base = end->base;
+      base.type = width;
+      return true;
+    }
+    const Sum* sum = sums.find(base.index);
+    if (sum == nullptr) break;
+    const std::int64_t offset = operation.offset + sum->constant;
+    if (!fits(offset)) break;
     operation.offset = offset;
     const Type width = base.type;
-    base = it->second.base;
+    base = sum->base;
     base.type = width;
     changed = true;
   }
@@ -60,15 +135,9 @@ bool fold_in_block(ir::Block& block) {
   bool changed = false;
   for (ir::Operation& operation : block.operations) {
     changed = fold(operation, sums) || changed;
-    for_each_definition(operation, [&](const ir::Operand& d) {
-      for (auto it = sums.begin(); it != sums.end();)
-        it = it->first == d.index ||
-                     (it->second.base.kind == Kind::reg && it->second.base.index == d.index)
-                 ? sums.erase(it)
-                 : std::next(it);
-    });
+    for_each_definition(operation, [&](const ir::Operand& d) { sums.forget(d.index); });
     if (is_sum(operation) && !same_value(operation.sources[0], operation.destinations[0]))
-      sums[operation.destinations[0].index] = sum_of(operation);
+      sums.add(operation.destinations[0].index, sum_of(operation));
   }
   return changed;
 }
@@ -82,7 +151,8 @@ bool fold_addresses(ir::Function& function) {
     for (const ir::Operation& operation : block.operations)
       if (is_sum(operation) && definitions.is_single(operation.destinations[0].index) &&
           definitions.sources_are_single(operation))
-        sums[operation.destinations[0].index] = sum_of(operation);
+        sums.add(operation.destinations[0].index, sum_of(operation));
+  sums.find_ends();
   bool changed = false;
   for (ir::Block& block : function.blocks) {
     for (ir::Operation& operation : block.operations) changed = fold(operation, sums) || changed;

@@ -50,9 +50,9 @@ bool calls(const ir::Function& function) {
 
 void place_shared(ir::Function& function) {
   if (!function.is_entry || function.shared_placed || calls(function)) return;
-  std::vector<bool> used(function.shared.size(), false);
+  std::vector<bool> used(function.shared->size(), false);
   mark_shared(function, used);
-  const SharedLayout layout = lay_out_shared(function.shared, used);
+  const SharedLayout layout = lay_out_shared(*function.shared, used);
   for (ir::Block& block : function.blocks)
     for (ir::Operation& operation : block.operations)
       for (std::size_t s = 0; s < operation.sources.size(); ++s) {

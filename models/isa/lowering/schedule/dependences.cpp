@@ -1,17 +1,13 @@
 #include "models/isa/lowering/schedule/dependences.hpp"
 
-#include <map>
+#include <unordered_map>
 
 #include "models/isa/lowering/analysis/operation.hpp"
+#include "models/isa/lowering/schedule/memory_order.hpp"
 
 namespace lockstep::isa::lowering {
 
 namespace {
-
-struct Access {
-  std::uint32_t operation;
-  std::uint32_t base_version;  ///< how often the base register had been written before
-};
 
 struct RegisterState {
   std::int64_t writer = -1;
@@ -63,47 +59,21 @@ class Graph {
 
   void add_access(std::uint32_t n) {
     const ir::Operation& operation = operations_[n];
-    Access access{n, 0};
+    std::uint32_t version = 0;
     if (!operation.sources.empty() && operation.sources[0].kind == Kind::reg)
-      access.base_version = registers_[operation.sources[0].index].version;
+      version = registers_[operation.sources[0].index].version;
+    const MemoryOrder::Access access = MemoryOrder::access_of(operation, n, version);
     if (writes_memory(operation)) {
-      for (const Access& load : loads_)
-        if (may_alias(load, access)) edge(load.operation, n, false);
-      for (const Access& store : stores_) edge(store.operation, n, false);
-      stores_.push_back(access);
-    } else {
-      for (const Access& store : stores_)
-        if (may_alias(access, store)) edge(store.operation, n, false);
-      loads_.push_back(access);
+      for (const std::uint32_t before : memory_.add_store(access)) edge(before, n, false);
+    } else if (const auto before = memory_.add_load(access)) {
+      edge(*before, n, false);
     }
-  }
-
-  static Space space_of(const ir::Operation& operation) {
-    return has_trait(operation.opcode, on_own_stack) ? Space::local : operation.space;
-  }
-
-  bool may_alias(const Access& load, const Access& store) const {
-    const ir::Operation& a = operations_[load.operation];
-    const ir::Operation& b = operations_[store.operation];
-    if (a.cache == CacheOperator::non_coherent || space_of(a) == Space::constant ||
-        space_of(a) == Space::parameter)
-      return false;
-    if (space_of(a) != space_of(b))
-      return space_of(a) == Space::generic || space_of(b) == Space::generic;
-    if (a.sources.empty() || b.sources.empty()) return true;
-    const ir::Operand& base_a = a.sources[0];
-    const ir::Operand& base_b = b.sources[0];
-    if (!same_value(base_a, base_b)) return true;
-    if (base_a.kind == Kind::reg && load.base_version != store.base_version) return true;
-    const std::int64_t size_a = bytes_of(a.type) * a.elements;
-    const std::int64_t size_b = bytes_of(b.type) * b.elements;
-    return a.offset < b.offset + size_b && b.offset < a.offset + size_a;
   }
 
   const ir::Operation* operations_;
   std::vector<std::vector<Dependence>> edges_;
-  std::map<std::uint32_t, RegisterState> registers_;
-  std::vector<Access> loads_, stores_;
+  std::unordered_map<std::uint32_t, RegisterState> registers_;
+  MemoryOrder memory_;
   std::int64_t last_of_path_ = -1;
 };
 

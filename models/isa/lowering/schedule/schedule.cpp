@@ -13,10 +13,18 @@
 #include "models/isa/lowering/schedule/schedule.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <vector>
 
+#include "models/isa/lowering/analysis/liveness.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
-#include "models/isa/lowering/analysis/registers.hpp"
 #include "models/isa/lowering/schedule/dependences.hpp"
+#include "models/isa/lowering/schedule/pressure.hpp"
 
 namespace lockstep::isa::lowering {
 
@@ -29,79 +37,72 @@ unsigned latency(const ir::Operation& operation) {
   return shared ? of_shared_memory : facts_of(operation.opcode).wait;
 }
 
-/// Counts rows while operations are taken in some order, from their last users backwards known.
-class Pressure {
+/// Operations that may be taken next.
+class Ready {
  public:
-  Pressure(const ir::Function& function, const ir::Operation* first, std::uint32_t count,
-           const RegisterSet& live_before, const RegisterSet& live_after)
-      : function_(function), live_(live_before), after_(live_after) {
-    for (std::uint32_t n = 0; n < count; ++n)
-      for_each_use(first[n], [&](const ir::Operand& u) { ++users_[u.index]; });
-    live_.for_each([&](std::uint32_t r) { rows_ += rows(r); });
+  /// `rank`: of all operations, which to take first if rows suffice.
+  Ready(const std::vector<std::uint32_t>& rank, const std::vector<std::uint32_t>& ranked)
+      : rank_(rank), ranked_(ranked), change_(rank.size(), absent) {}
+
+  bool contains(std::uint32_t n) const { return change_[n] != absent; }
+  void add(std::uint32_t n, int change) {
+    by_number_.push(n);
+    set_change(n, change);
   }
-  /// Rows more (or less, negative) after this operation than before.
-  int change(const ir::Operation& operation) const {
-    int sum = 0;
-    for_each_definition(operation, [&](const ir::Operand& d) {
-      if (!live_.contains(d.index)) sum += rows(d.index);
-    });
-    std::map<std::uint32_t, int> reads;
-    for_each_use(operation, [&](const ir::Operand& u) { ++reads[u.index]; });
-    for (const auto& [r, count] : reads)
-      if (users_.at(r) == count && !after_.contains(r) && live_.contains(r)) sum -= rows(r);
-    return sum;
+  void set_change(std::uint32_t n, int change) {
+    if (change_[n] == change) return;
+    change_[n] = change;
+    by_change_[change].push(rank_[n]);
   }
-  void take(const ir::Operation& operation) {
-    for_each_use(operation, [&](const ir::Operand& u) {
-      if (--users_[u.index] == 0 && !after_.contains(u.index) && live_.contains(u.index)) {
-        live_.erase(u.index);
-        rows_ -= rows(u.index);
-      }
-    });
-    for_each_definition(operation, [&](const ir::Operand& d) {
-      if (live_.contains(d.index)) return;
-      live_.insert(d.index);
-      rows_ += rows(d.index);
-    });
-    peak_ = std::max(peak_, rows_);
+  /// Removes and returns the first by rank of those that add no rows or no more than `room`; if
+  /// there is none, too much is live either way, and the original order holds.
+  std::optional<std::uint32_t> take(int room) {
+    std::optional<std::uint32_t> best;
+    for (auto& [change, heap] : by_change_) {
+      if (change > 0 && change > room) break;
+      while (!heap.empty() && change_[ranked_[heap.top()]] != change) heap.pop();
+      if (!heap.empty() && (!best || heap.top() < *best)) best = heap.top();
+    }
+    while (!by_number_.empty() && !contains(by_number_.top())) by_number_.pop();
+    if (by_number_.empty()) return {};
+    const std::uint32_t taken = best ? ranked_[*best] : by_number_.top();
+    change_[taken] = absent;
+    return taken;
   }
-  int now() const { return rows_; }
-  int peak() const { return peak_; }
 
  private:
-  int rows(std::uint32_t r) const { return static_cast<int>(rows_of(function_.registers[r].type)); }
-  const ir::Function& function_;
-  RegisterSet live_;
-  const RegisterSet& after_;
-  std::map<std::uint32_t, int> users_;
-  int rows_ = 0, peak_ = 0;
+  using Heap = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
+  static constexpr int absent = std::numeric_limits<int>::max();
+  const std::vector<std::uint32_t>& rank_;
+  const std::vector<std::uint32_t>& ranked_;  ///< operations by rank
+  std::vector<int> change_;                   ///< of rows, by operation
+  std::map<int, Heap> by_change_;             ///< ranks; those that no longer hold are passed over
+  Heap by_number_;
 };
 
 class Stretch {
  public:
-  Stretch(const ir::Function& function, ir::Operation* first, std::uint32_t count,
-          const RegisterSet& live_before, const RegisterSet& live_after, const RowLimit& limit)
-      : function_(function),
+  Stretch(const StretchRegisters& registers, ir::Operation* first, std::uint32_t count,
+          const RowLimit& limit)
+      : registers_(registers),
         first_(first),
         count_(count),
-        before_(live_before),
-        after_(live_after),
         limit_(static_cast<int>(limit.rows)),
         grows_(limit.grows) {}
 
   void run() {
-    if (count_ < 2) return;
-    const auto graph = dependences(first_, count_);
-    find_heights(graph);
-    Pressure original(function_, first_, count_, before_, after_);
-    for (std::uint32_t n = 0; n < count_; ++n) original.take(first_[n]);
+    graph_ = dependences(first_, count_);
+    rank();
+    Pressure original(registers_);
+    for (std::uint32_t n = 0; n < count_; ++n) original.take(n);
     // Short of rows the greedy choice may overshoot: aim lower until it does not.
     const int allowed = grows_ && original.peak() > limit_ ? grow_to(original.peak())
                                                            : std::max(limit_, original.peak());
-    std::vector<std::uint32_t> order = choose(graph);
-    for (; peak_ > allowed && limit_ > 0; limit_ -= 2) order = choose(graph);
+    std::vector<std::uint32_t> order = choose();
+    while (peak_ > allowed && (limit_ -= std::max(2, limit_ / 64)) > 0) order = choose();
     if (peak_ > allowed) return;
     std::vector<ir::Operation> result;
+    result.reserve(count_);
     for (std::uint32_t n : order) result.push_back(std::move(first_[n]));
     std::move(result.begin(), result.end(), first_);
   }
@@ -113,81 +114,81 @@ class Stretch {
     return rows + rows / 8;
   }
 
-  void find_heights(const std::vector<std::vector<Dependence>>& graph) {
-    height_.assign(count_, 0);
+  /// By the length of the path that hangs on an operation, then by the original order.
+  void rank() {
+    std::vector<unsigned> height(count_);
     for (std::uint32_t n = count_; n-- > 0;) {
-      height_[n] = latency(first_[n]);
-      for (const Dependence& d : graph[n])
-        height_[n] =
-            std::max(height_[n], height_[d.to] + (d.carries_value ? latency(first_[n]) : 0));
+      height[n] = latency(first_[n]);
+      for (const Dependence& d : graph_[n])
+        height[n] = std::max(height[n], height[d.to] + (d.carries_value ? latency(first_[n]) : 0));
     }
+    ranked_.resize(count_);
+    std::iota(ranked_.begin(), ranked_.end(), 0U);
+    std::stable_sort(ranked_.begin(), ranked_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return height[a] > height[b]; });
+    rank_.resize(count_);
+    for (std::uint32_t k = 0; k < count_; ++k) rank_[ranked_[k]] = k;
   }
 
-  std::vector<std::uint32_t> choose(const std::vector<std::vector<Dependence>>& graph) {
-    std::vector<std::uint32_t> waiting(count_), order, ready;
-    for (const auto& edges : graph)
+  std::vector<std::uint32_t> choose() {
+    std::vector<std::uint32_t> waiting(count_), order;
+    for (const auto& edges : graph_)
       for (const Dependence& d : edges) ++waiting[d.to];
+    Pressure pressure(registers_);
+    Ready ready(rank_, ranked_);
+    // Those that write one register follow one another: at most one of them is ready.
+    std::vector<std::uint32_t> writer(registers_.entries().size(), count_);
+    const auto add = [&](std::uint32_t n) {
+      for (const std::uint32_t w : registers_.of(n).writes) writer[w] = n;
+      ready.add(n, pressure.change(n));
+    };
+    const auto look_again = [&](std::uint32_t n) {
+      if (n < count_ && ready.contains(n)) ready.set_change(n, pressure.change(n));
+    };
     for (std::uint32_t n = 0; n < count_; ++n)
-      if (waiting[n] == 0) ready.push_back(n);
-    Pressure pressure(function_, first_, count_, before_, after_);
-    while (!ready.empty()) {
-      const std::size_t best = best_of(ready, pressure);
-      const std::uint32_t n = ready[best];
-      ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(best));
-      pressure.take(first_[n]);
-      order.push_back(n);
-      for (const Dependence& d : graph[n])
-        if (--waiting[d.to] == 0) ready.push_back(d.to);
+      if (waiting[n] == 0) add(n);
+    while (const auto taken = ready.take(limit_ - pressure.now())) {
+      pressure.take(*taken);
+      order.push_back(*taken);
+      const StretchRegisters::Mentions& mentions = registers_.of(*taken);
+      for (const auto* list : {&mentions.reads, &mentions.writes})
+        for (const std::uint32_t entry : *list) {
+          look_again(writer[entry]);
+          pressure.with_last_reader(entry, look_again);
+        }
+      for (const Dependence& d : graph_[*taken])
+        if (--waiting[d.to] == 0) add(d.to);
     }
     peak_ = pressure.peak();
     return order;
   }
 
-  std::size_t best_of(const std::vector<std::uint32_t>& ready, const Pressure& pressure) const {
-    std::size_t best = 0;
-    for (std::size_t k = 1; k < ready.size(); ++k)
-      if (better(ready[k], ready[best], pressure)) best = k;
-    return best;
-  }
-
-  bool better(std::uint32_t a, std::uint32_t b, const Pressure& pressure) const {
-    const int change_a = pressure.change(first_[a]), change_b = pressure.change(first_[b]);
-    const bool fits_a = pressure.now() + change_a <= limit_ || change_a <= 0;
-    const bool fits_b = pressure.now() + change_b <= limit_ || change_b <= 0;
-    if (fits_a != fits_b) return fits_a;
-    if (!fits_a) return a < b;  // too much is live either way: the original order
-    if (height_[a] != height_[b]) return height_[a] > height_[b];
-    return a < b;
-  }
-
-  const ir::Function& function_;
+  const StretchRegisters& registers_;
   ir::Operation* first_;
   std::uint32_t count_;
-  const RegisterSet& before_;
-  const RegisterSet& after_;
   int limit_;
   const bool grows_;
   int peak_ = 0;
-  std::vector<unsigned> height_;
+  std::vector<std::vector<Dependence>> graph_;
+  std::vector<std::uint32_t> rank_, ranked_;  ///< by operation, and operations by rank
 };
 
-void schedule_block(ir::Function& function, std::uint32_t b, const Liveness& liveness,
-                    const RowLimit& limit) {
-  auto& operations = function.blocks[b].operations;
-  std::vector<RegisterSet> live(operations.size() + 1);  // before each operation
-  LiveWalker walker = liveness.walk(b);
-  live.back() = walker.live();
-  for (auto o = operations.size(); o-- > 0;) {
-    walker.step_back(operations[o]);
-    live[o] = walker.live();
-  }
-  for (std::size_t from = 0; from < operations.size();) {
-    std::size_t to = from;
-    while (to < operations.size() && !is_scheduling_barrier(operations[to])) ++to;
-    Stretch(function, &operations[from], static_cast<std::uint32_t>(to - from), live[from],
-            live[to], limit)
-        .run();
-    from = to + 1;
+/// From the end of the block to its beginning: a stretch looks at the order as it was.
+void schedule_block(std::vector<ir::Operation>& operations, LiveWalker& walker,
+                    StretchRegisters& registers, const RowLimit& limit) {
+  for (std::size_t to = operations.size();;) {
+    std::size_t from = to;
+    while (from > 0 && !is_scheduling_barrier(operations[from - 1])) --from;
+    const auto count = static_cast<std::uint32_t>(to - from);
+    if (count > 1) {
+      registers.begin(&operations[from], count, walker);
+      Stretch(registers, &operations[from], count, limit).run();
+    } else if (count == 1) {
+      walker.step_back(operations[from]);
+    }
+    if (from == 0) return;
+    walker.step_back(operations[from - 1]);
+    to = from - 1;
   }
 }
 
@@ -196,8 +197,12 @@ void schedule_block(ir::Function& function, std::uint32_t b, const Liveness& liv
 void schedule(ir::Function& function, const RowLimit& limit) {
   const Flow flow(function);
   const Liveness liveness(function, flow);
-  for (std::uint32_t b : flow.order)
-    if (!function.blocks[b].operations.empty()) schedule_block(function, b, liveness, limit);
+  LiveWalker walker(function);
+  StretchRegisters registers(function);
+  for (std::uint32_t b : flow.order) {
+    walker.begin(liveness.live_out[b]);
+    schedule_block(function.blocks[b].operations, walker, registers, limit);
+  }
 }
 
 }  // namespace lockstep::isa::lowering

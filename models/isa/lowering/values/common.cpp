@@ -2,6 +2,8 @@
 /// has computed already from registers written once is read from there.
 /// Source: own choice, in the textbook form.
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "models/isa/lowering/analysis/operation.hpp"
@@ -54,15 +56,31 @@ bool is_candidate(const ir::Operation& operation, const Definitions& definitions
          definitions.sources_are_single(operation);
 }
 
+/// Results of one computation.  No block with one dominates another: then the other would read it.
+class Computed {
+ public:
+  /// The result in a block that dominates this one.
+  std::optional<std::uint32_t> find(const Flow& flow, std::uint32_t block) const {
+    auto next = results_.upper_bound(flow.tree_place[block]);
+    if (next == results_.begin()) return {};
+    const auto& [home, result] = std::prev(next)->second;
+    return flow.dominates(home, block) ? std::optional(result) : std::nullopt;
+  }
+  void add(const Flow& flow, std::uint32_t block, std::uint32_t result) {
+    results_.emplace(flow.tree_place[block], std::pair(block, result));
+  }
+
+ private:
+  /// By the block's place in the dominator tree: block and register.
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> results_;
+};
+
 }  // namespace
 
 bool eliminate_common(ir::Function& function) {
   const Flow flow(function);
   const Definitions definitions(function);
-  struct Known {
-    std::uint32_t block, result;
-  };
-  std::map<Key, std::vector<Known>> known;
+  std::map<Key, Computed> known;
   std::vector<std::uint32_t> replacement(function.registers.size(), ir::no_register);
   bool changed = false;
   for (std::uint32_t b : flow.order)
@@ -71,15 +89,15 @@ bool eliminate_common(ir::Function& function) {
         if (replacement[use.index] != ir::no_register) use.index = replacement[use.index];
       });
       if (!is_candidate(operation, definitions)) continue;
-      auto& same = known[key_of(operation, function)];
-      bool found = false;
-      for (const Known& k : same)
-        if (!found && flow.dominates(k.block, b)) {
-          replacement[operation.destinations[0].index] = k.result;
-          operation = ir::Operation{};  // a nop: dead code elimination takes it away
-          found = changed = true;
-        }
-      if (!found) same.push_back({b, operation.destinations[0].index});
+      Computed& same = known[key_of(operation, function)];
+      const std::uint32_t result = operation.destinations[0].index;
+      if (const auto before = same.find(flow, b)) {
+        replacement[result] = *before;
+        operation = ir::Operation{};  // a nop: dead code elimination takes it away
+        changed = true;
+      } else {
+        same.add(flow, b, result);
+      }
     }
   // What a function returns is read at its end, by no operation.
   for (ir::Operand& result : function.results)

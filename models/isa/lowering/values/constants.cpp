@@ -4,7 +4,7 @@
 /// decided at the end (allocation/legalize.cpp), where what does not fit gets a register.
 /// Source: architecture.md, section 3 "isa".
 #include <bit>
-#include <map>
+#include <unordered_map>
 
 #include "models/isa/lowering/analysis/evaluate.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
@@ -47,7 +47,7 @@ bool may_read(const ir::Operation& operation, std::size_t s, const ir::Operand& 
          constant.value == 0;
 }
 
-using Values = std::map<std::uint32_t, ir::Operand>;
+using Values = std::unordered_map<std::uint32_t, ir::Operand>;
 
 bool substitute(ir::Operation& operation, const Values& values) {
   bool changed = false;

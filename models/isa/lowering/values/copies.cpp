@@ -4,7 +4,9 @@
 /// changes.  Conversions that keep the 32-bit row (unsigned widening: narrow values are stored
 /// zero-extended) and cvta between global and generic addresses are copies too.
 /// Source: architecture.md, section 3 "isa".
-#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
 
 #include "models/isa/lowering/analysis/operation.hpp"
 #include "models/isa/lowering/analysis/registers.hpp"
@@ -46,7 +48,7 @@ bool is_copy(const ir::Function& function, const ir::Operation& operation) {
 
 bool replace_everywhere(ir::Function& function) {
   const Definitions definitions(function);
-  std::map<std::uint32_t, std::uint32_t> original;
+  std::unordered_map<std::uint32_t, std::uint32_t> original;
   for (const ir::Block& block : function.blocks)
     for (const ir::Operation& operation : block.operations)
       if (is_copy(function, operation) && definitions.is_single(operation.destinations[0].index) &&
@@ -54,35 +56,69 @@ bool replace_everywhere(ir::Function& function) {
         original[operation.destinations[0].index] = operation.sources[0].index;
   if (original.empty()) return false;
   bool changed = false;
-  const auto replace = [&](ir::Operand& use) {
-    for (auto it = original.find(use.index); it != original.end(); it = original.find(use.index)) {
-      use.index = it->second;
-      changed = true;
+  // Chains of copies are shortened on the way, so that none is walked twice.
+  const auto first_of = [&](std::uint32_t index) {
+    std::uint32_t first = index;
+    for (auto it = original.find(first); it != original.end(); it = original.find(first))
+      first = it->second;
+    for (auto it = original.find(index); it != original.end() && it->second != first;
+         it = original.find(index)) {
+      index = it->second;
+      it->second = first;
     }
+    return first;
+  };
+  const auto replace = [&](ir::Operand& use) {
+    const std::uint32_t first = first_of(use.index);
+    changed = changed || first != use.index;
+    use.index = first;
   };
   for (ir::Block& block : function.blocks)
     for (ir::Operation& operation : block.operations) for_each_use(operation, replace);
   return changed;
 }
 
+/// Copies that hold at a place of a block.
+class Copies {
+ public:
+  std::optional<std::uint32_t> original_of(std::uint32_t copy) const {
+    const auto found = original_.find(copy);
+    return found == original_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void add(std::uint32_t copy, std::uint32_t original) {
+    original_[copy] = original;
+    copies_[original].push_back(copy);
+  }
+  /// The register is written: it is no copy any more, and others are none of it.
+  void forget(std::uint32_t index) {
+    original_.erase(index);
+    const auto found = copies_.find(index);
+    if (found == copies_.end()) return;
+    for (const std::uint32_t copy : found->second)
+      if (const auto it = original_.find(copy); it != original_.end() && it->second == index)
+        original_.erase(it);
+    copies_.erase(found);
+  }
+
+ private:
+  std::unordered_map<std::uint32_t, std::uint32_t> original_;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> copies_;  ///< some are none now
+};
+
 bool replace_in_block(const ir::Function& function, ir::Block& block) {
-  std::map<std::uint32_t, std::uint32_t> original;
+  Copies copies;
   bool changed = false;
   for (ir::Operation& operation : block.operations) {
     for_each_use(operation, [&](ir::Operand& use) {
-      const auto it = original.find(use.index);
-      if (it == original.end()) return;
-      use.index = it->second;
+      const auto original = copies.original_of(use.index);
+      if (!original) return;
+      use.index = *original;
       changed = true;
     });
-    for_each_definition(operation, [&](const ir::Operand& definition) {
-      for (auto it = original.begin(); it != original.end();)
-        it = it->first == definition.index || it->second == definition.index ? original.erase(it)
-                                                                             : std::next(it);
-    });
+    for_each_definition(operation, [&](const ir::Operand& d) { copies.forget(d.index); });
     if (is_copy(function, operation) &&
         operation.destinations[0].index != operation.sources[0].index)
-      original[operation.destinations[0].index] = operation.sources[0].index;
+      copies.add(operation.destinations[0].index, operation.sources[0].index);
   }
   return changed;
 }

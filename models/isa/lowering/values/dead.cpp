@@ -2,8 +2,8 @@
 /// Source: architecture.md, section 3 "isa".
 #include <algorithm>
 
+#include "models/isa/lowering/analysis/liveness.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
-#include "models/isa/lowering/analysis/registers.hpp"
 #include "models/isa/lowering/values/passes.hpp"
 
 namespace lockstep::isa::lowering {
@@ -42,10 +42,11 @@ bool becomes_reduction(ir::Operation& operation, const RegisterSet& live) {
 bool eliminate_dead(ir::Function& function) {
   const Flow flow(function);
   const Liveness liveness(function, flow);
+  LiveWalker walker(function);
   bool changed = false;
   for (std::uint32_t b : flow.order) {
     auto& operations = function.blocks[b].operations;
-    LiveWalker walker = liveness.walk(b);
+    walker.begin(liveness.live_out[b]);
     std::vector<ir::Operation> kept;
     for (auto o = operations.size(); o-- > 0;) {
       if (is_dead(operations[o], walker.live())) {

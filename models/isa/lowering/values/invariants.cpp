@@ -3,6 +3,7 @@
 ///
 /// Simplified: only into a single block from which the loop is entered, only registers written
 /// once; nothing that can be slow (divisions) moves to where it might not have been needed.
+#include <algorithm>
 
 #include "models/isa/lowering/analysis/operation.hpp"
 #include "models/isa/lowering/analysis/registers.hpp"
@@ -16,7 +17,7 @@ namespace {
 std::uint32_t entrance(const Flow& flow, const Flow::Loop& loop) {
   std::uint32_t found = Flow::unreachable;
   for (std::uint32_t p : flow.predecessors[loop.header]) {
-    if (!flow.reachable(p) || loop.contains[p]) continue;
+    if (!flow.reachable(p) || flow.contains(loop, p)) continue;
     if (found != Flow::unreachable) return Flow::unreachable;
     found = p;
   }
@@ -29,22 +30,28 @@ bool is_cheap(const ir::Operation& operation) {
 
 class Motion {
  public:
-  Motion(ir::Function& function, const Flow& flow, const Flow::Loop& loop)
-      : function_(function), flow_(flow), loop_(loop), inside_(function.registers.size()) {
-    for (std::uint32_t b = 0; b < function.blocks.size(); ++b)
-      if (loop.contains[b])
-        for (const ir::Operation& operation : function.blocks[b].operations)
-          for_each_definition(operation, [&](const ir::Operand& d) { inside_[d.index] = true; });
-  }
+  Motion(ir::Function& function, const Flow& flow, const Definitions& definitions)
+      : function_(function),
+        flow_(flow),
+        definitions_(definitions),
+        inside_(function.registers.size()) {}
 
-  bool run(std::uint32_t target, const Definitions& definitions) {
+  /// Moves what is invariant in the loop to the end of block `target`.
+  bool run(const Flow::Loop& loop, std::uint32_t target) {
+    std::vector<std::uint32_t> blocks = flow_.blocks_of(loop);
+    std::sort(blocks.begin(), blocks.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return flow_.position[a] < flow_.position[b];
+    });
+    ++loop_;
+    for (const std::uint32_t b : blocks)
+      for (const ir::Operation& operation : function_.blocks[b].operations)
+        for_each_definition(operation, [&](const ir::Operand& d) { inside_[d.index] = loop_; });
     std::vector<ir::Operation> moved;
-    for (std::uint32_t b : flow_.order) {
-      if (!loop_.contains[b]) continue;
+    for (const std::uint32_t b : blocks) {
       auto& operations = function_.blocks[b].operations;
       std::vector<ir::Operation> kept;
       for (ir::Operation& operation : operations)
-        (may_move(operation, definitions) ? moved : kept).push_back(std::move(operation));
+        (may_move(operation) ? moved : kept).push_back(std::move(operation));
       operations = std::move(kept);
     }
     auto& into = function_.blocks[target].operations;
@@ -55,24 +62,25 @@ class Motion {
   }
 
  private:
-  bool may_move(const ir::Operation& operation, const Definitions& definitions) {
+  bool may_move(const ir::Operation& operation) {
     if (!is_pure(operation) || is_guarded(operation) || !is_cheap(operation)) return false;
     if (operation.destinations.size() != 1 || operation.carry_out) return false;
     if (!is_register(operation.destinations[0])) return false;
     const std::uint32_t result = operation.destinations[0].index;
-    if (!definitions.is_single(result)) return false;
+    if (!definitions_.is_single(result)) return false;
     bool invariant = true;
     for_each_use(operation, [&](const ir::Operand& use) {
-      invariant = invariant && !inside_[use.index] && definitions.is_single(use.index);
+      invariant = invariant && inside_[use.index] != loop_ && definitions_.is_single(use.index);
     });
-    if (invariant) inside_[result] = false;
+    if (invariant) inside_[result] = 0;
     return invariant;
   }
 
   ir::Function& function_;
   const Flow& flow_;
-  const Flow::Loop& loop_;
-  std::vector<bool> inside_;
+  const Definitions& definitions_;
+  std::vector<std::uint32_t> inside_;  ///< by register: the last loop that writes it
+  std::uint32_t loop_ = 0;             ///< being looked at, counted from 1
 };
 
 }  // namespace
@@ -81,11 +89,12 @@ bool hoist_invariants(ir::Function& function) {
   const Flow flow(function);
   // What moves is still written once, before all its readers.
   const Definitions definitions(function);
+  Motion motion(function, flow, definitions);
   bool changed = false;
   for (const Flow::Loop& loop : flow.loops) {
     const std::uint32_t target = entrance(flow, loop);
     if (target == Flow::unreachable) continue;
-    changed = Motion(function, flow, loop).run(target, definitions) || changed;
+    changed = motion.run(loop, target) || changed;
   }
   return changed;
 }

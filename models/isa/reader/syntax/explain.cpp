@@ -41,7 +41,9 @@ std::size_t behind_comment(const std::string& text, std::size_t i) {
   };
   if (text.compare(i, 2, "//") == 0) return behind("\n");
   if (text.compare(i, 2, "/*") == 0) return behind("*/");
-  return text[i] == '"' ? std::min(behind("\""), behind("\n")) : i;
+  if (text[i] != '"') return i;
+  const std::size_t end = text.find_first_of("\"\n", i + 1);
+  return end == std::string::npos ? text.size() : end + 1;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "models/isa/load.hpp"
 #include "models/isa/reader/reader.hpp"
 #include "models/isa/text/disassemble.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::module_loader_test {
 namespace {
@@ -176,6 +177,50 @@ TEST(RegisterLimit, HoldsForAKernelTogetherWithWhatItCalls) {
       header + callee + kernel("k", many_values(100) + call_square, ".maxntid 1024, 1, 1\n");
   const Module module = load_module_text(text, "some.ptx");
   EXPECT_LE(module.kernels[0].lowered.registers_per_thread * 1024, 65536u);
+}
+
+/// Reads `values` numbers, waits, and folds them, last first: all are live at the barrier.
+std::string folded_values(unsigned values) {
+  const std::string n = std::to_string(values);
+  std::string text = header +
+                     ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<4>; .reg .b64 %rd<4>; "
+                     ".reg .b32 %v<" +
+                     n +
+                     ">;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, "
+                     "4;\nadd.s64 %rd3, %rd1, %rd2;\n";
+  for (unsigned i = 0; i < values; ++i)
+    text += "ld.global.u32 %v" + std::to_string(i) + ", [%rd3+" + std::to_string(4 * i) + "];\n";
+  text += "bar.sync 0;\n";
+  for (unsigned i = values; i-- > 0;)
+    text += "mad.lo.u32 %r1, %r1, 5, %v" + std::to_string(i) + ";\n";
+  return text + "bar.sync 0;\nst.global.u32 [%rd3], %r1;\nret;\n}\n";
+}
+
+TEST(ModuleLoader, MakesAKernelAgainWithFewerRegistersThatComputesTheSame) {
+  for (const bool unrolls : {false, true}) {
+    LoweringOptions options;
+    options.unroll_loops = unrolls;
+    ModuleLoader loader(read_ptx(folded_values(80), "some.ptx"), options);
+    Module module = loader.module();
+    loader.load_all(module);
+    EXPECT_GT(module.kernels[0].lowered.registers_per_thread, 80u);
+    EXPECT_EQ(module.kernels[0].lowered.local_bytes, 0u);
+    loader.limit_registers(module, 0, 64);
+    EXPECT_LE(module.kernels[0].lowered.registers_per_thread, 64u);
+    EXPECT_GE(module.kernels[0].lowered.local_bytes, 4u * 20);
+    EXPECT_LE(module.kernels[0].lowered.local_bytes, 4u * 40);  // of values, not of loads ahead
+    std::vector<std::uint32_t> expected;
+    for (const bool lowered : {false, true}) {
+      IsaBench bench(module, lowered);
+      std::vector<std::uint32_t> values(64 + 80);
+      for (std::uint32_t i = 0; i < values.size(); ++i) values[i] = i * 2654435761u;
+      const std::uint64_t out = bench.buffer(values);
+      bench.run("k", {1, 1, 1}, {64, 1, 1}, out);
+      const auto result = bench.values<std::uint32_t>(out, 64);
+      if (!lowered) expected = result;
+      EXPECT_EQ(result, expected);
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace lockstep::isa {
+
+/// By node of a graph: the last one that every path from `root` passes before it.  The root's is
+/// itself; nodes that no path reaches have `no_dominator`.
+/// Source: Lengauer, Tarjan: A Fast Algorithm for Finding Dominators in a Flowgraph, 1979, with the
+/// simple kind of links: n log n steps whatever the graph looks like.
+std::vector<std::uint32_t> immediate_dominators(
+    const std::vector<std::vector<std::uint32_t>>& successors, std::uint32_t root);
+inline constexpr std::uint32_t no_dominator = 0xffffffff;
+
+}  // namespace lockstep::isa

@@ -1,0 +1,68 @@
+/// Which registers are live where.
+///
+/// Most virtual registers live and die within a block.  Liveness between blocks is therefore solved
+/// register by register, from the blocks that read it first up to those that write it: that costs
+/// as much as there is to be found, not blocks times registers.
+/// Source: Appel, Palsberg: Modern Compiler Implementation, 2nd edition, section 19.6 (for SSA
+/// form; here blocks say what they do to a register).
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <unordered_map>
+#include <vector>
+
+#include "models/isa/ir.hpp"
+#include "models/isa/lowering/analysis/flow.hpp"
+#include "models/isa/lowering/analysis/register_set.hpp"
+
+namespace lockstep::isa::lowering {
+
+/// Walks blocks from their ends to their beginnings and knows what is live at each point.  A
+/// guarded write keeps the old value alive, unless everybody who reads it later does so under that
+/// guard. A return reads the function's results.  What it says of a register depends on no other's
+/// liveness.
+class LiveWalker {
+ public:
+  explicit LiveWalker(const ir::Function& function)
+      : function_(function),
+        live_(function.registers.size()),
+        only_under_(function.registers.size()) {}
+  /// From the end of a block, where nothing is live, or these.
+  void begin();
+  void begin(const PackedRegisters& live_out);
+  void step_back(const ir::Operation& operation);
+  const RegisterSet& live() const { return live_; }
+  std::uint32_t live_rows() const { return rows_; }
+  void keep(std::uint32_t index);  ///< from here on upwards live in any lane
+
+ private:
+  using Guard = std::uint32_t;  ///< twice the predicate, plus one if negated, plus one; 0: none
+  static Guard guard_of(const ir::Operation& operation);
+  void insert(std::uint32_t index);
+  void erase(std::uint32_t index);
+  void forget_guard(std::uint32_t predicate);
+
+  const ir::Function& function_;
+  RegisterSet live_;
+  std::vector<Guard> only_under_;  ///< by register: live, but only for this guard's lanes
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
+      guarded_;  ///< by predicate: registers that may be live only under it
+  std::uint32_t rows_ = 0;
+};
+
+/// Registers live at the ends of blocks.  What no write reaches is not alive, however a guarded
+/// write or a path that cannot happen reads it.
+struct Liveness {
+  std::vector<PackedRegisters> live_in, live_out;
+  Liveness(const ir::Function& analysed, const Flow& flow);
+  /// Anew, after operations changed.
+  void solve(const Flow& flow);
+
+  const ir::Function& function;
+};
+
+/// By block, whether it is reached from behind one of these.
+std::vector<bool> reached_from(const Flow& flow, const std::vector<std::uint32_t>& blocks);
+
+}  // namespace lockstep::isa::lowering

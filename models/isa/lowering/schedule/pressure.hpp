@@ -1,0 +1,69 @@
+/// How many rows are live while the operations of a stretch are taken in some order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/ir.hpp"
+#include "models/isa/lowering/analysis/liveness.hpp"
+
+namespace lockstep::isa::lowering {
+
+/// The registers that a stretch mentions.  Each has a number of its own: its entry.
+class StretchRegisters {
+ public:
+  struct Entry {
+    std::uint32_t rows = 0;
+    bool live_before = false, live_after = false;  ///< the stretch
+    std::uint32_t readers = 0;                     ///< operations that read it
+    std::uint32_t readers_parity = 0;              ///< the exclusive or of their numbers
+  };
+  /// Of one operation.
+  struct Mentions {
+    std::vector<std::uint32_t> reads;  ///< each register once
+    std::vector<std::uint32_t> writes;
+  };
+
+  explicit StretchRegisters(const ir::Function& function)
+      : function_(function), entry_(function.registers.size()) {}
+  /// Of `count` operations.  `walker` stands behind them and is led to where they begin.
+  void begin(const ir::Operation* first, std::uint32_t count, LiveWalker& walker);
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  const Mentions& of(std::uint32_t operation) const { return mentions_[operation]; }
+  std::uint32_t rows_before() const { return rows_before_; }
+
+ private:
+  std::uint32_t entry_of(std::uint32_t index, const LiveWalker& behind);
+  void add_read(std::uint32_t operation, std::uint32_t entry);
+
+  const ir::Function& function_;
+  std::vector<std::uint32_t> entry_;  ///< by register, where registers_[entry] says the same
+  std::vector<std::uint32_t> registers_;
+  std::vector<Entry> entries_;
+  std::vector<Mentions> mentions_;
+  std::uint32_t rows_before_ = 0;
+};
+
+class Pressure {
+ public:
+  explicit Pressure(const StretchRegisters& registers);
+
+  /// Rows more (or less, negative) after this operation than before.
+  int change(std::uint32_t operation) const;
+  void take(std::uint32_t operation);
+  int now() const { return rows_; }
+  int peak() const { return peak_; }
+  /// Calls `visit` with the one operation not yet taken that reads the register, if only one does.
+  template <class Visit>
+  void with_last_reader(std::uint32_t entry, Visit&& visit) const {
+    if (state_[entry].readers == 1) visit(state_[entry].readers_parity);
+  }
+
+ private:
+  const StretchRegisters& registers_;
+  std::vector<StretchRegisters::Entry> state_;  ///< of what is not yet taken; live_before: now
+  int rows_, peak_ = 0;
+};
+
+}  // namespace lockstep::isa::lowering
