@@ -231,6 +231,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.print = print_;
   setup.seed = parameters_.simulation.seed;
   setup.record_faults = parameters_.simulation.record_faults;
+  setup.progress_limit = parameters_.simulation.progress_limit;
   setup.fault_handling = parameters_.policies.fault_handling;
   setup.prefetcher = parameters_.policies.prefetcher;
   setup.eviction = parameters_.policies.eviction;
@@ -307,6 +308,7 @@ std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   setup.idempotence = needs_of_preemption(parameters_.policies.preemption).idempotence;
   setup.index = index;
   setup.record_blocks = parameters_.simulation.record_blocks;
+  setup.progress_limit = parameters_.simulation.progress_limit;
   setup.tenants = tenant_names();
   setup.modules = module_pointers();
   setup.issue_tables = issue_tables();

@@ -1,6 +1,7 @@
 #include "models/isa/interpreter/interpreter.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "core/error/error.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/interpreter/turn_watch.hpp"
 #include "models/isa/load.hpp"
 
 namespace lockstep::isa {
@@ -72,7 +74,9 @@ LaunchState::LaunchState(const Launch& given, FlatMemory& flat)
 namespace {
 
 /// Blocks first, first + stride, ... of the launch.
-void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride) {
+void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride,
+                std::atomic<std::uint64_t>& changes) {
+  TurnWatch watch(changes);
   const std::uint64_t blocks = volume(state.launch.grid);
   std::uint64_t next = first;
   std::deque<std::unique_ptr<BlockRunner>> waiting;
@@ -90,7 +94,14 @@ void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride) {
       waiting.pop_front();
       ++turn;
     }
-    if (!block->run(block_slice)) waiting.push_back(std::move(block));
+    const std::uint64_t executed = state.counts.warp_instructions;
+    state.changed = false;
+    const bool is_over = block->run(block_slice);
+    const bool gets_on = watch.look(
+        is_over || state.changed, state.counts.warp_instructions - executed, waiting.size() + 1,
+        [&] { return start || block->gets_on(); });
+    if (!gets_on) block->report_spin(watch.quiet());
+    if (!is_over) waiting.push_back(std::move(block));
   }
 }
 
@@ -107,7 +118,8 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
   check(launch, program_of(launch));
   LaunchState state(launch, memory);
   if (launch.executions != nullptr) launch.executions->resize(state.program.instructions.size());
-  run_blocks(state, 0, 1);
+  std::atomic<std::uint64_t> changes = 0;
+  run_blocks(state, 0, 1, changes);
   return state.counts;
 }
 
@@ -119,13 +131,14 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
   check(launch, program);
   std::vector<InterpreterCounts> counts(workers);
   std::vector<std::exception_ptr> mistakes(workers);
+  std::atomic<std::uint64_t> changes = 0;
   {
     std::vector<std::jthread> running;  // all at once: blocks may wait for each other
     for (unsigned worker = 0; worker < workers; ++worker)
       running.emplace_back([&, worker, own = memory.view()]() mutable {
         try {
           LaunchState state(launch, own);
-          run_blocks(state, worker, workers);
+          run_blocks(state, worker, workers, changes);
           counts[worker] = state.counts;
         } catch (...) {
           mistakes[worker] = std::current_exception();
