@@ -82,17 +82,17 @@ void EpochRows::account(Time end, const std::string& waiting) {
   const ProgressWatch& watch = host_->progress_watch();
   std::string text;
   for (const std::size_t tenant : watch.found())
-    text += (text.empty() ? "tenant " : "; tenant ") + tenants_[tenant] +
-            " does not get on since " + to_text(watch.since(tenant));
+    text += (text.empty() ? "tenant " : ", tenant ") + tenants_[tenant] + " since " +
+            to_text(watch.since(tenant));
   text +=
-      ": no word of memory and no register of its warps has changed, no block and no step of "
-      "its host program has ended" +
-      waiting;
+      ": nothing gets on, no word of memory and no register of a warp has changed, no block "
+      "and no step of a host program has ended";
   if (on_no_progress_ == NoProgress::stop)
-    throw std::runtime_error(text + "\n  wait longer with simulation.progress_limit (now " +
+    throw std::runtime_error(text + " - see what each part waits for; simulation.progress_limit (" +
                              to_text(watch.limit()) +
-                             "), or let the run go on with simulation.on_no_progress: warn");
-  std::fprintf(stderr, "lockstep: warning at %s: %s\n", to_text(end).c_str(), text.c_str());
+                             ") says how long it may, on_no_progress: warn goes on" + waiting);
+  std::fprintf(stderr, "lockstep: warning at %s: %s%s\n", to_text(end).c_str(), text.c_str(),
+               waiting.c_str());
 }
 
 }  // namespace lockstep

@@ -83,8 +83,8 @@ void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride,
   unsigned turn = 0;
   while (next < blocks || !waiting.empty()) {
     std::unique_ptr<BlockRunner> block;
-    const bool start =
-        next < blocks && (waiting.size() < many_blocks || turn >= turns * waiting.size());
+    const bool start = next < blocks && (waiting.size() < many_blocks || watch.is_quiet() ||
+                                         turn >= turns * waiting.size());
     if (start) {
       block = std::make_unique<BlockRunner>(state, next);
       next += stride;
@@ -97,9 +97,9 @@ void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride,
     const std::uint64_t executed = state.counts.warp_instructions;
     state.changed = false;
     const bool is_over = block->run(block_slice);
-    const bool gets_on = watch.look(
-        is_over || state.changed, state.counts.warp_instructions - executed, waiting.size() + 1,
-        [&] { return start || block->gets_on(); });
+    const bool gets_on =
+        watch.look(is_over || state.changed, state.counts.warp_instructions - executed,
+                   waiting.size() + 1, [&] { return start || block->gets_on(); });
     if (!gets_on) block->report_spin(watch.quiet());
     if (!is_over) waiting.push_back(std::move(block));
   }
