@@ -36,8 +36,8 @@ class EpochObserver {
 
   /// On rank 0 only, after collect: what all components wait for is to be told.
   virtual bool wants_account() const { return false; }
-  /// On rank 0 only, if it was: a line for each that waits for something, by id.  What is thrown
-  /// ends the run.
+  /// On rank 0 only, if it was: a line for each that waits for something, by id.  A RunError ends
+  /// the run.
   virtual void account(Time end, const std::string& waiting) {
     static_cast<void>(end), static_cast<void>(waiting);
   }

@@ -73,6 +73,8 @@ void Engine::State::fail(const Failure& failed) const {
     std::rethrow_exception(failed.exception);
   } catch (const UserError&) {
     throw;
+  } catch (const RunError&) {
+    throw;  // the observer's own words
   } catch (...) {
   }
   const std::string described = describe(failed.exception, graph);

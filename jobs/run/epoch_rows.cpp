@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 #include <type_traits>
 
 #include "core/error/error.hpp"
@@ -80,19 +79,18 @@ bool EpochRows::wants_account() const {
 
 void EpochRows::account(Time end, const std::string& waiting) {
   const ProgressWatch& watch = host_->progress_watch();
-  std::string text;
+  std::string text = "at " + to_text(end) + " ";
   for (const std::size_t tenant : watch.found())
-    text += (text.empty() ? "tenant " : ", tenant ") + tenants_[tenant] + " since " +
-            to_text(watch.since(tenant));
+    text += (tenant == watch.found().front() ? "tenant " : ", tenant ") + tenants_[tenant] +
+            " waits for ever, since " + to_text(watch.since(tenant));
   text +=
       ": nothing gets on, no word of memory and no register of a warp has changed, no block "
       "and no step of a host program has ended";
   if (on_no_progress_ == NoProgress::stop)
-    throw std::runtime_error(text + " - see what each part waits for; simulation.progress_limit (" +
-                             to_text(watch.limit()) +
-                             ") says how long it may, on_no_progress: warn goes on" + waiting);
-  std::fprintf(stderr, "lockstep: warning at %s: %s%s\n", to_text(end).c_str(), text.c_str(),
-               waiting.c_str());
+    throw RunError(text + " - see what each part waits for; simulation.progress_limit (" +
+                   to_text(watch.limit()) + ") says how long it may, on_no_progress: warn goes on" +
+                   waiting);
+  std::fprintf(stderr, "lockstep: warning: %s%s\n", text.c_str(), waiting.c_str());
 }
 
 }  // namespace lockstep
