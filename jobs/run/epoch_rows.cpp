@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/engine/engine.hpp"
 #include "core/error/error.hpp"
 #include "core/time/format.hpp"
 #include "jobs/run/output.hpp"
