@@ -16,7 +16,7 @@ class TurnWatch {
   /// they do not matter.
   static constexpr std::uint64_t looks_after = 20'000'000, gives_up_after = 2'000'000'000;
   /// Turns of each block without anything new.
-  static constexpr std::uint64_t turns = 8;
+  static constexpr std::uint64_t turns = 4;
 
   /// `changes`: of all threads that run the launch's blocks.
   explicit TurnWatch(std::atomic<std::uint64_t>& changes) : changes_(changes) {}
