@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/engine/component.hpp"
@@ -31,6 +32,14 @@ class EpochObserver {
   /// On rank 0 only: the contributions of all ranks, in the order of ranks.
   virtual void collect(Time end, std::span<const std::vector<std::byte>> contributions) {
     static_cast<void>(end), static_cast<void>(contributions);
+  }
+
+  /// On rank 0 only, after collect: what all components wait for is to be told.
+  virtual bool wants_account() const { return false; }
+  /// On rank 0 only, if it was: a line for each that waits for something, by id.  A RunError ends
+  /// the run.
+  virtual void account(Time end, const std::string& waiting) {
+    static_cast<void>(end), static_cast<void>(waiting);
   }
 };
 

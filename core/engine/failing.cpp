@@ -4,6 +4,9 @@
 /// throws its message and the others throw StoppedElsewhere.  So nobody waits for a rank that is
 /// gone, and of several failures only one is reported.
 #include <array>
+#include <cstring>
+#include <map>
+#include <span>
 
 #include "core/engine/state.hpp"
 #include "core/error/error.hpp"
@@ -70,6 +73,8 @@ void Engine::State::fail(const Failure& failed) const {
     std::rethrow_exception(failed.exception);
   } catch (const UserError&) {
     throw;
+  } catch (const RunError&) {
+    throw;  // the observer's own words
   } catch (...) {
   }
   const std::string described = describe(failed.exception, graph);
@@ -81,32 +86,49 @@ void Engine::State::fail(const Failure& failed) const {
   throw RunError(text);
 }
 
-void Engine::State::report_stall() {
-  std::string waiting;
-  std::size_t listed = 0;
-  std::size_t unlisted = 0;
+/// In the order of components, however they are dealt to ranks.
+std::string Engine::State::gather_waiting() {
+  Communicator::Bytes own;
   for (const LocalComponent& local : components) {
     const std::string reason = local.component->waiting_for();
     if (reason.empty() && local.component->finished()) continue;
-    if (listed == most_waiters) {
-      ++unlisted;
-      continue;
+    const std::string line =
+        graph.name(local.id) + ": " + (reason.empty() ? "is not finished" : reason);
+    const std::array<std::uint32_t, 2> head{local.id.value(),
+                                            static_cast<std::uint32_t>(line.size())};
+    const auto bytes = std::as_bytes(std::span(head));
+    own.insert(own.end(), bytes.begin(), bytes.end());
+    const auto text = std::as_bytes(std::span(line));
+    own.insert(own.end(), text.begin(), text.end());
+  }
+  std::map<std::uint32_t, std::string> lines;
+  for (const Communicator::Bytes& part : communicator.gather(std::move(own))) {
+    std::array<std::uint32_t, 2> head;
+    for (std::size_t at = 0; at < part.size(); at += sizeof head + head[1]) {
+      std::memcpy(head.data(), &part[at], sizeof head);
+      lines[head[0]].assign(reinterpret_cast<const char*>(part.data() + at + sizeof head), head[1]);
     }
-    ++listed;
-    waiting += "\n  " + graph.name(local.id) + ": " + (reason.empty() ? "is not finished" : reason);
   }
-  if (unlisted > 0) waiting += "\n  and " + std::to_string(unlisted) + " more";
-  const auto* begin = reinterpret_cast<const std::byte*>(waiting.data());
-  const std::vector<Communicator::Bytes> all =
-      communicator.gather(Communicator::Bytes(begin, begin + waiting.size()));
-  if (communicator.rank() != 0) throw StoppedElsewhere();
+  std::string text;
+  std::size_t listed = 0;
+  for (const auto& [id, line] : lines)
+    if (listed++ < most_waiters) text += "\n  " + line;
+  if (listed > most_waiters) text += "\n  and " + std::to_string(listed - most_waiters) + " more";
+  return text;
+}
 
-  std::string text = "stalled at " + to_text(boundary) +
-                     ": no component will ever act again, but some are not finished";
-  for (const Communicator::Bytes& part : all) {
-    text.append(reinterpret_cast<const char*>(part.data()), part.size());
-  }
-  throw RunError(text);
+void Engine::State::give_account(EpochObserver& observer) {
+  const std::string waiting = gather_waiting();
+  if (communicator.rank() == 0) guard([&] { observer.account(boundary, waiting); });
+  Agreement own = own_view();
+  stop_if_failed(meet(own));
+}
+
+void Engine::State::report_stall() {
+  const std::string waiting = gather_waiting();
+  if (communicator.rank() != 0) throw StoppedElsewhere();
+  throw RunError("stalled at " + to_text(boundary) +
+                 ": no component will ever act again, but some are not finished" + waiting);
 }
 
 }  // namespace lockstep

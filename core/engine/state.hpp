@@ -15,6 +15,8 @@
 namespace lockstep {
 
 struct Engine::State {
+  /// Among requests: the observer of rank 0 wants to know what components wait for.
+  static constexpr unsigned account_wanted = 1u << 15;
   static constexpr double meet_at_least_every = 20e6;  ///< nanoseconds of wall time
 
   State(const Graph& graph, Assignment assignment, const ComponentFactory& factory,
@@ -38,6 +40,9 @@ struct Engine::State {
   [[noreturn]] void fail(const Failure& failure) const;
   void stop_if_failed(const Agreement& agreed);
   [[noreturn]] void report_stall();
+  /// Collective: what components of all ranks wait for, on rank 0.
+  std::string gather_waiting();
+  void give_account(EpochObserver& observer);
 
   // engine.cpp
   Agreement own_view() const;

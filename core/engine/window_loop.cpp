@@ -145,6 +145,8 @@ bool Engine::State::finish_boundary(EpochObserver& observer) {
   guard([&] {
     own.finished = std::all_of(components.begin(), components.end(),
                                [](const LocalComponent& c) { return c.component->finished(); });
+    if (started && communicator.rank() == 0 && observer.wants_account())
+      own.requests |= account_wanted;
   });
   if (failure) own.failed_rank = communicator.rank();
   const Agreement agreed = meet(own);
@@ -153,6 +155,7 @@ bool Engine::State::finish_boundary(EpochObserver& observer) {
   const bool idle = agreed.earliest() == Time::never();
   if (agreed.finished && (started || idle)) return true;
   if (boundary == options.stop_at) return true;
+  if ((agreed.requests & account_wanted) != 0) give_account(observer);
   if (idle) report_stall();
   // Boundaries before the next activity are passed over: nothing would have changed.
   boundary_for = agreed.earliest();

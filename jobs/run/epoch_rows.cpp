@@ -1,9 +1,12 @@
 #include "jobs/run/epoch_rows.hpp"
 
+#include <cstdio>
 #include <cstring>
 #include <type_traits>
 
+#include "core/engine/engine.hpp"
 #include "core/error/error.hpp"
+#include "core/time/format.hpp"
 #include "jobs/run/output.hpp"
 #include "models/host/host.hpp"
 
@@ -14,11 +17,20 @@ void EpochRows::find_counters(std::span<const LocalComponent> components) {
   for (const LocalComponent& local : components) {
     if (auto* const counter = dynamic_cast<GridCounter*>(local.component))
       counters_.push_back(counter);
+    if (auto* const source = dynamic_cast<ProgressSource*>(local.component))
+      progress_.push_back(source);
     if (auto* const host = dynamic_cast<Host*>(local.component)) host_ = host;
   }
 }
 
-/// Statistics, then what was counted for grids, then how many of these there are.
+ProgressBits EpochRows::take_progress(Time end) {
+  ProgressBits seen(tenants_.size());
+  for (ProgressSource* const source : progress_) source->take_progress(end, seen);
+  return seen;
+}
+
+/// Statistics, then what was counted for grids, then how many of these there are, then what was
+/// seen of tenants.
 std::vector<std::byte> EpochRows::sample(Time end, std::span<const LocalComponent> components) {
   static_assert(std::is_trivially_copyable_v<GridContribution>);
   find_counters(components);
@@ -32,15 +44,22 @@ std::vector<std::byte> EpochRows::sample(Time end, std::span<const LocalComponen
   };
   append(counted.data(), counted.size() * sizeof(GridContribution));
   append(&count, sizeof count);
+  const ProgressBits seen = take_progress(end);
+  append(seen.data(), seen.size());
   return contribution;
 }
 
 void EpochRows::collect(Time end, std::span<const std::vector<std::byte>> contributions) {
   std::vector<EpochStatistics::Bytes> statistics;
+  ProgressBits seen(tenants_.size());
   for (const std::vector<std::byte>& contribution : contributions) {
     std::uint64_t count = 0;
-    LOCKSTEP_CHECK(contribution.size() >= sizeof count, "an epoch without its number of grids");
-    const std::size_t last = contribution.size() - sizeof count;
+    LOCKSTEP_CHECK(contribution.size() >= sizeof count + seen.size(),
+                   "an epoch without its number of grids");
+    const std::size_t tail = contribution.size() - seen.size();
+    for (std::size_t t = 0; t < seen.size(); ++t)
+      seen[t] |= static_cast<std::uint8_t>(contribution[tail + t]);
+    const std::size_t last = tail - sizeof count;
     std::memcpy(&count, &contribution[last], sizeof count);
     const std::size_t first = last - count * sizeof(GridContribution);
     for (std::size_t at = first; at < last; at += sizeof(GridContribution)) {
@@ -52,6 +71,27 @@ void EpochRows::collect(Time end, std::span<const std::vector<std::byte>> contri
   }
   output_->kernels.append(output_->kernel_rows.of(host_->kernels().take_over(end), end));
   statistics_.collect(end, statistics);
+  host_->look_at_progress(end, seen);
+}
+
+bool EpochRows::wants_account() const {
+  return host_ != nullptr && !host_->progress_watch().found().empty();
+}
+
+void EpochRows::account(Time end, const std::string& waiting) {
+  const ProgressWatch& watch = host_->progress_watch();
+  std::string text = "at " + to_text(end) + " ";
+  for (const std::size_t tenant : watch.found())
+    text += (tenant == watch.found().front() ? "tenant " : ", tenant ") + tenants_[tenant] +
+            " waits for ever, since " + to_text(watch.since(tenant));
+  text +=
+      ": nothing gets on, no word of memory and no register of a warp has changed, no block "
+      "and no step of a host program has ended";
+  if (on_no_progress_ == NoProgress::stop)
+    throw RunError(text + " - see what each part waits for; simulation.progress_limit (" +
+                   to_text(watch.limit()) + ") says how long it may, on_no_progress: warn goes on" +
+                   waiting);
+  std::fprintf(stderr, "lockstep: warning: %s%s\n", text.c_str(), waiting.c_str());
 }
 
 }  // namespace lockstep

@@ -1,7 +1,13 @@
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "core/output/epoch_statistics.hpp"
 #include "models/noc/grid_counts.hpp"
+#include "models/noc/progress.hpp"
+#include "models/workload/scenario.hpp"
 
 namespace lockstep {
 
@@ -15,18 +21,30 @@ struct Output;
 class EpochRows final : public EpochObserver {
  public:
   /// `output` is null on ranks other than 0, where the host lives.
-  EpochRows(EpochStatistics& statistics, Output* output)
-      : statistics_(statistics), output_(output) {}
+  EpochRows(EpochStatistics& statistics, Output* output, std::vector<std::string> tenants,
+            NoProgress on_no_progress)
+      : statistics_(statistics),
+        output_(output),
+        tenants_(std::move(tenants)),
+        on_no_progress_(on_no_progress) {}
 
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override;
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
+  bool wants_account() const override;
+  /// Of tenants that do not get on.
+  void account(Time end, const std::string& waiting) override;
 
  private:
   void find_counters(std::span<const LocalComponent> components);
+  /// What the components of this rank have seen of the tenants.
+  ProgressBits take_progress(Time end);
 
   EpochStatistics& statistics_;
   Output* const output_;
+  const std::vector<std::string> tenants_;
+  const NoProgress on_no_progress_;
   std::vector<GridCounter*> counters_;
+  std::vector<ProgressSource*> progress_;
   Host* host_ = nullptr;  ///< on rank 0
 };
 

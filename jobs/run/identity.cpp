@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
@@ -20,7 +21,9 @@ extern const char* const build_text;
 
 namespace {
 
-constexpr const char* stop_time = "simulation.stop_at";
+/// When a run ends, not what happens in it.
+constexpr const char* endings[] = {"simulation.stop_at", "simulation.progress_limit",
+                                   "simulation.on_no_progress"};
 
 class Fnv1a {
  public:
@@ -119,7 +122,9 @@ Identity::Identity(const CommandLine& line, const Node& document, const Scenario
   add_workloads(document, facts_);
   add_bytes(scenario, facts_);
   digest_ = hash_of(facts_);
-  std::erase_if(facts_, [](const RankFact& fact) { return fact.name == stop_time; });
+  std::erase_if(facts_, [](const RankFact& fact) {
+    return std::find(std::begin(endings), std::end(endings), fact.name) != std::end(endings);
+  });
   run_digest_ = hash_of(facts_);
 }
 

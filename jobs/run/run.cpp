@@ -182,7 +182,8 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
                           output ? &output->recorder : nullptr);
   const StatisticsLayout layout = machine.statistics_layout();
   EpochStatistics statistics(machine.graph(), layout, output ? &output->recorder : nullptr);
-  EpochRows observer(statistics, output);
+  EpochRows observer(statistics, output, machine.tenant_names(),
+                     run->parameters.simulation.on_no_progress);
   Engine engine(
       machine.graph(), run->assignment,
       [&](ComponentId component) { return machine.build(component); }, communicator,

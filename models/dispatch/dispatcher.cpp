@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
@@ -38,6 +39,7 @@ Dispatcher::Dispatcher(Setup setup)
       in_parts_(sharing_->in_parts() && preempts_),
       partial_({grids_, sms_, to_sms_, limits_, preempting_.takeovers()}) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
+  told_.resize(setup.machine.sms_per_tenant.size());
 }
 
 Time Dispatcher::next_activity() const {
@@ -355,15 +357,23 @@ bool Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& out
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 12);
+  archive.section("dispatcher", 13);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, beyond_turn_,
-          wake_, statistics_, preempting_);
+          wake_, statistics_, preempting_, told_);
   sharing_->serialize(archive);
 }
 
 StatisticsView Dispatcher::statistics(Time) {
   statistics_.grids_waiting = grids_.size();
   return statistics_view(statistics_);
+}
+
+void Dispatcher::take_progress(Time, std::span<std::uint8_t> tenants) {
+  for (std::size_t t = 0; t < told_.size(); ++t) {
+    const std::uint64_t ended = statistics_.blocks_done[t].value() +
+                                statistics_.grids_done[t].value() + statistics_.grids[t].value();
+    if (std::exchange(told_[t], ended) != ended) tenants[t] |= progress::got_on;
+  }
 }
 
 std::string Dispatcher::waiting_for() const {

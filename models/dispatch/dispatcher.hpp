@@ -34,12 +34,13 @@
 #include "models/dispatch/sharing/sharing.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/grid_messages.hpp"
+#include "models/noc/progress.hpp"
 #include "models/sm/parameters/occupancy.hpp"
 #include "models/vm/messages.hpp"
 
 namespace lockstep {
 
-class Dispatcher final : public Component {
+class Dispatcher final : public Component, public ProgressSource {
  public:
   struct Setup {
     DispatchParameters parameters;
@@ -62,6 +63,7 @@ class Dispatcher final : public Component {
   void serialize(Archive& archive) override;
   StatisticsView statistics(Time now) override;
   std::string waiting_for() const override;
+  void take_progress(Time now, std::span<std::uint8_t> tenants) override;
   bool finished() const override { return grids_.empty(); }
   /// Blocks that made room for more urgent grids, in the order in which they had.
   const std::vector<PreemptionRecord>& preemptions() const { return preempting_.records(); }
@@ -130,6 +132,7 @@ class Dispatcher final : public Component {
   Time beyond_turn_ = Time::zero();    ///< that is later than its turn by so much
   Time wake_ = Time::never();
   DispatchStatistics statistics_;
+  std::vector<std::uint64_t> told_;  ///< by tenant: what had come about when last asked
   PreemptingDispatch preempting_;
   const bool preempts_;
   const bool in_parts_;  ///< then: SMs are shared, and make room in part

@@ -4,19 +4,19 @@
 
 #include "core/error/error.hpp"
 #include "core/memory/round_up.hpp"
+#include "models/gpu/memory_check.hpp"
 #include "models/memory/dram/dram_layout.hpp"
 
 namespace lockstep {
 
 CorePlaces::CorePlaces(const Scenario& scenario, const MachineParameters& parameters,
-                       std::uint64_t end)
-    : before_(end) {
+                       std::uint64_t end) {
+  const std::uint64_t page = capacity_unit(parameters);
+  before_ = end / page * page;
   take_cores(scenario, parameters.gpu.cpu.cores);
   if (tenants_.empty()) return;
   const MemoryParameters& memory = parameters.gpu.memory;
   const std::uint64_t stripe = memory.partitions * DramLayout(memory.dram).stripe_bytes();
-  const std::uint64_t page =
-      make_page_manager(parameters.policies.page_manager, {})->granule_pages() * page_bytes;
   std::uint64_t total = 0;
   for (const TenantId tenant : tenants_) {
     bytes_.push_back(round_up(scenario.tenants[tenant.value()].cpu->memory_bytes, stripe));

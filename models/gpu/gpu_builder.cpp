@@ -193,6 +193,7 @@ std::unique_ptr<Component> GpuBuilder::build_sm(std::uint32_t index, const LinkT
   setup.idempotence = needs_of_preemption(parameters_.policies.preemption).idempotence;
   setup.index = index;
   setup.record_blocks = parameters_.simulation.record_blocks;
+  setup.progress_limit = parameters_.simulation.progress_limit;
   for (const Tenant& tenant : scenario_.tenants) setup.tenants.push_back(tenant.name);
   setup.modules = modules_.pointers();
   setup.issue_tables = issue_tables();

@@ -96,6 +96,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.print = print_;
   setup.seed = parameters_.simulation.seed;
   setup.record_faults = parameters_.simulation.record_faults;
+  setup.progress_limit = parameters_.simulation.progress_limit;
   setup.fault_handling = parameters_.policies.fault_handling;
   setup.prefetcher = parameters_.policies.prefetcher;
   setup.eviction = parameters_.policies.eviction;

@@ -68,9 +68,12 @@ void check_fragmentation(const Scenario& scenario, const MachineParameters& para
 
 }  // namespace
 
+std::uint64_t capacity_unit(const MachineParameters& parameters) {
+  return make_page_manager(parameters.policies.page_manager, {})->capacity_unit() * page_bytes;
+}
+
 void check_memory(const Scenario& scenario, const MachineParameters& parameters) {
-  const std::uint64_t page =
-      make_page_manager(parameters.policies.page_manager, {})->capacity_unit() * page_bytes;
+  const std::uint64_t page = capacity_unit(parameters);
   const std::uint64_t capacity = parameters.gpu.memory.capacity.count();
   if (capacity % page != 0) {
     const Node memory = scenario.gpu.find("memory");

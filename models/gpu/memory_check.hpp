@@ -4,6 +4,10 @@
 
 namespace lockstep {
 
+/// GPU memory, and what is left of it for buffers, are multiples of so many bytes: what the page
+/// manager divides them into.
+std::uint64_t capacity_unit(const MachineParameters& parameters);
+
 /// Refuses tenants whose buffers host memory cannot hold, a GPU memory that does not divide into
 /// the page manager's pages or of which foreign pages leave too little, and one that a policy of
 /// its partitions cannot work with.  Throws UserError.

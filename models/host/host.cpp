@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
@@ -65,7 +66,10 @@ Host::Host(Setup setup)
       to_sms_(std::move(setup.to_sms)),
       to_cores_(std::move(setup.to_cores)),
       printed_(*setup.tenants, std::move(setup.print)),
-      capture_(setup.capture) {
+      capture_(setup.capture),
+      progress_(setup.progress_limit, setup.tenants->size()),
+      link_bytes_(setup.tenants->size()),
+      changed_(setup.tenants->size()) {
   for (std::size_t t = 0; t < setup.tenants->size(); ++t) {
     const std::uint16_t module = setup.module_of_tenant[t];
     runs_.push_back(std::make_unique<TenantRun>((*setup.tenants)[t],
@@ -229,6 +233,8 @@ void Host::serve(const MessageHeader& message, const HostCycle& cycle) {
   const auto& request = message.body<MemoryRequest>();
   ++statistics_.remote_requests[request.tenant];
   HostBuffer& buffer = runs_[request.tenant]->buffers().host(remote_buffer(request.line));
+  if (changed_[request.tenant] == 0 && changes_remote(message, buffer))
+    changed_[request.tenant] = progress::got_on;
   const std::vector<std::byte> answer = serve_remote(message, buffer);
   // A store's bytes came over the link, a load's go over it.
   link_.occupy(false, cycle.now, message.payload_bytes, TenantId{request.tenant});
@@ -276,9 +282,9 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 7);
+  archive.section("host", 8);
   archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, foreign_, all_settled_,
-          issue_held_);
+          issue_held_, progress_, link_bytes_, changed_);
   for (const auto& run : runs_) run->serialize(archive);
 }
 
@@ -288,6 +294,21 @@ void Host::take_grid_counts(Time, std::vector<GridContribution>& taken) {
         return TenantServices::counts_of(tenant, link_, statistics_);
       },
       taken);
+}
+
+void Host::take_progress(Time, std::span<std::uint8_t> tenants) {
+  for (std::size_t t = 0; t < runs_.size(); ++t) {
+    const auto number = static_cast<std::uint16_t>(t);
+    const std::uint64_t bytes = link_.bytes_of(number, false) + link_.bytes_of(number, true);
+    const bool transfers = std::exchange(link_bytes_[t], bytes) != bytes;
+    tenants[t] |= runs_[t]->take_progress(transfers) | std::exchange(changed_[t], 0);
+  }
+}
+
+void Host::look_at_progress(Time end, std::span<const std::uint8_t> seen) {
+  for (std::size_t t = 0; t < runs_.size(); ++t)
+    if (seen[t] & progress::got_on) runs_[t]->got_on();
+  progress_.look(end, seen);
 }
 
 StatisticsView Host::statistics(Time) {

@@ -12,11 +12,12 @@
 #include "core/engine/component.hpp"
 #include "models/host/foreign_inspection.hpp"
 #include "models/host/printed_lines.hpp"
+#include "models/host/progress_watch.hpp"
 #include "models/host/tenant_directory.hpp"
 
 namespace lockstep {
 
-class Host final : public Component, public GridCounter {
+class Host final : public Component, public GridCounter, public ProgressSource {
  public:
   struct Setup {
     HostParameters parameters;
@@ -30,6 +31,7 @@ class Host final : public Component, public GridCounter {
     bool capture = false;  ///< keep the GPU's final bytes of checked buffers and foreign pages
     std::uint64_t seed = 0;
     bool record_faults = false;
+    Time progress_limit = Time::zero();
     DevicePages device_pages = DevicePages::fitting;
     PrintedLines::Sink print;  ///< what gets the lines that kernels print; may be empty
     PolicyChoice fault_handling, prefetcher, eviction, page_manager;
@@ -45,11 +47,15 @@ class Host final : public Component, public GridCounter {
   /// The directions of the link: to the host, to the GPU; then the page manager.
   std::vector<StatisticsView> parts(Time now) override;
   void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
+  void take_progress(Time now, std::span<std::uint8_t> tenants) override;
   bool finished() const override;
   std::string waiting_for() const override;
 
   const TenantRun& tenant(std::size_t index) const { return *runs_[index]; }
   TenantRun& tenant(std::size_t index) { return *runs_[index]; }
+  /// An epoch has ended, in which components have seen this of the tenants.
+  void look_at_progress(Time end, std::span<const std::uint8_t> seen);
+  const ProgressWatch& progress_watch() const { return progress_; }
   KernelLog& kernels() { return services_.kernels; }
   const std::vector<FaultRecord>& faults() const { return services_.managed.faults(); }
   const Driver& driver() const { return services_.driver; }
@@ -83,6 +89,9 @@ class Host final : public Component, public GridCounter {
   PrintedLines printed_;
   const bool capture_;
   ForeignInspection foreign_;
+  ProgressWatch progress_;
+  std::vector<std::uint64_t> link_bytes_;  ///< by tenant, when last asked
+  ProgressBits changed_;                   ///< by tenant: kernels changed words here
   bool all_settled_ = false, issue_held_ = false;
 };
 

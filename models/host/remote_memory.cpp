@@ -56,6 +56,20 @@ std::vector<std::byte> modify(const MemoryRequest& request, const std::byte* pay
 
 }  // namespace
 
+bool changes_remote(const MessageHeader& message, HostBuffer& buffer) {
+  const auto& request = message.body<MemoryRequest>();
+  if (request.operation != MemoryOperation::store && request.operation != MemoryOperation::atomic)
+    return false;
+  const std::span<const std::byte> line = line_of(request, buffer);
+  std::vector<std::byte> changed(line.begin(), line.end());
+  if (request.operation == MemoryOperation::store) {
+    store(request, message.payload_data(), changed);
+  } else {
+    modify(request, message.payload_data(), changed);
+  }
+  return !std::equal(changed.begin(), changed.end(), line.begin());
+}
+
 std::vector<std::byte> serve_remote(const MessageHeader& message, HostBuffer& buffer) {
   const auto& request = message.body<MemoryRequest>();
   const std::span<std::byte> line = line_of(request, buffer);

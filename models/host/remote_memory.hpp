@@ -26,6 +26,8 @@ constexpr std::uint64_t remote_offset(std::uint64_t address) {
 }
 
 /// Reads, writes or modifies the bytes a request names and returns the payload of its answer.
+/// Whether that will change a byte of the buffer.
+bool changes_remote(const MessageHeader& message, HostBuffer& buffer);
 std::vector<std::byte> serve_remote(const MessageHeader& message, HostBuffer& buffer);
 
 }  // namespace lockstep

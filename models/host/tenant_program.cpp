@@ -1,6 +1,7 @@
 #include "models/host/tenant_program.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/error/error.hpp"
@@ -34,12 +35,24 @@ bool TenantProgram::advance(const HostCycle& cycle) {
   const Step* step = cursor_.current();
   if (waits() || step == nullptr || !visit(*step, cycle)) return false;
   count_step(*step, cycle.now);
+  ++steps_ended_;
   if (step->kind == Step::Kind::repeat_until) {
-    cursor_.answer(test(*step));
+    const bool done = test(*step);
+    polls_ = done ? 0 : polls_ + 1;
+    cursor_.answer(done);
   } else {
     cursor_.advance();
   }
   return true;
+}
+
+bool TenantProgram::take_steps(bool transfers) {
+  const bool any = std::exchange(steps_told_, steps_ended_) != steps_ended_;
+  const Step* step = cursor_.current();
+  const bool touches =
+      step != nullptr && step->kind != Step::Kind::synchronize && step->kind != Step::Kind::launch;
+  const bool moves = transfers && (touches || streams_.moves_data());
+  return polls_ < most_polls && (any || timer_ != Time::never() || moves);
 }
 
 void TenantProgram::count_step(const Step& step, Time now) {
@@ -182,7 +195,8 @@ void TenantProgram::start_over(Time when) {
 }
 
 void TenantProgram::serialize(Archive& archive) {
-  archive(cursor_, timer_, waiting_operation_, stood_at_, steps_here_, keeps_saved_, saved_);
+  archive(cursor_, timer_, waiting_operation_, stood_at_, steps_here_, steps_ended_, steps_told_,
+          polls_, keeps_saved_, saved_);
 }
 
 }  // namespace lockstep

@@ -53,6 +53,12 @@ class TenantProgram {
   /// It begins again at that time; what it saves from now on is not kept.
   void start_over(Time when);
 
+  /// A step has ended since the last call, or will when a transfer or a delay has.  A loop that
+  /// looks again and again at what does not change is no progress: see `polls_`.
+  bool take_steps(bool transfers);
+  /// The tenant got on somewhere else.
+  void got_on() { polls_ = 0; }
+
   const std::vector<Saved>& saved() const { return saved_; }
   /// The step at which it stands.
   std::string where() const { return cursor_.current() ? cursor_.current()->where : ""; }
@@ -61,6 +67,8 @@ class TenantProgram {
  private:
   using Operation = TenantStreams::Operation;
   static constexpr std::uint64_t none = 0;
+
+  static constexpr std::uint32_t most_polls = 16;
 
   bool waits() const { return timer_ != Time::never() || waiting_operation_ != none; }
   /// Throws when a loop goes round and round while no time passes.
@@ -108,6 +116,8 @@ class TenantProgram {
   std::uint64_t waiting_operation_ = none;  ///< a blocking copy
   Time stood_at_;                           ///< simulated time of the last step
   std::uint64_t steps_here_ = 0;            ///< steps done at that time
+  std::uint64_t steps_ended_ = 0, steps_told_ = 0;
+  std::uint32_t polls_ = 0;  ///< rounds of loops that wait for a value, since the tenant got on
   bool keeps_saved_ = true;
   std::map<std::uint32_t, isa::GlobalUse> global_uses_;  ///< by kernel, of those launched
   std::vector<Saved> saved_;

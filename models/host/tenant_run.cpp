@@ -5,6 +5,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
 #include "core/error/error.hpp"
+#include "models/noc/progress.hpp"
 #include "models/vm/messages.hpp"
 
 namespace lockstep {
@@ -144,6 +145,11 @@ void TenantRun::operation_done(std::uint64_t operation) {
 void TenantRun::grid_done(const GridDone& done, const HostCycle& cycle) {
   executed_ += done.executed;
   streams_.grid_done(GridId{done.grid}, cycle);
+}
+
+std::uint8_t TenantRun::take_progress(bool transfers) {
+  if (tenant_.cpu || done()) return 0;
+  return progress::unfinished | (program_.take_steps(transfers) ? progress::stepped : 0);
 }
 
 std::string TenantRun::waiting_for() const {

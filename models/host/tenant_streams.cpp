@@ -1,5 +1,6 @@
 #include "models/host/tenant_streams.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 #include "core/checkpoint/archive.hpp"
@@ -114,6 +115,13 @@ void TenantStreams::cut_off() {
     queue.resize(queue.front().started ? 1 : 0);
     stream = queue.empty() ? queues_.erase(stream) : std::next(stream);
   }
+}
+
+bool TenantStreams::moves_data() const {
+  return std::any_of(queues_.begin(), queues_.end(), [](const auto& stream) {
+    const Operation& head = stream.second.front();
+    return head.started && head.kind != Operation::Kind::launch;
+  });
 }
 
 std::string TenantStreams::waiting_for() const {

@@ -45,6 +45,8 @@ class TenantStreams {
   }
   bool idle() const { return queues_.empty(); }
   bool idle(std::uint32_t stream) const { return !queues_.contains(stream); }
+  /// A copy or a migration is under way.
+  bool moves_data() const;
   /// Starts what stands first in its stream; true if there was something.
   bool advance(const HostCycle& cycle);
   /// A copy or a migration has ended.

@@ -11,7 +11,7 @@ MemoryPartition::MemoryPartition(Setup setup)
       zeroed_per_cycle_(setup.parameters.l2.total_banks() * setup.parameters.l2.bank_width),
       sources_(std::move(setup.sources)),
       bytes_(setup.parameters.capacity.count() / setup.parameters.partitions, setup.index,
-             setup.mapping, transactions_),
+             setup.mapping, setup.tenants, transactions_),
       banks_(setup.parameters, setup.index, setup.tenants, std::move(setup.cache_policy),
              std::move(setup.replacement), std::move(setup.dram_scheduler), transactions_,
              statistics_, agenda_),
@@ -241,6 +241,10 @@ void MemoryPartition::take_grid_counts(Time, std::vector<GridContribution>& take
   grids_.take([this](std::uint16_t tenant) { return counts_of(tenant); }, taken);
 }
 
+void MemoryPartition::take_progress(Time, std::span<std::uint8_t> tenants) {
+  bytes_.take_changed(tenants);
+}
+
 StatisticsView MemoryPartition::statistics(Time) {
   return statistics_view(statistics_);
 }
@@ -265,7 +269,7 @@ void MemoryPartition::serialize(Archive& archive) {
   archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_, grids_);
   archive.section("partition/requests", 4);
   transactions_.serialize(archive);
-  archive.section("partition/bytes", 1);
+  archive.section("partition/bytes", 2);
   bytes_.serialize(archive);
   archive.section("partition/input", 3);
   archive(input_);

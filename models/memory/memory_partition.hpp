@@ -17,6 +17,7 @@
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/grid_intervals.hpp"
 #include "models/noc/noc_parameters.hpp"
+#include "models/noc/progress.hpp"
 #include "models/noc/request_sources.hpp"
 
 namespace lockstep {
@@ -36,7 +37,7 @@ namespace lockstep {
 /// nothing can happen are skipped, and in the others the parts that are not due (PartitionAgenda).
 /// Source: memory-interference.md, section 1.2 (queues and their order); architecture.md, section
 /// 8, rule 1; hot-path.md ("passes that prefetch over a window's batch of messages").
-class MemoryPartition final : public Component, public GridCounter {
+class MemoryPartition final : public Component, public GridCounter, public ProgressSource {
  public:
   struct Setup {
     MemoryParameters parameters;
@@ -59,6 +60,7 @@ class MemoryPartition final : public Component, public GridCounter {
   StatisticsView statistics(Time now) override;
   std::vector<StatisticsView> parts(Time now) override;
   void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
+  void take_progress(Time now, std::span<std::uint8_t> tenants) override;
   bool finished() const override { return transactions_.used() == 0 && answers_.idle(); }
   std::string waiting_for() const override;
 

@@ -7,6 +7,7 @@
 #include "core/error/error.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/front_end/issue_cycle.hpp"
+#include "models/sm/turnover/standing_blocks.hpp"
 
 namespace lockstep {
 
@@ -68,7 +69,8 @@ SmCore::SmCore(SmSetup setup)
                        {blocks_, ports_, front_end_, faultable_, l1_, load_store_, translation_,
                         contexts_, engine_}),
       turnover_(constants_, blocks_, ports_, front_end_, faultable_, l1_, translation_, load_store_,
-                printing_, local_scheduler_) {
+                printing_, local_scheduler_),
+      watch_(constants_, statistics_, blocks_) {
   set_tenants(statistics_, constants_.setup.tenants.size());
 }
 
@@ -284,14 +286,16 @@ std::string SmCore::waiting_for() const {
   text += translation_.waiting_for();
   const std::string requests = ports_.waiting_for();
   if (!requests.empty()) text += "; " + requests;
+  const std::string standing = standing_blocks(blocks_, front_end_, constants_.setup.tenants);
+  if (!standing.empty()) text += "\n    " + standing;
   return text;
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 7);
+  archive.section("sm", 8);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
-          constant_cache_);
+          constant_cache_, watch_);
 }
 
 }  // namespace lockstep

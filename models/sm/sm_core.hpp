@@ -36,6 +36,7 @@
 #include "models/sm/translation/shootdowns.hpp"
 #include "models/sm/translation/translation.hpp"
 #include "models/sm/turnover/block_turnover.hpp"
+#include "models/sm/turnover/warp_watch.hpp"
 
 namespace lockstep {
 
@@ -51,6 +52,10 @@ class SmCore {
   void take_grid_counts(Time now, std::vector<GridContribution>& taken) {
     statistics(now);  // brings what is counted up to date
     blocks_.take_counts(taken);
+  }
+  void take_progress(Time now, std::span<std::uint8_t> tenants) {
+    statistics(now);
+    watch_.take(now, tenants);
   }
   bool finished() const { return turnover_.empty(); }
   const BlockLog& block_log() const { return turnover_.log(); }
@@ -104,6 +109,7 @@ class SmCore {
   BlockContexts contexts_;
   LocalScheduler local_scheduler_;
   BlockTurnover turnover_;
+  WarpWatch watch_;
   bool issue_held_ = false;  ///< by the host
 };
 

@@ -37,6 +37,10 @@ void StreamingMultiprocessor::take_grid_counts(Time now, std::vector<GridContrib
   core_->take_grid_counts(now, taken);
 }
 
+void StreamingMultiprocessor::take_progress(Time now, std::span<std::uint8_t> tenants) {
+  core_->take_progress(now, tenants);
+}
+
 const BlockLog& StreamingMultiprocessor::block_log() const {
   return core_->block_log();
 }

@@ -17,6 +17,7 @@
 
 #include "core/engine/component.hpp"
 #include "models/noc/grid_counts.hpp"
+#include "models/noc/progress.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 
 namespace lockstep {
@@ -24,7 +25,7 @@ namespace lockstep {
 class BlockLog;
 class SmCore;
 
-class StreamingMultiprocessor final : public Component, public GridCounter {
+class StreamingMultiprocessor final : public Component, public GridCounter, public ProgressSource {
  public:
   using Setup = SmSetup;
   explicit StreamingMultiprocessor(Setup setup);
@@ -38,6 +39,7 @@ class StreamingMultiprocessor final : public Component, public GridCounter {
   bool finished() const override;
   std::string waiting_for() const override;
   void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
+  void take_progress(Time now, std::span<std::uint8_t> tenants) override;
   const BlockLog& block_log() const;
 
  private:

@@ -8,6 +8,7 @@
 #include "models/isa/opcodes/execution_class.hpp"
 #include "models/isa/opcodes/expansions.hpp"
 #include "models/isa/opcodes/issue_slots.hpp"
+#include "models/isa/opcodes/table.hpp"
 #include "models/isa/semantics/semantics.hpp"
 
 namespace lockstep::isa {
@@ -71,7 +72,8 @@ Instruction ProgramBuilder::common(const ir::Operation& op) const {
 
 void ProgramBuilder::bind(const ir::Operation& op, Instruction& instruction) const {
   if (!bind_semantics(op, instruction))
-    unsupported(op, "instruction is not supported with these types and modifiers");
+    unsupported(op, "instruction " + std::string(facts_of(op.opcode).name) +
+                        " is not supported with these types and modifiers");
 }
 
 Instruction ProgramBuilder::made(Opcode opcode, Type type, Operand to,

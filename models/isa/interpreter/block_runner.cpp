@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "core/error/error.hpp"
 #include "models/isa/text/assertion.hpp"
@@ -75,6 +76,19 @@ BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number)
 }
 
 bool BlockRunner::run(std::uint64_t instructions) {
+  const auto alive = [&] {
+    std::uint32_t threads = 0;
+    for (const Warp& warp : warps_)
+      threads += static_cast<std::uint32_t>(std::popcount(warp.paths.alive()));
+    return threads;
+  };
+  const std::uint32_t before = alive();
+  const bool is_over = run_warps(instructions);
+  state_.changed |= alive() != before;
+  return is_over;
+}
+
+bool BlockRunner::run_warps(std::uint64_t instructions) {
   const std::uint64_t end = steps_ + instructions;
   while (steps_ < end) {
     std::uint64_t executed = 0;
@@ -330,6 +344,32 @@ void BlockRunner::fail(const Warp& warp, unsigned lane, const std::string& what,
                   "kernel " + state_.program.name + ", block " + three(warp.identity.block_index) +
                       ", thread " + three(thread) + ": " + what,
                   advice);
+}
+
+bool BlockRunner::gets_on() {
+  states_.resize(warps_.size());
+  const Program& program = state_.program;
+  bool any = false;
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    const Warp& warp = warps_[w];
+    if (warp.paths.finished()) continue;
+    const std::span rows(warp.rows, std::size_t{program.rows} * warp_size);
+    const std::span predicates(warp.predicates, program.predicates);
+    any |= states_[w].add(
+        hash_of(std::as_bytes(rows), hash_of(std::as_bytes(predicates), warp.paths.alive())));
+  }
+  return any;
+}
+
+void BlockRunner::report_spin(std::uint64_t instructions) const {
+  for (const Warp& warp : warps_) {
+    if (warp.paths.finished()) continue;
+    fail(warp, static_cast<unsigned>(std::countr_zero(warp.paths.alive())),
+         "does not get on: for " + std::to_string(instructions / 1'000'000) +
+             " million warp instructions no word of memory and no thread of the grid has changed",
+         "it waits for what no other thread does, or never ends");
+  }
+  LOCKSTEP_CHECK(false, "a block has ended and spins");
 }
 
 void BlockRunner::report_deadlock() const {

@@ -13,6 +13,7 @@
 #include "models/isa/interpreter/races/shared_races.hpp"
 #include "models/isa/interpreter/warp.hpp"
 #include "models/isa/interpreter/word_access.hpp"
+#include "models/isa/recent_states.hpp"
 #include "models/isa/text/module_text.hpp"
 
 namespace lockstep::isa {
@@ -27,7 +28,8 @@ struct LaunchState {
   ModuleText text;
   std::uint32_t threads = 0;  ///< per block
   InterpreterCounts counts;
-  FloatTrace* floats;  ///< null when nobody asks
+  FloatTrace* floats;    ///< null when nobody asks
+  bool changed = false;  ///< a word of memory was, or a thread ended, in this turn
 
   LaunchState(const Launch& given, FlatMemory& flat);
 };
@@ -43,11 +45,16 @@ class BlockRunner {
 
   /// Executes at most about `instructions` warp instructions; true when all threads have ended.
   bool run(std::uint64_t instructions);
+  /// Warps have registers that they did not have lately.
+  bool gets_on();
+  /// Of a launch that does not get on: says where this block stands.
+  [[noreturn]] void report_spin(std::uint64_t instructions) const;
 
  private:
   using Warp = InterpretedWarp;
 
   // block_runner.cpp
+  bool run_warps(std::uint64_t instructions);
   std::uint64_t run_warp(std::uint32_t w, std::uint64_t budget);
   void control(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void print(Warp& warp, const Instruction& instruction, std::uint32_t active);
@@ -71,6 +78,8 @@ class BlockRunner {
   WordAccess words(const Warp& warp, const Instruction& instruction, std::uint32_t active);
   void load(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void store(Warp& warp, const Instruction& instruction, std::uint32_t active);
+  /// The store will change a word.
+  bool changes(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void atomic(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::uint64_t address_of(const Warp& warp, const Instruction& instruction, unsigned lane) const;
   // watched_access.cpp
@@ -93,6 +102,7 @@ class BlockRunner {
   WarpContext context_;
   std::array<std::uint32_t, 8 * warp_size> scratch_{};
   std::uint64_t steps_ = 0;
+  std::vector<RecentStates> states_;  ///< by warp; empty: nobody has asked
 };
 
 }  // namespace lockstep::isa

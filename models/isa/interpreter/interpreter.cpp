@@ -1,6 +1,7 @@
 #include "models/isa/interpreter/interpreter.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "core/error/error.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/interpreter/turn_watch.hpp"
 #include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/load.hpp"
 
@@ -74,15 +76,17 @@ LaunchState::LaunchState(const Launch& given, FlatMemory& flat)
 namespace {
 
 /// Blocks first, first + stride, ... of the launch.
-void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride) {
+void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride,
+                std::atomic<std::uint64_t>& changes) {
+  TurnWatch watch(changes);
   const std::uint64_t blocks = volume(state.launch.grid);
   std::uint64_t next = first;
   std::deque<std::unique_ptr<BlockRunner>> waiting;
   unsigned turn = 0;
   while (next < blocks || !waiting.empty()) {
     std::unique_ptr<BlockRunner> block;
-    const bool start =
-        next < blocks && (waiting.size() < many_blocks || turn >= turns * waiting.size());
+    const bool start = next < blocks && (waiting.size() < many_blocks || watch.is_quiet() ||
+                                         turn >= turns * waiting.size());
     if (start) {
       block = std::make_unique<BlockRunner>(state, next);
       next += stride;
@@ -92,7 +96,14 @@ void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride) {
       waiting.pop_front();
       ++turn;
     }
-    if (!block->run(block_slice)) waiting.push_back(std::move(block));
+    const std::uint64_t executed = state.counts.warp_instructions;
+    state.changed = false;
+    const bool is_over = block->run(block_slice);
+    const bool gets_on =
+        watch.look(is_over || state.changed, state.counts.warp_instructions - executed,
+                   waiting.size() + 1, [&] { return start || block->gets_on(); });
+    if (!gets_on) block->report_spin(watch.quiet());
+    if (!is_over) waiting.push_back(std::move(block));
   }
 }
 
@@ -126,7 +137,8 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
   check(launch, program_of(launch));
   LaunchState state(launch, memory);
   if (launch.executions != nullptr) launch.executions->resize(state.program.instructions.size());
-  run_blocks(state, 0, 1);
+  std::atomic<std::uint64_t> changes = 0;
+  run_blocks(state, 0, 1, changes);
   return state.counts;
 }
 
@@ -141,6 +153,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
   for (unsigned worker = 0; worker < workers && launch.floats != nullptr; ++worker)
     traces.push_back(launch.floats->another());
   std::vector<std::exception_ptr> mistakes(workers);
+  std::atomic<std::uint64_t> changes = 0;
   {
     std::vector<std::jthread> running;  // all at once: blocks may wait for each other
     for (unsigned worker = 0; worker < workers; ++worker)
@@ -148,7 +161,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
         try {
           LaunchState state(launch, own);
           if (launch.floats != nullptr) state.floats = &traces[worker];
-          run_blocks(state, worker, workers);
+          run_blocks(state, worker, workers, changes);
           counts[worker] = state.counts;
         } catch (...) {
           mistakes[worker] = std::current_exception();

@@ -181,7 +181,25 @@ void BlockRunner::load(Warp& warp, const Instruction& instruction, std::uint32_t
   });
 }
 
+bool BlockRunner::changes(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  const MemoryFields& fields = instruction.memory;
+  const unsigned size = bytes_of(fields.type);
+  bool any = false;
+  for_each_lane(active, [&](unsigned lane) {
+    const std::byte* to = locate(warp, instruction, lane, address_of(warp, instruction, lane),
+                                 size * fields.elements);
+    for (unsigned e = 0; e < fields.elements; ++e) {
+      const std::uint32_t* from = row(warp, instruction.source[e + 1]);
+      any |= std::memcmp(to + std::size_t{e} * size,
+                         from + (fields.register_bytes == 8 ? 2 * lane : lane), size) != 0;
+    }
+  });
+  return any;
+}
+
 void BlockRunner::store(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  if (!state_.changed) [[unlikely]]
+    state_.changed = changes(warp, instruction, active);
   const MemoryFields& fields = instruction.memory;
   const unsigned size = bytes_of(fields.type);
   const WordAccess access = words(warp, instruction, active);
@@ -219,7 +237,10 @@ void BlockRunner::atomic(Warp& warp, const Instruction& instruction, std::uint32
     read(1, a);
     if (fields.atomic == AtomicOperation::cas) read(1u + fields.elements, b);
     const std::array<AtomicWord, 2> operands{AtomicWord{a[0], b[0]}, AtomicWord{a[1], b[1]}};
+    std::array<std::byte, 16> before;
+    if (!state_.changed) std::memcpy(before.data(), place, shape.bytes());
     modify(shape, place, operands.data(), old.data());
+    if (!state_.changed) state_.changed = std::memcmp(before.data(), place, shape.bytes()) != 0;
     if (!fields.returns) return;
     for (unsigned e = 0; e < fields.elements; ++e) {
       if (!instruction.destination[e].valid()) continue;

@@ -5,9 +5,11 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "core/error/error.hpp"
 #include "models/fragmentation/foreign_pages.hpp"
+#include "models/noc/progress.hpp"
 #include "models/vm/page_table_entry.hpp"
 
 namespace lockstep {
@@ -17,8 +19,13 @@ constexpr std::uint64_t frame_bytes = 4096;
 }
 
 PartitionBytes::PartitionBytes(std::uint64_t bytes, PartitionId index,
-                               const AddressMapping& mapping, TransactionPool& transactions)
-    : index_(index), mapping_(mapping), transactions_(transactions), memory_(bytes) {}
+                               const AddressMapping& mapping, std::size_t tenants,
+                               TransactionPool& transactions)
+    : index_(index),
+      mapping_(mapping),
+      transactions_(transactions),
+      memory_(bytes),
+      changed_(tenants) {}
 
 void PartitionBytes::hold_foreign(std::span<const Frame> pages) {
   const std::uint64_t chunk = std::min(mapping_.chunk_bytes(), frame_bytes);
@@ -46,8 +53,7 @@ void PartitionBytes::accept(std::uint32_t index, const std::byte* payload) {
       store(index, payload);
       break;
     case MemoryOperation::atomic:
-      read_pending(t.line, t.line + 1);
-      memory_.atomic(offset_of(t.line), t.request, payload, transactions_.data(index));
+      modify(index, payload);
       break;
   }
 }
@@ -63,7 +69,28 @@ void PartitionBytes::store(std::uint32_t index, const std::byte* payload) {
     for (unsigned rest = t.request.sectors, i = 0; rest != 0; rest &= rest - 1, ++i)
       transactions_.set_mask(index, static_cast<unsigned>(std::countr_zero(rest)), masks[i]);
   read_pending(t.line, t.line + 1);
+  if (is_looked_at(t.request)) [[unlikely]]
+    changed_[t.request.tenant] = memory_.changes(offset_of(t.line), t.request.sectors, payload);
   memory_.store(offset_of(t.line), t.request.sectors, payload);
+}
+
+void PartitionBytes::modify(std::uint32_t index, const std::byte* payload) {
+  const Transaction& t = transactions_[index];
+  read_pending(t.line, t.line + 1);
+  const bool looks = is_looked_at(t.request);
+  std::array<std::byte, line_bytes> before, after;
+  if (looks) [[unlikely]]
+    memory_.load(offset_of(t.line), 0xf, before.data());
+  memory_.atomic(offset_of(t.line), t.request, payload, transactions_.data(index));
+  if (!looks) [[likely]]
+    return;
+  memory_.load(offset_of(t.line), 0xf, after.data());
+  changed_[t.request.tenant] = before != after;
+}
+
+void PartitionBytes::take_changed(std::span<std::uint8_t> tenants) {
+  for (std::size_t t = 0; t < changed_.size(); ++t)
+    if (std::exchange(changed_[t], 0) != 0) tenants[t] |= progress::got_on;
 }
 
 void PartitionBytes::read_pending(std::uint32_t first_line, std::uint32_t last_line) {
@@ -145,7 +172,7 @@ void PartitionBytes::zero_offsets(PartitionOffset offset, std::uint64_t bytes) {
 
 void PartitionBytes::serialize(Archive& archive) {
   memory_.serialize(archive);
-  archive(reads_);
+  archive(reads_, changed_);
 }
 
 }  // namespace lockstep

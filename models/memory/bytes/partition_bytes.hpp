@@ -8,6 +8,7 @@
 
 #include <map>
 #include <span>
+#include <vector>
 
 #include "models/memory/bytes/partition_memory.hpp"
 #include "models/memory/bytes/pending_reads.hpp"
@@ -21,7 +22,7 @@ namespace lockstep {
 class PartitionBytes {
  public:
   PartitionBytes(std::uint64_t bytes, PartitionId index, const AddressMapping& mapping,
-                 TransactionPool& transactions);
+                 std::size_t tenants, TransactionPool& transactions);
 
   /// The number of a line in the partition.
   std::uint32_t line_of(PhysicalAddress address) const {
@@ -38,6 +39,9 @@ class PartitionBytes {
   /// The transaction's answer leaves: `size` bytes of it go to `out`.
   void take(std::uint32_t transaction, std::byte* out, std::size_t size);
 
+  /// Says which tenants' programs have changed a word since the last call.
+  void take_changed(std::span<std::uint8_t> tenants);
+
   void warm_line(std::uint32_t line) const { memory_.warm_line(offset_of(line)); }
   /// What the answer to a transaction will read.
   void warm_answer(std::uint32_t transaction) const {
@@ -52,6 +56,12 @@ class PartitionBytes {
     return PartitionOffset{std::uint64_t{line} * line_bytes};
   }
   void check_owner(const MemoryRequest& request);
+  /// The request may be the first of a tenant's program that changes a word.
+  bool is_looked_at(const MemoryRequest& request) const {
+    return changed_[request.tenant] == 0 && request.source != SourceKind::host &&
+           (request.flags & (flag_context | flag_code)) == 0;
+  }
+  void modify(std::uint32_t transaction, const std::byte* payload);
   void store(std::uint32_t transaction, const std::byte* payload);
   /// Loads that are not answered yet get the bytes that lines have now.
   void read_pending(std::uint32_t first_line, std::uint32_t last_line);
@@ -64,6 +74,7 @@ class PartitionBytes {
   TransactionPool& transactions_;
   PartitionMemory memory_;
   PendingReads reads_;
+  std::vector<std::uint8_t> changed_;  ///< by tenant, since they were taken
   /// Debug builds: the tenant of each frame, from its first access until it is zeroed.  Not part of
   /// a checkpoint: first accesses name the tenants anew.
   std::map<std::uint64_t, std::uint16_t> frame_owners_;

@@ -62,6 +62,24 @@ void PartitionMemory::store(PartitionOffset offset, std::uint8_t sectors,
   }
 }
 
+bool PartitionMemory::changes(PartitionOffset offset, std::uint8_t sectors,
+                              const std::byte* payload) const {
+  const std::byte* line = region_.data() + place_of(offset);
+  const std::byte* bytes = payload + sizeof(std::uint32_t) * unsigned(std::popcount(sectors));
+  for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
+    const std::byte* sector = line + sector_bytes * unsigned(std::countr_zero(rest));
+    std::uint32_t mask;
+    std::memcpy(&mask, payload, sizeof mask);
+    for (; mask != 0; mask &= mask - 1) {
+      const auto i = static_cast<unsigned>(std::countr_zero(mask));
+      if (sector[i] != bytes[i]) return true;
+    }
+    payload += sizeof mask;
+    bytes += sector_bytes;
+  }
+  return false;
+}
+
 void PartitionMemory::atomic(PartitionOffset offset, const MemoryRequest& request,
                              const std::byte* lanes, std::byte* old_values) {
   const std::uint64_t line = place_of(offset);

@@ -31,6 +31,8 @@ class PartitionMemory {
   void load(PartitionOffset line, std::uint8_t sectors, std::byte* out) const;
   /// Writes the bytes that each sector's mask names; `payload` as in MemoryRequest.
   void store(PartitionOffset line, std::uint8_t sectors, const std::byte* payload);
+  /// Whether that would change a byte.
+  bool changes(PartitionOffset line, std::uint8_t sectors, const std::byte* payload) const;
   /// Executes each lane's operation in order; old values to `old_values`, 8 bytes each.
   void atomic(PartitionOffset line, const MemoryRequest& request, const std::byte* lanes,
               std::byte* old_values);

@@ -50,8 +50,9 @@ struct SmSetup {
   Link to_host, to_dispatcher, to_gmmu;
   VmParameters vm = defaults<VmParameters>();
   ReplayMode replay = ReplayMode::listed;
-  bool record_blocks = false;   ///< when each came and went
-  bool preemptible = false;     ///< the exception scheme squashes what faults
+  Time progress_limit = Time::zero();  ///< zero: nobody asks whether warps get on
+  bool record_blocks = false;          ///< when each came and went
+  bool preemptible = false;            ///< the exception scheme squashes what faults
   bool follows_blocks = false;  ///< a preemption asks what blocks have done, and flushes them
   IdempotenceCheck idempotence = IdempotenceCheck::marks;  ///< then
   std::uint32_t log_entries = 0;                           ///< of its operand log

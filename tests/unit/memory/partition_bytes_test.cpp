@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "models/noc/progress.hpp"
 #include "tests/unit/memory/partition_bench.hpp"
 
 namespace lockstep::test::partition_bytes_test {
@@ -224,6 +225,36 @@ TEST(PartitionBytes, ARequestBeyondTheMemoryIsAnInternalError) {
   PartitionBench bench;
   bench.load(0, 1 << 20, 1, 1);
   EXPECT_THROW(bench.run(), InternalError);
+}
+
+/// Whether tenant 0 has changed a word since the last call.
+bool has_changed(PartitionBench& bench) {
+  bench.run();
+  ProgressBits seen(2);
+  bench.partition().take_progress(bench.time(bench.reached()), seen);
+  EXPECT_EQ(seen[1], 0);
+  return (seen[0] & progress::got_on) != 0;
+}
+
+TEST(PartitionBytes, OnlyWhatChangesAWordIsProgress) {
+  PartitionBench bench;
+  bench.load(0, 0, 15, 1);
+  EXPECT_FALSE(has_changed(bench));
+  bench.store(1000, 0, 0xaaaaaaaa);
+  EXPECT_TRUE(has_changed(bench));
+  EXPECT_FALSE(has_changed(bench));
+  bench.store(2000, 0, 0xaaaaaaaa);
+  EXPECT_FALSE(has_changed(bench));
+  bench.store(3000, 0, 0xbbbbbbbb, 0);
+  EXPECT_FALSE(has_changed(bench));
+  bench.store(4000, 0, 0xbbbbbbaa, 0x1);
+  EXPECT_FALSE(has_changed(bench));
+  bench.store(5000, 0, 0xbbbbbbaa, 0x80000000);
+  EXPECT_TRUE(has_changed(bench));
+  bench.atomic_add(6000, 256, {0, 0});
+  EXPECT_FALSE(has_changed(bench));
+  bench.atomic_add(7000, 256, {0, 1});
+  EXPECT_TRUE(has_changed(bench));
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ constexpr Form forms[] = {
     {"addc", "addc{.cc}.type d, a, b"},
     {"alloca", "alloca.u64 pointer, size{, alignment}"},
     {"and", "and.type d, a, b with .pred, .b16, .b32 or .b64"},
+    {"applypriority", "applypriority{.global}.L2::evict_normal [a], 128"},
     {"atom", "atom{.order}{.scope}{.space}.operation.type d, [a], b{, c}"},
     {"bar", "bar{.warp}.sync a{, threads}"},
     {"barrier", "barrier{.cta}.sync{.aligned} a{, threads}"},
@@ -36,8 +37,11 @@ constexpr Form forms[] = {
     {"cnot", "cnot.type d, a with .b16, .b32 or .b64"},
     {"copysign", "copysign.type d, a, b with .f32 or .f64"},
     {"cos", "cos.approx{.ftz}.f32 d, a"},
+    {"createpolicy",
+     "createpolicy.fractional.L2::priority.b64 d{, fraction}; also .range and .cvt"},
     {"cvt", "cvt{.rnd}{.ftz}{.sat}.to_type.from_type d, a"},
     {"cvta", "cvta{.to}.space.u64 d, a"},
+    {"discard", "discard{.global}.L2 [a], 128"},
     {"div", "div{.rnd}{.ftz}.type d, a, b"},
     {"dp2a", "dp2a.lo.type.type d, a, b, c with .u32 or .s32"},
     {"dp4a", "dp4a.type.type d, a, b, c with .u32 or .s32"},
@@ -47,6 +51,7 @@ constexpr Form forms[] = {
     {"fence", "fence{.sc, .acq_rel}.scope with .cta, .gpu or .sys"},
     {"fma", "fma.rnd{.ftz}{.sat}.type d, a, b, c"},
     {"fns", "fns.b32 d, mask, base, offset"},
+    {"griddepcontrol", "griddepcontrol.wait; also .launch_dependents"},
     {"isspacep", "isspacep.space p, a"},
     {"ld", "ld{.order}{.scope}{.space}{.vec}.type d, [a] with .v2 or .v4"},
     {"ldu", "ldu.global{.vec}.type d, [a]"},
@@ -138,15 +143,11 @@ constexpr Form forms[] = {
 
 /// What no part of the machine does, by how the names begin, and what does its work.
 constexpr Form not_modelled[] = {
-    {"applypriority", "cache residency is not modelled in this release: leave it out"},
     {"clusterlaunchcontrol", "clusters are not modelled in this release: compile for sm_80"},
     {"cp",
      "asynchronous copies are not modelled in this release: copy with ld and st, or compile "
      "for sm_75"},
-    {"createpolicy", "cache residency is not modelled in this release: leave it out"},
-    {"discard", "cache residency is not modelled in this release: leave it out"},
     {"getctarank", "clusters are not modelled in this release: compile for sm_80"},
-    {"griddepcontrol", "dependent launches are not modelled in this release: compile for sm_80"},
     {"ldmatrix", "matrix units are not modelled in this release: load with ld, multiply with fma"},
     {"mapa", "clusters are not modelled in this release: compile for sm_80"},
     {"mma", "matrix units are not modelled in this release: multiply with fma"},
@@ -160,6 +161,23 @@ constexpr Form not_modelled[] = {
     {"tld4", "gathers are not modelled in this release: fetch each texel with tex"},
     {"wgmma", "matrix units are not modelled in this release: multiply with fma"},
     {"wmma", "matrix units are not modelled in this release: multiply with fma"},
+};
+
+/// Modifiers that belong to what no part of the machine does.
+constexpr Form modifiers_not_modelled[] = {
+    {"async", "asynchronous accesses are not modelled in this release: use ld, st and red"},
+    {"bulk", "asynchronous accesses are not modelled in this release: use ld, st and red"},
+    {"cluster", "clusters are not modelled in this release: compile for sm_80"},
+    {"cta::cluster", "clusters are not modelled in this release: compile for sm_80"},
+    {"expect_tx",
+     "transactions belong to asynchronous copies, which are not modelled in this release"},
+    {"f32x2", "pairs of f32 are not modelled in this release: compute each with .f32"},
+    {"mbarrier_init", "clusters are not modelled in this release: compile for sm_80"},
+    {"oob", "it belongs to tensor maps, which are not modelled in this release"},
+    {"pack", "packing is not modelled in this release: convert each value, then use prmt or bfi"},
+    {"rs", "stochastic rounding is not modelled in this release: round with .rn"},
+    {"shared::cluster", "clusters are not modelled in this release: compile for sm_80"},
+    {"xorsign", "compute the sign with xor, and the rest with .abs of each operand"},
 };
 
 template <std::size_t n>
@@ -180,6 +198,10 @@ std::vector<std::string> instruction_names() {
   std::vector<std::string> names;
   for (const Form& form : forms) names.emplace_back(form.name);
   return names;
+}
+
+std::string modifier_advice(const std::string& modifier) {
+  return std::string(find(modifiers_not_modelled, modifier));
 }
 
 std::string instruction_advice(const std::string& name) {

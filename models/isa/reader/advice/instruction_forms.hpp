@@ -14,6 +14,9 @@ std::string_view form_of(std::string_view name);
 /// All names that have a form.
 std::vector<std::string> instruction_names();
 
+/// Why a modifier is not supported, and what to do instead; "" if nothing more is known of it.
+std::string modifier_advice(const std::string& modifier);
+
 /// "write it as ...", with the form of the instruction `name` or, if that is a slip of the pen, of
 /// the nearest; for an instruction that is not modelled, what does its work.
 std::string instruction_advice(const std::string& name);

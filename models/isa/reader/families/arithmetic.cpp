@@ -105,7 +105,7 @@ void take_modifiers(PtxInstruction& instruction) {
   for (const OwnModifiers& own : own_modifiers)
     if (own.opcode == operation.opcode) own.take(modifiers, operation);
   operation.type = modifiers.take_type();
-  if (operation.type == Type::none) instruction.fail("needs a type");
+  if (operation.type == Type::none) instruction.lacks_type();
   if (has_trait(operation.opcode, has_two_types)) {
     operation.source_type = modifiers.take_type();
     if (operation.source_type == Type::none) operation.source_type = operation.type;
@@ -118,6 +118,11 @@ void ArithmeticReader::alu(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   take_modifiers(instruction);
   const std::string_view letters = facts_of(operation.opcode).operands;
+  const bool chooses = operation.opcode == Opcode::min || operation.opcode == Opcode::max;
+  if (chooses && instruction.arguments() == 4)
+    instruction.fail(instruction.at(),
+                     instruction.text() + ": of three values is not supported in this release",
+                     "take it of two of them, then of the result and the third");
   instruction.expect_arguments(letters.size(), letters.size());
   if (operation.part == ir::MulPart::wide && doubled(operation.type) == Type::none)
     instruction.fail("no such instruction");
@@ -179,7 +184,7 @@ void ArithmeticReader::selection(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   operation.flush = instruction.modifiers.take("ftz");
   operation.type = instruction.modifiers.take_type();
-  if (operation.type == Type::none) instruction.fail("needs a type");
+  if (operation.type == Type::none) instruction.lacks_type();
   instruction.expect_arguments(4, 4);
   operation.destinations.push_back(
       operands_.destination(instruction, instruction.argument(0), operation.type));

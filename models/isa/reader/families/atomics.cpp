@@ -24,6 +24,7 @@ void AtomicReader::atomic(PtxInstruction& instruction) {
   const bool returns = operation.opcode == Opcode::atom;
   // Operations share words with nothing that qualifies memory.
   operation.atomic = modifiers.take_one(atomic_operations, AtomicOperation::none);
+  const std::size_t hints = take_cache_hint(modifiers);
   read_qualifiers(instruction);
   if (operation.ordering == Ordering::weak) operation.ordering = Ordering::relaxed;
   if (operation.scope == Scope::none) operation.scope = Scope::gpu;
@@ -31,6 +32,7 @@ void AtomicReader::atomic(PtxInstruction& instruction) {
   operation.flush = modifiers.take("ftz");
   const bool vector = operation.elements > 1;
   operation.type = read_memory_type(instruction);
+  instruction.refuse_known();
   if (operation.atomic == AtomicOperation::none) instruction.fail("needs an operation");
   if (!atomic_exists({operation.atomic, operation.type, operation.elements}) ||
       (vector && operation.type == Type::b64))
@@ -40,7 +42,8 @@ void AtomicReader::atomic(PtxInstruction& instruction) {
     instruction.fail("state space is not supported");
   const std::size_t first = returns ? 1 : 0;
   const std::size_t data = operation.atomic == AtomicOperation::cas ? 2 : 1;
-  instruction.expect_arguments(first + 1 + data, first + 1 + data);
+  instruction.expect_arguments(first + 1 + data + hints, first + 1 + data + hints);
+  if (hints > 0) check_cache_hint(instruction, operands_);
   if (returns)
     for (const Argument& to : elements(code_, instruction, instruction.argument(0)))
       operation.destinations.push_back(operands_.destination(instruction, to, operation.type));

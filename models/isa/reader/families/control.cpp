@@ -2,6 +2,10 @@
 /// Source: PTX ISA 8.x, section 9.7.12 "Control Flow Instructions" and 9.7.19.
 #include "models/isa/reader/families/control.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 namespace lockstep::isa {
 
 void ControlReader::plain(PtxInstruction& instruction) {
@@ -26,6 +30,16 @@ void ControlReader::pmevent(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
+/// A grid begins when those before it in its stream have ended, with all that they stored: there is
+/// nobody to wait for, and nobody who could begin sooner.
+void ControlReader::dependent_launch(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  if (!modifiers.take("wait") && !modifiers.take("launch_dependents"))
+    instruction.fail("needs .wait or .launch_dependents");
+  instruction.expect_arguments(0, 0);
+  instruction.reject_rest();
+}
+
 void ControlReader::branch(PtxInstruction& instruction) {
   instruction.operation.uniform = instruction.modifiers.take("uni");
   instruction.expect_arguments(1, 1);
@@ -35,8 +49,8 @@ void ControlReader::branch(PtxInstruction& instruction) {
 
 void ControlReader::branch_indexed(PtxInstruction& instruction) {
   instruction.operation.uniform = instruction.modifiers.take("uni");
-  instruction.expect_arguments(2, 2);
   instruction.modifiers.take("idx");
+  instruction.expect_arguments(2, 2);
   const Argument& name = instruction.argument(1);
   const Symbol& table = code_.find(name);
   if (table.kind != Symbol::Kind::table)
@@ -51,17 +65,38 @@ void ControlReader::branch_indexed(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
+namespace {
+
+/// Functions of the device run time with which kernels launch kernels, by how their names begin.
+bool launches_kernels(std::string_view name) {
+  constexpr std::string_view beginnings[] = {
+      "__cuda_syscall_cnp",    "cudaLaunchDevice", "cudaGetParameterBuffer",
+      "cudaDeviceSynchronize", "cudaStreamCreate", "cudaStreamDestroy",
+      "cudaStreamWaitEvent",   "cudaEventCreate",  "cudaEventRecord",
+      "cudaEventDestroy",      "__cudaCDP"};
+  return std::any_of(std::begin(beginnings), std::end(beginnings),
+                     [&](std::string_view beginning) { return name.starts_with(beginning); });
+}
+
+}  // namespace
+
+UserError ControlReader::undefined(const Argument& callee) const {
+  const std::string where = place_in(code_.file(), callee.at);
+  if (launches_kernels(callee.text))
+    return UserError(where,
+                     "kernels that launch kernels are not supported in this release (" +
+                         callee.text + " is called)",
+                     "launch them from the host");
+  return UserError(where, "call of " + callee.text + ", which has no body in this module",
+                   "name the module that has it too; of the CUDA run time, assert, printf, malloc "
+                   "and free are modelled in this release");
+}
+
 void ControlReader::check_callee(const PtxInstruction& instruction, const Argument& callee) {
   const Symbol& target = code_.find(callee);
   if (target.kind != Symbol::Kind::function) return;
   const SourceFunction& called = code_.function(target);
-  if (!called.has_body)
-    code_.calls_undefined(
-        target.index,
-        UserError(place_in(code_.file(), callee.at),
-                  "call of " + callee.text + ", which has no body in this module",
-                  "name the module that has it too; of the CUDA run time, assert, printf, malloc "
-                  "and free are modelled in this release"));
+  if (!called.has_body) code_.calls_undefined(target.index, undefined(callee));
   if (called.code.is_entry)
     instruction.fail(callee.at, "call of kernel " + callee.text,
                      "make it a .func: kernels start no kernels in this release");

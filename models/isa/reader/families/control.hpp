@@ -16,8 +16,11 @@ class ControlReader : public FamilyReader {
   void plain(PtxInstruction& instruction);  ///< without operands: ret, exit, trap, brkpt
   void nanosleep(PtxInstruction& instruction);
   void pmevent(PtxInstruction& instruction);
+  void dependent_launch(PtxInstruction& instruction);
 
  private:
+  /// A call of what has no body in this module.
+  UserError undefined(const Argument& callee) const;
   void check_callee(const PtxInstruction& instruction, const Argument& callee);
 
   RunTimeCalls run_time_;

@@ -87,7 +87,7 @@ void ConversionReader::convert_address(PtxInstruction& instruction) {
     operation.destinations.push_back(operands_.predicate(instruction, instruction.argument(0)));
   } else {
     operation.type = modifiers.take_type();
-    if (operation.type == Type::none) instruction.fail("needs a type");
+    if (operation.type == Type::none) instruction.lacks_type();
     operation.destinations.push_back(
         operands_.destination(instruction, instruction.argument(0), operation.type));
   }

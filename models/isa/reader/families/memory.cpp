@@ -1,7 +1,8 @@
 /// Loads, stores, atomics, fences and prefetches.
 /// Source: PTX ISA 8.x, sections 9.7.9 and 9.7.13, "Memory Consistency Model" 8.
 ///
-/// Simplified: eviction and prefetch-size hints are read and have no effect.  All accesses go one
+/// Simplified: what says which lines caches should keep, eviction and prefetch-size hints,
+/// createpolicy, applypriority and discard, is read and has no effect.  All accesses go one
 /// way: no asynchronous copies or tensor maps, and no two virtual addresses of the same memory.  So
 /// fence.proxy.alias and .async have nothing to order and become no instruction; those of tensor
 /// maps, which also order ordinary accesses between threads, are plain fences.
@@ -13,11 +14,13 @@ namespace lockstep::isa {
 
 void MemoryReader::load(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
+  const std::size_t hints = take_cache_hint(instruction.modifiers);
   read_qualifiers(instruction);
   operation.type = read_memory_type(instruction);
   if (operation.elements > 4)
     instruction.fail("vectors of 8 are not supported in this release: use two of .v4");
-  instruction.expect_arguments(2, 2);
+  instruction.expect_arguments(2 + hints, 2 + hints);
+  if (hints > 0) check_cache_hint(instruction, operands_);
   for (const Argument& to : elements(code_, instruction, instruction.argument(0)))
     operation.destinations.push_back(operands_.destination(instruction, to, operation.type, true));
   if (operation.space == Space::parameter && parameter_access(instruction, false)) return;
@@ -27,11 +30,13 @@ void MemoryReader::load(PtxInstruction& instruction) {
 
 void MemoryReader::store(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
+  const std::size_t hints = take_cache_hint(instruction.modifiers);
   read_qualifiers(instruction);
   operation.type = read_memory_type(instruction);
   if (operation.elements > 4)
     instruction.fail("vectors of 8 are not supported in this release: use two of .v4");
-  instruction.expect_arguments(2, 2);
+  instruction.expect_arguments(2 + hints, 2 + hints);
+  if (hints > 0) check_cache_hint(instruction, operands_);
   std::vector<ir::Operand> data;
   for (const Argument& from : elements(code_, instruction, instruction.argument(1)))
     data.push_back(operands_.source(instruction, from, operation.type, true));
@@ -162,7 +167,10 @@ void MemoryReader::fence(PtxInstruction& instruction) {
   const bool old = modifiers.base() == "membar";
   operation.ordering = take_ordering(modifiers, old ? Ordering::sc : Ordering::acq_rel);
   operation.scope = take_scope(modifiers);
-  if (operation.scope == Scope::none) instruction.fail("needs a scope: .cta, .gpu or .sys");
+  if (operation.scope == Scope::none) {
+    instruction.refuse_known();
+    instruction.fail("needs a scope: .cta, .gpu or .sys");
+  }
   // Which bytes the fence of a tensor map is about does not matter.
   const std::size_t operands = proxy && operation.ordering == Ordering::acquire ? 2 : 0;
   instruction.expect_arguments(operands, operands);
@@ -171,6 +179,7 @@ void MemoryReader::fence(PtxInstruction& instruction) {
 
 void MemoryReader::prefetch(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
+  if (instruction.modifiers.take("tensormap")) return hint(instruction);
   operation.space = take_space(instruction.modifiers);
   operation.mode = instruction.modifiers.take("L2") ? 2 : 1;
   instruction.modifiers.take("L1");
@@ -178,6 +187,42 @@ void MemoryReader::prefetch(PtxInstruction& instruction) {
   instruction.expect_arguments(1, 1);
   operands_.address(instruction, instruction.argument(0));
   code_.finish(instruction);
+}
+
+void MemoryReader::hint(PtxInstruction& instruction) {
+  const std::string& base = instruction.modifiers.base();
+  const std::size_t sizes = base == "prefetch" ? 0 : 1;
+  take_space(instruction.modifiers);
+  if (base == "discard" && !instruction.modifiers.take("L2")) instruction.fail("needs .L2");
+  if (base == "applypriority" && !instruction.modifiers.take("L2::evict_normal"))
+    instruction.fail("needs .L2::evict_normal");
+  instruction.expect_arguments(1 + sizes, 1 + sizes);
+  operands_.address(instruction, instruction.argument(0));
+  if (sizes > 0) operands_.source(instruction, instruction.argument(1), Type::b32);
+  instruction.reject_rest();
+}
+
+void MemoryReader::create_policy(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  const bool fractional = modifiers.take("fractional"), range = modifiers.take("range");
+  const bool converts = modifiers.take("cvt");
+  if (fractional + range + converts != 1) instruction.fail("needs .fractional, .range or .cvt");
+  take_space(modifiers);
+  modifiers.take("L2");
+  modifiers.drop_starting("L2::");
+  if (modifiers.take_type() != Type::b64) instruction.fail("needs .b64");
+  instruction.expect_arguments(range ? 4 : converts ? 2 : 1, range ? 4 : 2);
+  ir::Operation made = instruction.plain(Opcode::mov, Type::b64);
+  made.guard = instruction.operation.guard;
+  made.destinations.push_back(
+      operands_.destination(instruction, instruction.argument(0), Type::b64));
+  if (range) operands_.address(instruction, instruction.argument(1));
+  ir::Operand zero;
+  zero.kind = Kind::immediate;
+  zero.type = Type::b64;
+  made.sources.push_back(zero);
+  instruction.reject_rest();
+  code_.append(std::move(made));
 }
 
 }  // namespace lockstep::isa

@@ -12,6 +12,10 @@ class MemoryReader : public FamilyReader {
   void store(PtxInstruction& instruction);
   void fence(PtxInstruction& instruction);
   void prefetch(PtxInstruction& instruction);
+  /// Tells caches about an address: becomes no instruction.
+  void hint(PtxInstruction& instruction);
+  /// A policy of L2, of which nobody asks what it says: zero.
+  void create_policy(PtxInstruction& instruction);
 
  private:
   bool parameter_access(PtxInstruction& instruction, bool is_store);

@@ -13,7 +13,7 @@ void MoveReader::move(PtxInstruction& instruction) {
     return;
   }
   operation.type = instruction.modifiers.take_type();
-  if (operation.type == Type::none) instruction.fail("needs a type");
+  if (operation.type == Type::none) instruction.lacks_type();
   instruction.expect_arguments(2, 2);
   const Argument& to = instruction.argument(0);
   const Argument& from = instruction.argument(1);

@@ -55,6 +55,14 @@ void read_qualifiers(PtxInstruction& instruction) {
   operation.elements = modifiers.take_one(vector_widths, std::uint8_t{1});
 }
 
+std::size_t take_cache_hint(Modifiers& modifiers) {
+  return modifiers.take("L2::cache_hint") ? 1 : 0;
+}
+
+void check_cache_hint(const PtxInstruction& instruction, OperandReader& operands) {
+  operands.source(instruction, instruction.argument(instruction.arguments() - 1), Type::b64);
+}
+
 Type read_memory_type(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   if (operation.elements == 1 && instruction.modifiers.take("b128")) {
@@ -62,7 +70,7 @@ Type read_memory_type(PtxInstruction& instruction) {
     return Type::b64;
   }
   const Type type = instruction.modifiers.take_type();
-  if (type == Type::none || type == Type::pred) instruction.fail("needs a type");
+  if (type == Type::none || type == Type::pred) instruction.lacks_type();
   return type;
 }
 

@@ -96,7 +96,9 @@ void WarpReader::match_or_reduce(PtxInstruction& instruction) {
     operation.atomic = modifiers.take_one(reductions, AtomicOperation::none);
   }
   operation.type = modifiers.take_type();
-  if (operation.type == Type::none) instruction.fail("needs a type");
+  if (operation.type == Type::none) instruction.lacks_type();
+  if (!match && (bytes_of(operation.type) != 4 || is_float(operation.type)))
+    instruction.fail("only .u32, .s32 and .b32 are supported in this release");
   instruction.expect_arguments(3, 3);
   register_and_predicate(instruction, instruction.argument(0));
   operation.sources.push_back(
@@ -133,7 +135,7 @@ void WarpReader::barrier(PtxInstruction& instruction) {
                                    : ir::BarrierMode::reduce_or;
     modifiers.take("or");
     operation.type = modifiers.take_type();
-    if (operation.type == Type::none) instruction.fail("needs a type");
+    if (operation.type == Type::none) instruction.lacks_type();
   } else if (!modifiers.take("sync")) {
     instruction.fail("is not supported");
   }

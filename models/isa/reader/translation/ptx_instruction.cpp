@@ -13,13 +13,27 @@ PtxInstruction::PtxInstruction(const std::string& name, const syntax::Statement&
 
 void PtxInstruction::expect_arguments(std::size_t least, std::size_t most) const {
   if (arguments() >= least && arguments() <= most) return;
+  reject_rest();  // another instruction, with other operands
   fail("takes " + std::to_string(least) + (most == least ? "" : " to " + std::to_string(most)) +
        " operands, not " + std::to_string(arguments()));
 }
 
 void PtxInstruction::reject_rest() const {
+  refuse_known();
   if (!modifiers.rest().empty())
     fail("modifier ." + modifiers.rest().front() + " is not supported here");
+}
+
+void PtxInstruction::refuse_known() const {
+  for (const std::string& modifier : modifiers.rest())
+    if (const std::string why = modifier_advice(modifier); !why.empty())
+      fail(at(), text() + ": modifier ." + modifier + " is not supported", why);
+}
+
+/// What stands last is mostly meant to be the type.
+void PtxInstruction::lacks_type() const {
+  reject_rest();
+  fail("needs a type");
 }
 
 ir::Operation PtxInstruction::plain(Opcode opcode, Type type) const {

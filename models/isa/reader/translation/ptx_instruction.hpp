@@ -20,6 +20,10 @@ struct PtxInstruction {
   void expect_arguments(std::size_t least, std::size_t most) const;
   /// Fails on modifiers that nobody took.
   void reject_rest() const;
+  /// Fails on those among them of which it is known why they are not supported.
+  void refuse_known() const;
+  /// No type was found among the modifiers.
+  [[noreturn]] void lacks_type() const;
   /// An operation at the same place, without the guard.
   ir::Operation plain(Opcode opcode, Type type) const;
 

@@ -200,5 +200,53 @@ TEST(Stall, OfAMachineThatNeverStartsIsReported) {
   EXPECT_NE(text[0].find("stalled at 0 fs"), std::string::npos) << text[0];
 }
 
+/// Wants to know what all wait for at 30 us, and at 50 us ends the run.
+struct Asking final : EpochObserver {
+  std::vector<std::string> told;
+  Time now;
+
+  void collect(Time end, std::span<const std::vector<std::byte>>) override { now = end; }
+  bool wants_account() const override { return now == 30_us || now == 50_us; }
+  void account(Time end, const std::string& waiting) override {
+    told.push_back(waiting);
+    if (end == 50_us) throw RunError("enough of" + waiting);
+  }
+};
+
+TEST(Account, IsGivenInTheOrderOfComponentsOnAnyRanks) {
+  const Graph graph = ring(6);
+  for (const int ranks : {1, 2, 3}) {
+    std::vector<std::string> ends(static_cast<std::size_t>(ranks));
+    LoopbackRanks(ranks).run([&](Communicator& communicator) {
+      std::string& end = ends[static_cast<std::size_t>(communicator.rank())];
+      Engine engine(graph, Assignment::spread(graph, ranks, 1),
+                    test::scripted([](std::uint32_t id, Scripted& c) {
+                      c.finished_when([] { return false; });
+                      for (int i = 0; i < 10; ++i) c.at(Time{i * 10'000'000'000ll}, nullptr);
+                      c.waits_for("number " + std::to_string(id));
+                    }),
+                    communicator, {});
+      Asking observer;
+      RunControl control;
+      try {
+        engine.run(observer, control);
+      } catch (const StoppedElsewhere&) {
+        end = "elsewhere";
+      } catch (const RunError& error) {
+        end = error.what();
+      }
+      if (communicator.rank() == 0) {
+        EXPECT_EQ(observer.told.size(), 2u);
+      }
+    });
+    std::string all;
+    for (int id = 0; id < 6; ++id)
+      all += "\n  unit[" + std::to_string(id) + "]: number " + std::to_string(id);
+    EXPECT_EQ(ends[0], "enough of" + all);
+    for (int rank = 1; rank < ranks; ++rank)
+      EXPECT_EQ(ends[static_cast<std::size_t>(rank)], "elsewhere");
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::failure_test

@@ -1,0 +1,68 @@
+/// Finds tenants that wait for ever.
+///
+/// At every epoch components say what they have seen of each tenant (noc/progress.hpp), and the
+/// host has the time for which none of it was progress.  That time runs ten times as fast while
+/// warps issue and wait for no page, since what polls would have seen a change at once; a tenth as
+/// fast while others get on, whose transfers and kernels it may wait for; and not at all then for a
+/// tenant without blocks on SMs, whose turn may come late.  So the same run finds the same at the
+/// same simulated time, whoever computes it.
+///
+/// Simplified: what counts for ever in a register, polling or not, gets on; see
+/// isa::backward_branch_limit.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/noc/progress.hpp"
+
+namespace lockstep {
+
+class ProgressWatch {
+ public:
+  /// `limit`: zero for none.
+  ProgressWatch(Time limit, std::size_t tenants) : limit_(limit), tenants_(tenants) {}
+
+  /// An epoch has ended; what all components have seen in it.
+  void look(Time end, std::span<const std::uint8_t> seen);
+  /// Tenants found by the last look for the first time since they last got on.
+  const std::vector<std::size_t>& found() const { return found_; }
+  /// Since when the tenant has not got on.
+  Time since(std::size_t tenant) const { return tenants_[tenant].since; }
+  Time limit() const { return limit_; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(tenants_, last_);
+  }
+
+ private:
+  /// One look sees too little of what warps do.
+  static constexpr std::uint32_t least_looks = 8;
+  static constexpr std::int64_t factor = 10;
+
+  struct OfTenant {
+    Time since;   ///< it last got on
+    Time waited;  ///< as it counts
+    std::uint32_t looks = 0;
+    bool was_found = false;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(since, waited, looks, was_found);
+    }
+  };
+  static bool gets_on(std::uint8_t bits) {
+    return (bits & progress::unfinished) == 0 || (bits & (progress::got_on | progress::stepped));
+  }
+  /// How much of an epoch counts.
+  static Time counted(Time epoch, std::uint8_t bits, bool others_get_on);
+
+  const Time limit_;
+  std::vector<OfTenant> tenants_;
+  Time last_;
+  std::vector<std::size_t> found_;
+};
+
+}  // namespace lockstep

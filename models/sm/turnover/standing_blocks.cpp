@@ -1,0 +1,143 @@
+#include "models/sm/turnover/standing_blocks.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "models/sm/access/lane_data.hpp"
+#include "models/sm/blocks/warp_set.hpp"
+
+namespace lockstep {
+namespace {
+
+using isa::Category;
+using isa::Instruction;
+
+constexpr std::size_t most_blocks = 4, most_places = 4;
+/// How far from where a warp stands what it polls is looked for.
+constexpr std::uint32_t reach = 64;
+
+std::string cause_of(const WarpStates& states, std::uint64_t bit) {
+  for (std::size_t cause = 0; cause < stall_causes; ++cause)
+    if ((states.waiting(static_cast<StallCause>(cause)) & bit) != 0)
+      return std::string("waits: ") + stall_cause_words[cause];
+  return "runs";
+}
+
+bool polls(const Instruction& instruction) {
+  return (instruction.category == Category::load || instruction.category == Category::atomic) &&
+         instruction.memory.space != isa::Space::constant &&
+         instruction.memory.space != isa::Space::parameter &&
+         instruction.memory.space != isa::Space::local;
+}
+
+/// The loop around `pc`: from the target of the next branch that leads back over it.
+std::optional<std::uint32_t> begin_of_loop(const isa::Program& program, std::uint32_t pc) {
+  const auto end = static_cast<std::uint32_t>(program.instructions.size());
+  for (std::uint32_t at = pc; at < end && at < pc + reach; ++at) {
+    const Instruction& instruction = program.instructions[at];
+    if (instruction.category == Category::branch && instruction.target <= pc)
+      return instruction.target;
+  }
+  return std::nullopt;
+}
+
+/// The load or atomic of the loop around `pc` that comes last before it, going round.
+std::optional<std::uint32_t> poll_of(const isa::Program& program, std::uint32_t pc) {
+  const std::optional<std::uint32_t> begin = begin_of_loop(program, pc);
+  if (!begin) return std::nullopt;
+  for (std::uint32_t at = pc + 1; at > *begin; --at)
+    if (polls(program.instructions[at - 1])) return at - 1;
+  const auto end = static_cast<std::uint32_t>(program.instructions.size());
+  for (std::uint32_t at = pc + 1; at < end && at < pc + reach; ++at)
+    if (polls(program.instructions[at])) return at;
+  return std::nullopt;
+}
+
+std::uint64_t value_of(const isa::WarpContext& context, isa::Operand operand, unsigned lane,
+                       bool wide) {
+  const std::uint32_t* row = context.row(operand);
+  std::uint64_t value = 0;
+  std::memcpy(&value, wide ? row + 2 * lane : row + lane, wide ? 8 : 4);
+  return value;
+}
+
+std::string what_it_polls(const ResidentBlocks& blocks, const Warp& warp, std::uint32_t pc,
+                          unsigned lane) {
+  const GridSlot& grid = blocks.grid_of(warp);
+  const std::optional<std::uint32_t> poll = poll_of(*grid.program, pc);
+  if (!poll) return "";
+  alignas(64) std::array<std::uint32_t, 64 * isa::warp_size> scratch{};
+  isa::WarpContext context = grid.context_of(warp.registers, scratch.data());
+  context.active = 1u << lane;
+  const Instruction& instruction = grid.instructions[*poll];
+  if ((grid.issue->records[*poll].flags & IssueRecord::computes_address) != 0) {
+    const Instruction& computation = grid.instructions[instruction.target];
+    computation.execute(computation, context);
+  }
+  LaneAddresses address;
+  lane_addresses(instruction, context, context.active, address);
+  const isa::MemoryFields& memory = instruction.memory;
+  std::string text = fmt::format(" and polls {} {:#x} (line {})",
+                                 memory.space == isa::Space::shared ? "shared address" : "address",
+                                 address[lane], grid.program->source_lines[*poll]);
+  if (memory.elements == 1 && instruction.destination[0].is_register())
+    text += fmt::format(", {:#x} when last read", value_of(context, instruction.destination[0],
+                                                           lane, memory.register_bytes == 8));
+  return text;
+}
+
+std::string standing_block(const ResidentBlocks& blocks, const WarpStates& states,
+                           const BlockSlot& block) {
+  std::map<std::pair<std::string, std::string>, std::size_t> places;  // by line and what it does
+  for_each_warp(block.warps, [&](WarpSlot slot) {
+    const Warp& warp = blocks.warp(slot);
+    if (warp.paths.finished()) return;
+    const isa::Program& program = *blocks.grid_of(warp).program;
+    warp.paths.for_each_path([&](std::uint32_t pc, std::uint32_t lanes) {
+      if (pc >= program.source_lines.size()) return;
+      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+      ++places[{std::to_string(program.source_lines[pc]),
+                cause_of(states, bit_of(slot)) + what_it_polls(blocks, warp, pc, lane)}];
+    });
+  });
+  std::string text;
+  std::size_t listed = 0;
+  for (const auto& [place, count] : places)
+    if (listed++ < most_places)
+      text += fmt::format("{}{} at line {} {}", text.empty() ? "" : "; ",
+                          count == 1 ? "a warp" : fmt::format("{} warps", count), place.first,
+                          place.second);
+  if (listed > most_places) text += fmt::format("; {} other places", listed - most_places);
+  return text;
+}
+
+}  // namespace
+
+std::string standing_blocks(const ResidentBlocks& blocks, const WarpStates& states,
+                            const std::vector<std::string>& tenants) {
+  std::string text;
+  std::size_t listed = 0;
+  std::uint64_t seen = 0;
+  for_each_warp(blocks.resident(), [&](WarpSlot slot) {
+    const Warp& first = blocks.warp(slot);
+    if ((seen >> first.block & 1) != 0) return;
+    seen |= std::uint64_t{1} << first.block;
+    if (listed++ >= most_blocks) return;
+    const BlockSlot& block = blocks.block_of(first);
+    const GridSlot& grid = blocks.grid_of(first);
+    text += fmt::format("{}tenant {}, kernel {} ({}), block ({}, {}, {}): {}",
+                        text.empty() ? "" : "\n    ", tenants.at(first.tenant), grid.program->name,
+                        grid.module->file, block.coordinates[0], block.coordinates[1],
+                        block.coordinates[2], standing_block(blocks, states, block));
+  });
+  if (listed > most_blocks) text += fmt::format("\n    and {} more blocks", listed - most_blocks);
+  return text;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,65 @@
+/// Whether the warps of an SM get on: a warp that only waits for somebody comes back to registers
+/// that it had before.
+///
+/// Now and then the registers and predicates of each warp, and the shared memory of its block, are
+/// looked at.  They have got on if they are unlike all that was seen of them lately.  What polls a
+/// word has few states, those of its loop; what counts, computes or follows pointers has new ones
+/// each time.  Blocks that have just come are not looked at, since the next ones will tell as much,
+/// by their ends.
+///
+/// A block is known by its grid and its index, so that one that leaves for memory and returns is
+/// not taken for a new one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "models/isa/recent_states.hpp"
+#include "models/noc/progress.hpp"
+#include "models/sm/blocks/resident_blocks.hpp"
+
+namespace lockstep {
+
+class WarpWatch {
+ public:
+  WarpWatch(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks);
+
+  /// Adds what tenants have done here since the last call; the statistics are up to date.
+  void take(Time now, std::span<std::uint8_t> tenants);
+  void serialize(Archive& archive);
+
+ private:
+  struct Block {
+    Time came, seen;
+    std::vector<isa::RecentStates> states;  ///< shared memory, then its warps; empty: not looked at yet
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(came, seen, states);
+    }
+  };
+  struct Counted {
+    std::uint64_t issued = 0, active_cycles = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(issued, active_cycles);
+    }
+  };
+
+  void count(std::span<std::uint8_t> tenants);
+  void look(Time now, std::span<std::uint8_t> tenants);
+  bool gets_on(BlockPlace place, Block& block);
+  std::uint64_t state_of(const Warp& warp) const;
+
+  SmStatistics& statistics_;
+  ResidentBlocks& blocks_;
+  const Time limit_;
+  const Time period_;  ///< between two looks
+  std::int64_t looks_ = 0;
+  std::vector<Counted> counted_;                                    ///< by tenant
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Block> known_;  ///< by grid and index
+};
+
+}  // namespace lockstep
