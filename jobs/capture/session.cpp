@@ -289,7 +289,7 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
                       Bytes parameters, Reply& reply) {
   recorder_.note_cpu_writes();
   memory_.lowest_stray();  // of copies
-  std::vector<std::string> printed;
+  std::vector<std::string> printed, warnings;
   isa::Launch launch{.module = *kernel.module,
                      .kernel = kernel.index,
                      .grid = {how.blocks[0], how.blocks[1], how.blocks[2]},
@@ -297,8 +297,11 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
                      .dynamic_shared_bytes = how.shared_bytes,
                      .parameters = {parameters.begin(), parameters.end()},
                      .global_addresses = *kernel.variables,
-                     .machine = {.sms = gpu_.sm.count, .warps_of_an_sm = gpu_.sm.warps},
-                     .printed = &printed};
+                     .machine = {.sms = gpu_.sm.count,
+                                 .warps_of_an_sm = gpu_.sm.warps,
+                                 .turn = gpu_.sm.turn_of_paths()},
+                     .printed = &printed,
+                     .warnings = &warnings};
   const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   const auto begin = std::chrono::steady_clock::now();
   try {
@@ -312,6 +315,8 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
   execution_seconds_ +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (const std::string& text : printed) reply.printed += text;
+  for (const std::string& text : warnings)
+    if (warned_.insert(text.substr(0, text.find(": "))).second) say("warning: " + text);
   if (sticky_ != success) return;
   warn_of_strays(kernel.recorded_name);
   recorder_.launch(kernel.recorded_name, how, parameters);

@@ -74,6 +74,7 @@ class Session {
   double execution_seconds_ = 0;
   std::vector<std::string> named_unsupported_;
   std::set<std::string> strayed_kernels_;
+  std::set<std::string> warned_;  ///< files and lines of kernels
 };
 
 }  // namespace lockstep::capture

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/isa/control_flow/control_flow.hpp"
+#include "models/isa/encode/waiting_loops.hpp"
 
 namespace lockstep::isa {
 
@@ -44,6 +45,7 @@ std::optional<Program> Encoder::encode() {
   for (const LinkedFunction& f : program_.link().functions) function(f);
   calls_.resolve();
   find_needs(program);
+  find_waiting_loops(program);
   return std::move(program);
 }
 

@@ -8,6 +8,7 @@
 
 #include "models/isa/interpreter/barriers.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
+#include "models/isa/interpreter/line_warnings.hpp"
 #include "models/isa/interpreter/warp.hpp"
 #include "models/isa/interpreter/word_access.hpp"
 #include "models/isa/text/module_text.hpp"
@@ -24,6 +25,7 @@ struct LaunchState {
   ModuleText text;
   std::uint32_t threads = 0;  ///< per block
   InterpreterCounts counts;
+  LineWarnings warnings;
 
   LaunchState(const Launch& given, FlatMemory& flat);
 };
@@ -42,6 +44,10 @@ class BlockRunner {
 
  private:
   using Warp = InterpretedWarp;
+
+  /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.
+  bool unblock();
+  void warn_of_absent(Warp& warp);
 
   // block_runner.cpp
   std::uint64_t run_warp(std::uint32_t w, std::uint64_t budget);

@@ -108,6 +108,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
   LaunchState state(launch, memory);
   if (launch.executions != nullptr) launch.executions->resize(state.program.instructions.size());
   run_blocks(state, 0, 1);
+  state.warnings.append_to(launch.warnings);
   return state.counts;
 }
 
@@ -118,6 +119,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
     return interpret(launch, memory);
   check(launch, program);
   std::vector<InterpreterCounts> counts(workers);
+  std::vector<LineWarnings> warnings(workers);
   std::vector<std::exception_ptr> mistakes(workers);
   {
     std::vector<std::jthread> running;  // all at once: blocks may wait for each other
@@ -127,6 +129,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
           LaunchState state(launch, own);
           run_blocks(state, worker, workers);
           counts[worker] = state.counts;
+          warnings[worker] = state.warnings;
         } catch (...) {
           mistakes[worker] = std::current_exception();
         }
@@ -134,6 +137,8 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
   }
   for (const std::exception_ptr& mistake : mistakes)
     if (mistake) std::rethrow_exception(mistake);
+  for (unsigned worker = 1; worker < workers; ++worker) warnings[0].add(warnings[worker]);
+  warnings[0].append_to(launch.warnings);
   InterpreterCounts sum;
   for (const InterpreterCounts& one : counts) {
     sum.warp_instructions += one.warp_instructions;

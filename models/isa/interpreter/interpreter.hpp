@@ -22,9 +22,10 @@
 
 namespace lockstep::isa {
 
-/// What kernels can ask about the whole machine: %nsmid, %nwarpid.
+/// What kernels can ask about the whole machine: %nsmid, %nwarpid; and what they may rely on.
 struct MachineSize {
   std::uint32_t sms = 1, warps_of_an_sm = 64;
+  std::uint32_t turn = 64;  ///< of paths that wait for each other, see WarpPaths; 0: they have none
 };
 
 struct Launch {
@@ -40,6 +41,8 @@ struct Launch {
   std::vector<std::uint64_t>* executions = nullptr;
   /// When not null: what printf printed, one text for each time that lanes of a warp did together.
   std::vector<std::string>* printed = nullptr;
+  /// When not null: what the user should know, at most one text for each line of PTX.
+  std::vector<std::string>* warnings = nullptr;
   /// When given: told where a kernel loads, from `address`, the first byte of fresh memory.
   std::function<void(std::uint64_t address, const std::string& where)> fresh_read{};
 };
