@@ -24,13 +24,13 @@ std::string gone_on_text(const WarpPaths::Absent& absent) {
   if (absent.lanes == 0)
     return fmt::format(
         "lane {} executes an instruction with the mask {:#010x}, which does not name it (undefined "
-        "by PTX): it hears of the lanes that the mask names",
-        absent.waiting, absent.members);
+        "by PTX): it hears of the lanes that the mask names - {}",
+        absent.waiting, absent.members, never_met_advice);
   return fmt::format(
       "an instruction with the mask {:#010x} goes on without {} of its warp, which the mask names "
       "and which do not come to it: what comes from there is zero (undefined by PTX; hardware goes "
-      "on, too)",
-      absent.members, lane_list(absent.lanes));
+      "on, too) - {}",
+      absent.members, lane_list(absent.lanes), never_met_advice);
 }
 
 std::string never_met_text(const WarpPaths::Absent& absent) {
