@@ -288,8 +288,8 @@ bool Host::finished() const {
 
 void Host::serialize(Archive& archive) {
   archive.section("host", 8);
-  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, warned_, foreign_, all_settled_,
-          issue_held_);
+  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, warned_, foreign_,
+          all_settled_, issue_held_);
   for (const auto& run : runs_) run->serialize(archive);
 }
 

@@ -7,15 +7,15 @@
 /// return address; `ret` ends lanes up to there, `exit` everywhere.
 ///
 /// Forward progress (independent thread scheduling, from Volta on).  A path runs until it waits,
-/// meets others or ends - or until it has used up its turn in a loop whose end depends on what other
-/// threads write (isa/encode/waiting_loops): `turn` backward branches without a lane of it leaving
-/// the loop, where the loop's reads are atomics or strong loads; 2048 times as many where they are
-/// weak.  Then the warp's other paths run.  When all have used up their turns, or wait for named
-/// lanes that cannot come, lanes that wait for others to meet give that up, innermost first: they
-/// go on alone, and are to meet the others at the next branch of the code that follows, or behind
-/// it.  A path that has used up a turn has turns of one backward branch until it meets others.
-/// Paths that have parted so become one when a barrier or a `.sync` instruction lets them go on
-/// together.  With `turn` zero (before Volta) none of this happens.
+/// meets others or ends - or until it has used up its turn in a loop whose end depends on what
+/// other threads write (isa/encode/waiting_loops): `turn` backward branches without a lane of it
+/// leaving the loop, where the loop's reads are atomics or strong loads; 2048 times as many where
+/// they are weak.  Then the warp's other paths run.  When all have used up their turns, or wait for
+/// named lanes that cannot come, lanes that wait for others to meet give that up, innermost first:
+/// they go on alone, and are to meet the others at the next branch of the code that follows, or
+/// behind it.  A path that has used up a turn has turns of one backward branch until it meets
+/// others. Paths that have parted so become one when a barrier or a `.sync` instruction lets them
+/// go on together.  With `turn` zero (before Volta) none of this happens.
 ///
 /// A shuffle, vote, match or reduction that names all 32 lanes goes on without those that cannot
 /// come, as hardware does, which has no check there; Absent tells of it.
@@ -48,7 +48,8 @@ inline constexpr std::uint32_t longest_turn = 1'000'000;
 /// For the report on a machine whose paths have no turns.
 inline constexpr const char* no_turns_advice =
     "this machine has no independent thread scheduling (sm.thread_scheduling: warp, as before "
-    "Volta): lanes of a warp that wait for each other never meet, one path runs until it waits at a "
+    "Volta): lanes of a warp that wait for each other never meet, one path runs until it waits at "
+    "a "
     "barrier, meets the others or ends";
 
 class WarpPaths {
@@ -62,7 +63,7 @@ class WarpPaths {
   struct Absent {
     std::uint32_t pc = 0;
     std::uint32_t members = 0;
-    std::uint32_t lanes = 0;  ///< that it names and that did not come
+    std::uint32_t lanes = 0;    ///< that it names and that did not come
     std::uint32_t waiting = 0;  ///< a lane that came; the mask may not name it
   };
 
@@ -221,8 +222,8 @@ class WarpPaths {
     template <class Archive>
     void serialize(Archive& archive) {
       auto s = static_cast<std::uint8_t>(state);
-      archive(pc, mask, reconvergence, members, parent, children, s, spent, wait_begin,
-              wait_end, spun, spins, apart);
+      archive(pc, mask, reconvergence, members, parent, children, s, spent, wait_begin, wait_end,
+              spun, spins, apart);
       state = static_cast<State>(s);
     }
   };

@@ -6,8 +6,8 @@ namespace {
 /// Takes the lock at [%rd1 + `lock`].
 std::string take(unsigned lock, const std::string& label) {
   const std::string at = "[%rd1+" + std::to_string(lock) + "]";
-  return label + ":\natom.global.cas.b32 %r2, " + at + ", 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra " +
-         label + ";\n";
+  return label + ":\natom.global.cas.b32 %r2, " + at +
+         ", 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra " + label + ";\n";
 }
 std::string give(unsigned lock) {
   return "membar.gl;\natom.global.exch.b32 %r3, [%rd1+" + std::to_string(lock) + "], 0;\n";
@@ -15,13 +15,13 @@ std::string give(unsigned lock) {
 /// Not atomic: right only under a lock.
 std::string count(unsigned word) {
   const std::string at = "[%rd1+" + std::to_string(word) + "]";
-  return "ld.volatile.global.u32 %r4, " + at + ";\nadd.u32 %r4, %r4, 1;\nst.volatile.global.u32 " + at +
-         ", %r4;\n";
+  return "ld.volatile.global.u32 %r4, " + at + ";\nadd.u32 %r4, %r4, 1;\nst.volatile.global.u32 " +
+         at + ", %r4;\n";
 }
 std::string poll(const std::string& load, unsigned word, const std::string& value,
                  const std::string& label) {
-  return label + ":\n" + load + " %r5, [%rd1+" + std::to_string(word) + "];\nsetp.ne.u32 %p2, %r5, " +
-         value + ";\n@%p2 bra " + label + ";\n";
+  return label + ":\n" + load + " %r5, [%rd1+" + std::to_string(word) +
+         "];\nsetp.ne.u32 %p2, %r5, " + value + ";\n@%p2 bra " + label + ";\n";
 }
 
 /// Lane 0 sets the word that the others poll; `first`: the polling lanes are the arm that runs
@@ -63,9 +63,11 @@ std::vector<SpinningKernel> make() {
   };
   add("lock", take(0, "TRY") + count(4) + give(0), {0, 32});
   add("lock of two warps", take(0, "TRY") + count(4) + give(0), {0, 64}, 64);
-  add("lock, then a barrier",
+  add(
+      "lock, then a barrier",
       take(0, "TRY") + count(4) + give(0) + "bar.sync 0;\n" +
-          "ld.volatile.global.u32 %r6, [%rd1+4];\nadd.u64 %rd3, %rd3, 8;\nst.global.u32 [%rd3], %r6;\n",
+          "ld.volatile.global.u32 %r6, [%rd1+4];\nadd.u64 %rd3, %rd3, 8;\nst.global.u32 [%rd3], "
+          "%r6;\n",
       [] {
         std::vector<std::uint32_t> words(66, 64);
         words[0] = 0;
@@ -76,7 +78,8 @@ std::vector<SpinningKernel> make() {
       "mov.u32 %r7, 0;\nAGAIN:\n" + take(0, "TRY") + count(4) + give(0) +
           "add.u32 %r7, %r7, 1;\nsetp.lt.u32 %p3, %r7, 10;\n@%p3 bra AGAIN;\n",
       {0, 320});
-  add("nested locks", take(0, "OUTER") + take(4, "INNER") + count(8) + give(4) + count(12) + give(0),
+  add("nested locks",
+      take(0, "OUTER") + take(4, "INNER") + count(8) + give(4) + count(12) + give(0),
       {0, 0, 32, 32});
   add("lock in a function", call_take + count(4) + give(0), {0, 32}, 32, take_function);
   add("tried in a function",
@@ -91,7 +94,8 @@ std::vector<SpinningKernel> make() {
   // Lane parity decides which of two locks comes first; who does not get the second gives the
   // first back.
   add("two locks, tried",
-      "and.b32 %r9, %r1, 1;\nshl.b32 %r9, %r9, 2;\ncvt.u64.u32 %rd4, %r9;\nadd.u64 %rd4, %rd1, %rd4;\n"
+      "and.b32 %r9, %r1, 1;\nshl.b32 %r9, %r9, 2;\ncvt.u64.u32 %rd4, %r9;\nadd.u64 %rd4, %rd1, "
+      "%rd4;\n"
       "xor.b32 %r9, %r9, 4;\ncvt.u64.u32 %rd5, %r9;\nadd.u64 %rd5, %rd1, %rd5;\n"
       "AGAIN:\nFIRST:\natom.global.cas.b32 %r2, [%rd4], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n"
       "@%p1 bra FIRST;\natom.global.cas.b32 %r2, [%rd5], 0, 1;\nsetp.eq.u32 %p2, %r2, 0;\n"
@@ -106,7 +110,8 @@ std::vector<SpinningKernel> make() {
     add("weakly read word" + order, flag("ld.global.u32", first), with_first(7, 7));
   }
   add("word that lanes at the meeting point set",
-      "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra MEET;\n" + poll("ld.volatile.global.u32", 0, "7", "POLL") +
+      "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra MEET;\n" +
+          poll("ld.volatile.global.u32", 0, "7", "POLL") +
           "MEET:\n@%p1 st.volatile.global.u32 [%rd1], 7;\n@!%p1 st.global.u32 [%rd3], %r5;\n",
       with_first(7, 7));
   // Lane 0 waits for an even number, lane 1 for an odd one; each adds one.

@@ -90,8 +90,7 @@ class CalledFunctions {
   explicit CalledFunctions(const Program& program) : program_(program) {}
 
   const Called& by(const Instruction& call) {
-    const std::uint32_t callee =
-        call.category == Category::call ? call.target : no_reconvergence;
+    const std::uint32_t callee = call.category == Category::call ? call.target : no_reconvergence;
     const auto known = by_entry_.find(callee);
     return known != by_entry_.end() ? known->second
                                     : by_entry_.emplace(callee, reached_from(callee)).first->second;
@@ -183,9 +182,7 @@ class LoopValues {
     for (const std::uint8_t destination : i.predicate_destination)
       if (destination != no_predicate) raise(predicates_[destination], value);
   }
-  Reads row(Operand operand) const {
-    return operand.is_register() ? rows_[operand.row()] : none;
-  }
+  Reads row(Operand operand) const { return operand.is_register() ? rows_[operand.row()] : none; }
   void raise(Reads& reads, Reads to) {
     if (reads >= to) return;
     reads = to;

@@ -139,7 +139,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
           fail(warp, static_cast<unsigned>(std::countr_zero(paths.mask())),
                "ten million backward branches without a lane leaving the loop",
                paths.takes_turns() ? "the loop waits for what no other thread does, or never ends"
-                                      : no_turns_advice);
+                                   : no_turns_advice);
         break;
       case Category::shuffle_vote:
       case Category::warp_barrier:
@@ -370,7 +370,8 @@ void BlockRunner::report_deadlock() const {
         state_.launch.module.file + ":" + std::to_string(state_.program.source_lines[pc]),
         "kernel " + state_.program.name + ", block " + three(warp.identity.block_index) +
             ", warp " + std::to_string(warp.identity.warp_in_block) + ": deadlock, " +
-            std::to_string(std::popcount(lanes)) + " threads wait at a barrier that the others do not reach",
+            std::to_string(std::popcount(lanes)) +
+            " threads wait at a barrier that the others do not reach",
         "let all threads of the block reach it");
   }
   LOCKSTEP_CHECK(false, "no warp runs, yet all have ended");

@@ -34,9 +34,10 @@ std::string gone_on_text(const WarpPaths::Absent& absent) {
 }
 
 std::string never_met_text(const WarpPaths::Absent& absent) {
-  return fmt::format("waits for ever for {} of its warp, which the mask {:#010x} names and which do "
-                     "not come to the same instruction",
-                     lane_list(absent.lanes), absent.members);
+  return fmt::format(
+      "waits for ever for {} of its warp, which the mask {:#010x} names and which do "
+      "not come to the same instruction",
+      lane_list(absent.lanes), absent.members);
 }
 
 }  // namespace lockstep::isa

@@ -96,11 +96,11 @@ void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const Iss
         paths.branch(active, instruction.target, instruction.reconvergence);
       }
       if (paths.backward_branches() >= isa::backward_branch_limit) [[unlikely]]
-        mistakes_.user_error(
-            warp, pc, static_cast<unsigned>(std::countr_zero(mask)),
-            "ten million backward branches without a lane leaving the loop",
-            paths.takes_turns() ? "the loop waits for what no other thread does, or never ends"
-                                : isa::no_turns_advice);
+        mistakes_.user_error(warp, pc, static_cast<unsigned>(std::countr_zero(mask)),
+                             "ten million backward branches without a lane leaving the loop",
+                             paths.takes_turns()
+                                 ? "the loop waits for what no other thread does, or never ends"
+                                 : isa::no_turns_advice);
       break;
     case Category::branch_indexed: {
       ++statistics_.tenant[warp.tenant].branches;

@@ -322,11 +322,12 @@ struct SmParameters {
                choice({"independent", "warp"}),
                "lanes of a warp that wait for each other: they take turns (Volta and later), or "
                "wait for ever (before)")
-        .field("turn", &P::turn, 64, range(1, isa::longest_turn),
-               "backward branches of a loop that waits for other threads (it ends by what an atomic "
-               "or a volatile, relaxed or acquire load reads) without a lane leaving it, after "
-               "which independent lanes give way; 2048 times as many if it reads by weak loads",
-               "branches")
+        .field(
+            "turn", &P::turn, 64, range(1, isa::longest_turn),
+            "backward branches of a loop that waits for other threads (it ends by what an atomic "
+            "or a volatile, relaxed or acquire load reads) without a lane leaving it, after "
+            "which independent lanes give way; 2048 times as many if it reads by weak loads",
+            "branches")
         .field("sub_cores", &P::sub_cores, true,
                "each scheduler has its own units (a class must have as many units as schedulers, "
                "or it is shared by all)")

@@ -4,8 +4,8 @@
 /// "elect.sync".  Lanes that execute the instruction together take part; whether all members are
 /// there is decided before.  Each lane gets the outcome among the lanes that its own member mask
 /// names - ptxas has the mask applied to a vote's result -, be it one of them or not (undefined in
-/// PTX).  If none of them is there: no lane votes or has a value, so that all and uni hold, a match,
-/// a reduction and the number of the elected lane are zero, and none is elected.
+/// PTX).  If none of them is there: no lane votes or has a value, so that all and uni hold, a
+/// match, a reduction and the number of the elected lane are zero, and none is elected.
 ///
 /// Simplified: a value shuffled from a lane that does not take part (undefined in PTX) is zero.
 #ifdef __AVX512F__
@@ -74,8 +74,8 @@ void shuffle(const Instruction& instruction, WarpContext& context) {
 }
 
 /// Lanes of one path may name different masks, as 16 lanes do that search a tree node together:
-/// each set of lanes with the same mask is an exchange of its own.  `active` are those lanes, `path`
-/// the lanes that they hear of.
+/// each set of lanes with the same mask is an exchange of its own.  `active` are those lanes,
+/// `path` the lanes that they hear of.
 template <Execute exchange>
 void among_members(const Instruction& instruction, WarpContext& context) {
   const u32 active = context.active, path = context.path;

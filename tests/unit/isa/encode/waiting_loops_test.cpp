@@ -26,13 +26,13 @@ void expect_marks(const std::string& body, Marks expected, const std::string& fu
   EXPECT_EQ(marks_of(module.kernels[0].lowered), expected) << body << "(lowered)";
 }
 
-const std::string count_to_n =
-    "add.u32 %r7, %r7, 1;\nsetp.lt.u32 %p3, %r7, %r8;\n@%p3 bra LOOP;\n";
+const std::string count_to_n = "add.u32 %r7, %r7, 1;\nsetp.lt.u32 %p3, %r7, %r8;\n@%p3 bra LOOP;\n";
 
 TEST(WaitingLoops, ALockAndAPolledWordWaitStrongly) {
-  expect_marks("LOOP:\natom.global.cas.b32 %r2, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n"
-               "@%p1 bra LOOP;\n",
-               Marks::strong);
+  expect_marks(
+      "LOOP:\natom.global.cas.b32 %r2, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n"
+      "@%p1 bra LOOP;\n",
+      Marks::strong);
   for (const std::string load : {"ld.volatile.global.u32", "ld.relaxed.gpu.global.u32",
                                  "ld.acquire.sys.global.u32", "ld.volatile.u32"})
     expect_marks("LOOP:\n" + load + " %r2, [%rd1];\nsetp.ne.u32 %p1, %r2, 5;\n@%p1 bra LOOP;\n",
@@ -46,29 +46,34 @@ TEST(WaitingLoops, AWeaklyReadWordWaitsWeakly) {
 
 TEST(WaitingLoops, ALoopThatCountsDoesNotWaitWhateverItReads) {
   const std::string begin = "mov.u32 %r7, 0;\nmov.u32 %r8, %ntid.x;\nLOOP:\n";
-  expect_marks(begin + "atom.global.add.u32 %r2, [%rd1], 1;\nst.global.u32 [%rd3], %r2;\n" + count_to_n,
-               Marks::none);
+  expect_marks(
+      begin + "atom.global.add.u32 %r2, [%rd1], 1;\nst.global.u32 [%rd3], %r2;\n" + count_to_n,
+      Marks::none);
   expect_marks(begin + "ld.global.u32 %r2, [%rd3];\nst.global.u32 [%rd3+4], %r2;\n" + count_to_n,
                Marks::none);
   // What is read decides what the loop does, not whether it goes on.
-  expect_marks(begin + "ld.volatile.global.u32 %r2, [%rd3];\nsetp.eq.u32 %p1, %r2, 3;\n"
-                       "@%p1 bra NOT;\nbar.warp.sync 0xffffffff;\nst.global.u32 [%rd3+4], %r2;\nNOT:\n" +
-                   count_to_n,
-               Marks::none);
+  expect_marks(
+      begin +
+          "ld.volatile.global.u32 %r2, [%rd3];\nsetp.eq.u32 %p1, %r2, 3;\n"
+          "@%p1 bra NOT;\nbar.warp.sync 0xffffffff;\nst.global.u32 [%rd3+4], %r2;\nNOT:\n" +
+          count_to_n,
+      Marks::none);
 }
 
 TEST(WaitingLoops, AFlagThatIsSetUnderTheLockWaits) {
-  expect_marks("mov.u32 %r7, 0;\nLOOP:\natom.global.cas.b32 %r2, [%rd1], 0, 1;\n"
-               "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra NOT;\nbar.warp.sync 0xffffffff;\nmov.u32 %r7, 1;\n"
-               "atom.global.exch.b32 %r3, [%rd1], 0;\nNOT:\nsetp.eq.u32 %p2, %r7, 0;\n"
-               "@%p2 bra LOOP;\n",
-               Marks::strong);
+  expect_marks(
+      "mov.u32 %r7, 0;\nLOOP:\natom.global.cas.b32 %r2, [%rd1], 0, 1;\n"
+      "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra NOT;\nbar.warp.sync 0xffffffff;\nmov.u32 %r7, 1;\n"
+      "atom.global.exch.b32 %r3, [%rd1], 0;\nNOT:\nsetp.eq.u32 %p2, %r7, 0;\n"
+      "@%p2 bra LOOP;\n",
+      Marks::strong);
 }
 
 TEST(WaitingLoops, ALoopThatIsLeftInItsMiddleWaits) {
-  expect_marks("LOOP:\nld.volatile.global.u32 %r2, [%rd1];\nsetp.eq.u32 %p1, %r2, 5;\n@%p1 bra OUT;\n"
-               "nanosleep.u32 10;\nbra LOOP;\nOUT:\nst.global.u32 [%rd3], %r2;\n",
-               Marks::strong);
+  expect_marks(
+      "LOOP:\nld.volatile.global.u32 %r2, [%rd1];\nsetp.eq.u32 %p1, %r2, 5;\n@%p1 bra OUT;\n"
+      "nanosleep.u32 10;\nbra LOOP;\nOUT:\nst.global.u32 [%rd3], %r2;\n",
+      Marks::strong);
 }
 
 TEST(WaitingLoops, WhatACalledFunctionReadsCounts) {

@@ -80,7 +80,8 @@ TEST(Barrier, ABlockThatCanNeverGoOnIsReported) {
   for (const auto& [body, thread] : std::initializer_list<std::pair<std::string, std::string>>{
            {two_barriers, "(0, 0, 0): waits at a barrier for ever"},
            {ended, "(32, 0, 0): waits at a barrier for ever"},
-           {lanes, "(1, 0, 0): waits for ever for lane 0 of its warp, which the mask 0xffffffff"}}) {
+           {lanes,
+            "(1, 0, 0): waits for ever for lane 0 of its warp, which the mask 0xffffffff"}}) {
     IdealMachine machine(kernel_of(places + body, buffer), {});
     machine.launch("k", {1, 1, 1}, {128, 1, 1}, {machine.address(0), machine.address(0), 0});
     machine.run_to(1000);
