@@ -186,10 +186,22 @@ class WarpPaths {
   /// Taken backward branches since a lane last left a loop or the warp.
   std::uint32_t backward_branches() const { return backward_; }
 
+  /// A warp without a turn under way takes no more bytes than its paths: contexts that leave an SM
+  /// hold them.
   template <class Archive>
   void serialize(Archive& archive) {
+    const bool in_turn = spent_ != 0 || given_up_;
+    std::uint32_t packed = resumed_ | (in_turn ? 2U : 0U) | turn_ << 2;
     archive(pc_, mask_, reconvergence_, alive_, backward_, loop_end_, current_, top_, together_,
-            resumed_, turn_, spent_, wait_begin_, wait_end_, given_up_);
+            packed);
+    resumed_ = packed & 1;
+    turn_ = packed >> 2;
+    if ((packed & 2) != 0) {
+      archive(spent_, wait_begin_, wait_end_, given_up_);
+    } else {
+      spent_ = 0;
+      given_up_ = false;
+    }
     for (Node& n : inline_) n.serialize(archive);
     std::uint64_t more = overflow_.size();
     archive(more);
@@ -221,10 +233,18 @@ class WarpPaths {
 
     template <class Archive>
     void serialize(Archive& archive) {
-      auto s = static_cast<std::uint8_t>(state);
-      archive(pc, mask, reconvergence, members, parent, children, s, spent, wait_begin, wait_end,
-              spun, spins, apart);
-      state = static_cast<State>(s);
+      auto packed = static_cast<std::uint8_t>(static_cast<unsigned>(state) | spun << 4 |
+                                              spins << 5 | apart << 6 | (spent != 0) << 7);
+      archive(pc, mask, reconvergence, members, parent, children, packed);
+      state = static_cast<State>(packed & 15);
+      spun = (packed >> 4 & 1) != 0;
+      spins = (packed >> 5 & 1) != 0;
+      apart = (packed >> 6 & 1) != 0;
+      if ((packed >> 7 & 1) != 0) {
+        archive(spent, wait_begin, wait_end);
+      } else {
+        spent = 0;
+      }
     }
   };
 
@@ -266,7 +286,7 @@ class WarpPaths {
   }
   std::uint32_t limit() const { return turn_ * turns_of_weak_loops; }
   void spend(std::uint32_t target, std::uint32_t weight);
-  void leave_wait(std::uint32_t target, bool all);
+
   void yield(const Instruction* code);
   std::uint32_t next_in_turn() const;
   bool give_up_meeting(const Instruction* code);

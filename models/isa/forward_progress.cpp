@@ -78,11 +78,9 @@ void WarpPaths::branch_of_wait(const Instruction* code, std::uint32_t taken) {
 /// then is the loop.
 void WarpPaths::spend(std::uint32_t target, std::uint32_t weight) {
   const std::uint32_t end = loop_end_;  // jump() has just put it there
-  if (end > wait_end_ ? target > wait_begin_ : end < wait_begin_) {
-    spent_ = 0;
-    wait_begin_ = target;
-    wait_end_ = end;
-  } else if (end > wait_end_) {
+  const bool is_another = end > wait_end_ ? target > wait_begin_ : end < wait_begin_;
+  if (is_another) spent_ = 0;
+  if (spent_ == 0 || end > wait_end_) {
     wait_begin_ = target;
     wait_end_ = end;
   }

@@ -33,6 +33,22 @@ TRY:
 }
 """
 
+# Lane 0 sets the word that the others poll, when it has met them.
+POLL = HEAD + """\
+  .shared .align 4 .b32 word;
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra MEET;
+AGAIN:
+  ld.volatile.shared.u32 %r2, [word];
+  setp.ne.u32 %p2, %r2, 7;
+  @%p2 bra AGAIN;
+MEET:
+  @%p1 st.volatile.shared.u32 [word], 7;
+  @!%p1 st.global.u32 [%rd3], %r2;
+  ret;
+}
+"""
+
 # Every fourth lane executes INSTRUCTION (line 16), which makes %r2.
 PARTLY = HEAD + """\
   and.b32 %r3, %r1, 3;
@@ -95,6 +111,10 @@ class ThreadScheduling(ScenarioTest):
                 self.kernel(LOCK, gpu, "{blocks: 2, block: 64}")
                 self.assertIn("check passed", self.run_well("--check").stdout)
 
+    def test_a_polled_word_reaches_the_lanes_that_wait_for_it(self):
+        self.kernel(POLL)
+        self.assertIn("check passed", self.run_well("--check").stdout)
+
     def test_any_layout_and_any_interruption_give_the_same(self):
         self.kernel(LOCK, parameters="{blocks: 3, block: 64}")
         self.run_well("--output", "first.h5")
@@ -104,8 +124,8 @@ class ThreadScheduling(ScenarioTest):
                 self.assertEqual(self.lockstep("diff", "first.h5", "other.h5").returncode, 0)
 
     def test_a_machine_before_volta_says_that_it_cannot(self):
-        self.kernel(LOCK, "k20")
-        run = self.lockstep("run", "s.yaml", "--quiet", "--set", "gpu.sm.count=1")
+        self.kernel(POLL, "k20")
+        run = self.lockstep("run", "s.yaml", "--quiet")
         self.assertEqual(run.returncode, 1, run.stderr)
         self.assertIn("ten million backward branches", run.stderr)
         self.assertIn("sm.thread_scheduling: warp", run.stderr)
