@@ -1,5 +1,7 @@
 #include "models/isa/interpreter/block_runner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -14,8 +16,7 @@ namespace {
 constexpr std::uint64_t warp_slice = 2000;
 
 std::string three(const std::array<std::uint32_t, 3>& index) {
-  return "(" + std::to_string(index[0]) + ", " + std::to_string(index[1]) + ", " +
-         std::to_string(index[2]) + ")";
+  return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
 }
 
 std::array<std::uint32_t, 3> unfold(std::uint64_t number,
