@@ -12,8 +12,8 @@ enum Reads : std::uint8_t { none = 0, weakly = 1, strongly = 2 };
 
 /// Longest loop that is followed; the end of a longer one counts as read by weak loads.
 constexpr std::uint32_t longest_followed = 20'000;
-/// Instructions that are looked at in all loops of a program; later loops count as too long.
-constexpr std::uint64_t most_looked_at = 20'000'000;
+/// Values that are looked at in all loops of a program; later loops count as too long.
+constexpr std::uint64_t most_looked_at = 50'000'000;
 
 Reads read_by(const Instruction& instruction) {
   const MemoryFields& memory = instruction.memory;
@@ -28,10 +28,6 @@ Reads read_by(const Instruction& instruction) {
   if (instruction.category == Category::atomic) return memory.returns ? strongly : none;
   if (instruction.category != Category::load) return none;
   return memory.ordering == Ordering::weak ? weakly : strongly;
-}
-
-bool is_call(const Instruction& instruction) {
-  return instruction.category == Category::call || instruction.category == Category::call_indirect;
 }
 
 /// Visits the instructions of a function and of those that it calls, each once.
@@ -120,69 +116,133 @@ class CalledFunctions {
   std::map<std::uint32_t, Called> by_entry_;
 };
 
-/// The values of one loop, followed without regard to their order until nothing changes.
+/// What the registers and predicates hold at one instruction; `reached` by what is known so far.
+struct Values {
+  std::vector<Reads> rows, predicates;
+  bool reached = false;
+
+  /// Returns whether anything is new.
+  bool join(const Values& other) {
+    bool changed = !reached;
+    reached = true;
+    const auto raise = [&](std::vector<Reads>& to, const std::vector<Reads>& from) {
+      for (std::size_t i = 0; i < to.size(); ++i) {
+        changed |= to[i] < from[i];
+        to[i] = std::max(to[i], from[i]);
+      }
+    };
+    raise(rows, other.rows);
+    raise(predicates, other.predicates);
+    return changed;
+  }
+};
+
+/// The values of one loop, followed from its begin to its end until nothing changes.  What holds
+/// where branches lead is kept.
 class LoopValues {
  public:
   LoopValues(const Program& program, CalledFunctions& functions, std::uint32_t begin,
              std::uint32_t end)
       : program_(program),
         code_(program.instructions),
+        functions_(functions),
         begin_(begin),
         end_(end),
-        rows_(program.rows),
-        predicates_(program.predicates),
+        guards_(end - begin + 1),
         sent_(end - begin + 1) {
-    for (std::uint32_t pc = begin; pc <= end; ++pc)
-      if (is_call(code_[pc])) add(functions.by(code_[pc]));
-    while (pass()) ++passes_;
+    const Values nothing{std::vector<Reads>(program.rows), std::vector<Reads>(program.predicates)};
+    const auto add = [&](std::uint32_t pc) {
+      if (pc >= begin && pc <= end) at_.try_emplace(pc, nothing);
+    };
+    add(begin);
+    at_.at(begin).reached = true;
+    for (std::uint32_t pc = begin; pc <= end; ++pc) for_each_target(code_[pc], add);
+    do {
+      ++passes_;
+      changed_ = false;
+      pass();
+    } while (changed_);
   }
 
-  std::uint64_t looked_at() const { return std::uint64_t{passes_ + 1} * sent_.size(); }
+  std::uint64_t looked_at() const {
+    return passes_ * (sent_.size() + at_.size() * (program_.rows + program_.predicates));
+  }
   Reads guard_of(std::uint32_t pc) const {
-    const Instruction& i = code_[pc];
-    const Reads guard = i.guard == no_predicate ? none : predicates_[i.guard];
-    return std::max(guard, sent_[pc - begin_]);
+    return std::max(guards_[pc - begin_], sent_[pc - begin_]);
   }
 
  private:
-  bool pass() {
-    changed_ = false;
+  template <class Visit>
+  void for_each_target(const Instruction& i, Visit&& visit) const {
+    if (i.category == Category::branch) visit(i.target);
+    if (i.category == Category::branch_indexed)
+      for (const std::uint32_t target : program_.branch_tables[i.target]) visit(target);
+  }
+  void pass() {
+    Values values = at_.at(begin_);
     for (std::uint32_t pc = begin_; pc <= end_; ++pc) {
-      const Instruction& i = code_[pc];
-      const Reads guard = guard_of(pc);
-      if (i.category == Category::branch) {
-        if (guard != none && i.guard != no_predicate) send(pc, i.reconvergence, guard);
-        continue;
+      if (const auto known = at_.find(pc); known != at_.end()) {
+        if (values.reached) known->second.join(values);
+        values = known->second;
       }
-      Reads value = std::max(guard, read_by(i));
-      for (const Operand source : i.source) value = std::max(value, row(source));
-      for (const std::uint8_t source : i.predicate_source)
-        if (source != no_predicate) value = std::max(value, predicates_[source]);
-      if (value != none) write(i, value);
+      if (values.reached) execute(pc, values);
     }
-    return changed_;
+  }
+  void execute(std::uint32_t pc, Values& values) {
+    const Instruction& i = code_[pc];
+    const bool guarded = i.guard != no_predicate;
+    if (guarded) raise(guards_[pc - begin_], values.predicates[i.guard]);
+    const Reads guard = guard_of(pc);
+    switch (i.category) {
+      case Category::branch:
+        if (guarded && guard != none) send(pc, i.reconvergence, guard);
+        [[fallthrough]];
+      case Category::branch_indexed:
+        for_each_target(i, [&](std::uint32_t target) {
+          if (const auto known = at_.find(target); known != at_.end())
+            changed_ |= known->second.join(values);
+        });
+        values.reached = guarded;
+        break;
+      case Category::ret:
+      case Category::exit:
+      case Category::trap:
+        values.reached = guarded;
+        break;
+      case Category::call:
+      case Category::call_indirect:
+        add(functions_.by(i), values);
+        break;
+      default:
+        compute(i, guard, guarded, values);
+    }
+  }
+  void compute(const Instruction& i, Reads guard, bool guarded, Values& values) const {
+    Reads value = std::max(guard, read_by(i));
+    for (const Operand source : i.source)
+      if (source.is_register()) value = std::max(value, values.rows[source.row()]);
+    for (const std::uint8_t source : i.predicate_source)
+      if (source != no_predicate) value = std::max(value, values.predicates[source]);
+    const auto write = [&](Reads& to) { to = guarded ? std::max(to, value) : value; };
+    for (const Operand to : i.destination)
+      if (to.is_register())
+        for (std::uint32_t r = 0; r < program_.width(to.row()); ++r)
+          write(values.rows[to.row() + r]);
+    for (const std::uint8_t to : i.predicate_destination)
+      if (to != no_predicate) write(values.predicates[to]);
   }
   /// What stands between the branch and where its lanes meet is executed as the guard sends them.
   void send(std::uint32_t branch, std::uint32_t meet, Reads guard) {
     const std::uint32_t end = meet > branch ? std::min(meet, end_ + 1) : end_ + 1;
     for (std::uint32_t pc = branch + 1; pc < end; ++pc) raise(sent_[pc - begin_], guard);
   }
-  void add(const Called& called) {
-    for (const Operand row : called.rows) write(row, called.reads);
-    for (const std::uint8_t predicate : called.predicates)
-      raise(predicates_[predicate], called.reads);
+  void add(const Called& called, Values& values) const {
+    for (const Operand to : called.rows)
+      for (std::uint32_t r = 0; r < program_.width(to.row()); ++r)
+        values.rows[to.row() + r] = std::max(values.rows[to.row() + r], called.reads);
+    for (const std::uint8_t to : called.predicates)
+      values.predicates[to] = std::max(values.predicates[to], called.reads);
   }
-  void write(Operand row, Reads value) {
-    if (!row.is_register()) return;
-    for (std::uint32_t r = 0; r < program_.width(row.row()); ++r)
-      raise(rows_[row.row() + r], value);
-  }
-  void write(const Instruction& i, Reads value) {
-    for (const Operand destination : i.destination) write(destination, value);
-    for (const std::uint8_t destination : i.predicate_destination)
-      if (destination != no_predicate) raise(predicates_[destination], value);
-  }
-  Reads row(Operand operand) const { return operand.is_register() ? rows_[operand.row()] : none; }
   void raise(Reads& reads, Reads to) {
     if (reads >= to) return;
     reads = to;
@@ -191,11 +251,13 @@ class LoopValues {
 
   const Program& program_;
   const std::vector<Instruction>& code_;
+  CalledFunctions& functions_;
   const std::uint32_t begin_, end_;
-  std::vector<Reads> rows_, predicates_;
+  std::map<std::uint32_t, Values> at_;  ///< where branches lead
+  std::vector<Reads> guards_;           ///< by instruction
   std::vector<Reads> sent_;  ///< by instruction: of the branches that send lanes to it or past it
   bool changed_ = false;
-  unsigned passes_ = 0;
+  std::uint64_t passes_ = 0;
 };
 
 bool leaves(const Instruction& instruction, std::uint32_t begin, std::uint32_t end) {
