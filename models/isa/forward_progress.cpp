@@ -71,6 +71,11 @@ void WarpPaths::branch_of_wait(const Instruction* code, std::uint32_t taken) {
     if (!is_runnable(n) || node(n).mask != stay) continue;
     node(n).spins = true;
     if (n == current_) make_current(n);
+    // Those that leave go on at once: what they have waited for is theirs now, others want it.
+    const std::uint16_t meeting = node(n).parent;
+    if (meeting == none || !may_wait_here(meeting) || lanes_at(meeting) == 0) return;
+    store();
+    return let_go(meeting, code);
   }
 }
 
@@ -96,7 +101,7 @@ void WarpPaths::yield(const Instruction* code) {
   node(current_).spun = node(current_).spins = true;
   const std::uint32_t next = next_in_turn();
   if (next != none) return make_current(next);
-  if (go_on_without_absent(code) || give_up_meeting(code)) return;
+  if (give_up_meeting(code)) return;
   for (std::uint32_t n = 0; n < top_; ++n) node(n).spun = false;
   make_current(next_in_turn());
 }

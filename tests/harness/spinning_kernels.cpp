@@ -91,18 +91,6 @@ std::vector<SpinningKernel> make() {
       "nanosleep.u32 20;\nbra TRY;\nGOT:\n" +
           count(4) + give(0),
       {0, 32});
-  // Lane parity decides which of two locks comes first; who does not get the second gives the
-  // first back.
-  add("two locks, tried",
-      "and.b32 %r9, %r1, 1;\nshl.b32 %r9, %r9, 2;\ncvt.u64.u32 %rd4, %r9;\nadd.u64 %rd4, %rd1, "
-      "%rd4;\n"
-      "xor.b32 %r9, %r9, 4;\ncvt.u64.u32 %rd5, %r9;\nadd.u64 %rd5, %rd1, %rd5;\n"
-      "AGAIN:\nFIRST:\natom.global.cas.b32 %r2, [%rd4], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n"
-      "@%p1 bra FIRST;\natom.global.cas.b32 %r2, [%rd5], 0, 1;\nsetp.eq.u32 %p2, %r2, 0;\n"
-      "@%p2 bra BOTH;\natom.global.exch.b32 %r3, [%rd4], 0;\nbra AGAIN;\nBOTH:\n" +
-          count(8) + "membar.gl;\natom.global.exch.b32 %r3, [%rd5], 0;\n" +
-          "atom.global.exch.b32 %r3, [%rd4], 0;\n",
-      {0, 0, 32});
   for (const bool first : {false, true}) {
     const std::string order = first ? ", before it is set" : ", behind it";
     add("volatile word" + order, flag("ld.volatile.global.u32", first), with_first(7, 7));
