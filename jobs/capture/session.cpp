@@ -339,7 +339,7 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
                       Bytes parameters, Reply& reply) {
   recorder_.note_cpu_writes();
   memory_.lowest_stray();  // of copies
-  std::vector<std::string> printed;
+  std::vector<std::string> printed, warnings;
   isa::Launch launch{.module = *kernel.module,
                      .kernel = kernel.index,
                      .grid = {how.blocks[0], how.blocks[1], how.blocks[2]},
@@ -347,8 +347,11 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
                      .dynamic_shared_bytes = how.shared_bytes,
                      .parameters = {parameters.begin(), parameters.end()},
                      .global_addresses = *kernel.variables,
-                     .machine = {.sms = gpu_.sm.count, .warps_of_an_sm = gpu_.sm.warps},
-                     .printed = &printed};
+                     .machine = {.sms = gpu_.sm.count,
+                                 .warps_of_an_sm = gpu_.sm.warps,
+                                 .turn = gpu_.sm.turn_of_paths()},
+                     .printed = &printed,
+                     .warnings = &warnings};
   isa::FloatTrace floats(inexact_);
   const bool traces_floats = !kernel.is_ours() && (kernel.adds_floats || !inexact_.empty());
   if (traces_floats) launch.floats = &floats;
@@ -367,6 +370,8 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (races_) std::fputs(races_->news(kernel.recorded_name, kernel.file, launch).c_str(), stderr);
   for (const std::string& text : printed) reply.printed += text;
+  for (const std::string& text : warnings)
+    if (warned_.insert(text.substr(0, text.find(": "))).second) say("warning: " + text);
   if (sticky_ != success) return;
   if (traces_floats) inexact_.apply(floats);
   warn_of_strays(kernel.recorded_name);

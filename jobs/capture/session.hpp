@@ -94,7 +94,8 @@ class Session {
   std::optional<RaceReport> races_;    ///< only when asked for
   isa::InexactMemory inexact_;         ///< in the GPU's memory
   isa::InexactMemory inexact_copies_;  ///< at the host: of what was copied last, by its address
-  std::set<std::string> told_;  ///< lines that are said once
+  std::set<std::string> told_;         ///< lines that are said once
+  std::set<std::string> warned_;       ///< files and lines of kernels
 };
 
 }  // namespace lockstep::capture

@@ -62,7 +62,7 @@ void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t inde
   const SmParameters& sm = machine.parameters().gpu.sm;
   const FunctionalResult expected =
       run_functionally(tenant.name, tenant.workload, machine.module_of_tenant(index), nullptr,
-                       {.sms = sm.count, .warps_of_an_sm = sm.warps});
+                       {.sms = sm.count, .warps_of_an_sm = sm.warps, .turn = sm.turn_of_paths()});
   for (const std::string& warning : expected.warnings)
     result.text += fmt::format("check of {}: {}\n", tenant.name, warning);
   const TenantImages got = machine_images(tenant.workload, run);

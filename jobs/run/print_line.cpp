@@ -13,4 +13,9 @@ void print_line(std::string_view line) {
   std::fflush(stdout);
 }
 
+void print_warning(std::string_view warning) {
+  std::fprintf(stderr, "%slockstep: warning: %.*s\n", Terminal(stderr).clear_line(),
+               static_cast<int>(warning.size()), warning.data());
+}
+
 }  // namespace lockstep

@@ -81,6 +81,7 @@ struct Prepared {
                 {.capture = line.check,
                  .lowering = {},
                  .print = print_line,
+                 .warn = print_warning,
                  .block_profile = read_block_profile(scenario, parameters)}),
         assignment(
             partition(machine.graph(), {.ranks = ranks,

@@ -44,6 +44,7 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
       parameters_(with_places(checked(scenario, parameters))),
       capture_(options.capture),
       print_(options.print),
+      warn_(options.warn),
       block_profile_(options.block_profile),
       modules_(scenario, parameters_, options.lowering) {
   lay_out();
@@ -94,6 +95,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.memory_bytes_per_second = parameters_.gpu.memory.bytes_per_second();
   setup.capture = capture_;
   setup.print = print_;
+  setup.warn = warn_;
   setup.seed = parameters_.simulation.seed;
   setup.record_faults = parameters_.simulation.record_faults;
   setup.progress_limit = parameters_.simulation.progress_limit;

@@ -28,6 +28,7 @@ class Machine {
     bool capture = false;  ///< keep the final GPU bytes of checked buffers
     isa::LoweringOptions lowering;
     PrintedLines::Sink print = {};    ///< what gets the lines that kernels print
+    PrintedLines::Sink warn = {};     ///< what gets warnings about kernels
     BlockProfile block_profile = {};  ///< if the preemption goes by one
   };
   /// Loads the modules and validates every launch against them.  `scenario` must outlive this.
@@ -63,7 +64,7 @@ class Machine {
   const Scenario& scenario_;
   const MachineParameters parameters_;
   const bool capture_;
-  const PrintedLines::Sink print_;
+  const PrintedLines::Sink print_, warn_;
   const BlockProfile block_profile_;
   const LoadedModules modules_;
 

@@ -66,6 +66,7 @@ Host::Host(Setup setup)
       to_sms_(std::move(setup.to_sms)),
       to_cores_(std::move(setup.to_cores)),
       printed_(*setup.tenants, std::move(setup.print)),
+      warn_(std::move(setup.warn)),
       capture_(setup.capture),
       progress_(setup.progress_limit, setup.tenants->size()),
       link_bytes_(setup.tenants->size()),
@@ -146,6 +147,8 @@ void Host::take(const MessageHeader& message, const HostCycle& cycle) {
       break;
     case MessageKind::printed:
       return take_printed(message);
+    case MessageKind::warning:
+      return take_warning(message);
     default:
       LOCKSTEP_CHECK(false, "the host got a message of kind " + std::to_string(message.kind));
   }
@@ -173,6 +176,14 @@ void Host::take_printed(const MessageHeader& message) {
   const std::span<const std::byte> text = message.payload();
   printed_.add(message.body<TenantNotice>().tenant,
                {reinterpret_cast<const char*>(text.data()), text.size()});
+}
+
+void Host::take_warning(const MessageHeader& message) {
+  const std::string where = reinterpret_cast<const char*>(message.payload_data());
+  if (std::find(warned_.begin(), warned_.end(), where) != warned_.end()) return;
+  warned_.push_back(where);
+  const char* what = reinterpret_cast<const char*>(message.payload_data()) + where.size() + 1;
+  if (warn_) warn_(where + ": " + what);
 }
 
 void Host::take_violation(const MessageHeader& message, const HostCycle& cycle) {
@@ -282,9 +293,9 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 8);
-  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, foreign_, all_settled_,
-          issue_held_, progress_, link_bytes_, changed_);
+  archive.section("host", 9);
+  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, warned_, foreign_,
+          all_settled_, issue_held_, progress_, link_bytes_, changed_);
   for (const auto& run : runs_) run->serialize(archive);
 }
 

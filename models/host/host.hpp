@@ -34,6 +34,7 @@ class Host final : public Component, public GridCounter, public ProgressSource {
     Time progress_limit = Time::zero();
     DevicePages device_pages = DevicePages::fitting;
     PrintedLines::Sink print;  ///< what gets the lines that kernels print; may be empty
+    PrintedLines::Sink warn;   ///< what gets warnings about kernels; may be empty
     PolicyChoice fault_handling, prefetcher, eviction, page_manager;
     Link to_dispatcher, to_gmmu;
     std::vector<Link> to_partitions, to_sms, to_cores;
@@ -67,6 +68,7 @@ class Host final : public Component, public GridCounter, public ProgressSource {
   void serve(const MessageHeader& message, const HostCycle& cycle);
   void take_answer(const MessageHeader& message, const HostCycle& cycle);
   void take_printed(const MessageHeader& message);
+  void take_warning(const MessageHeader& message);
   void take_violation(const MessageHeader& message, const HostCycle& cycle);
   /// Passes on what the driver has mapped and unmapped, until nothing more comes of it.
   void follow_up(const HostCycle& cycle);
@@ -87,6 +89,8 @@ class Host final : public Component, public GridCounter, public ProgressSource {
   TenantServices services_;
   std::vector<Link> to_sms_, to_cores_;
   PrintedLines printed_;
+  PrintedLines::Sink warn_;
+  std::vector<std::string> warned_;  ///< places of which the user has been warned
   const bool capture_;
   ForeignInspection foreign_;
   ProgressWatch progress_;

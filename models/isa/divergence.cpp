@@ -4,7 +4,7 @@
 
 namespace lockstep::isa {
 
-void WarpPaths::start(std::uint32_t mask, std::uint32_t pc) {
+void WarpPaths::start(std::uint32_t mask, std::uint32_t pc, std::uint32_t turn) {
   if (top_ > inline_nodes) overflow_.clear();
   pc_ = pc;
   mask_ = alive_ = mask;
@@ -13,6 +13,9 @@ void WarpPaths::start(std::uint32_t mask, std::uint32_t pc) {
   current_ = none;
   top_ = 0;
   resumed_ = 0;
+  turn_ = turn;
+  spent_ = wait_begin_ = wait_end_ = 0;
+  given_up_ = false;
 }
 
 void WarpPaths::plant() {
@@ -54,23 +57,47 @@ void WarpPaths::remove(std::uint32_t n) {
 void WarpPaths::store() {
   if (current_ == none) return;
   node(current_).pc = pc_;
+  keep_turn(node(current_));
+}
+
+void WarpPaths::keep_turn(Node& n) const {
+  n.spent = spent_;
+  n.wait_begin = wait_begin_;
+  n.wait_end = wait_end_;
 }
 
 void WarpPaths::make_current(std::uint32_t n) {
   current_ = static_cast<std::uint16_t>(n);
-  const Node& chosen = node(n);
+  Node& chosen = node(n);
+  chosen.spun = false;
   pc_ = chosen.pc;
   mask_ = chosen.mask;
   reconvergence_ = chosen.reconvergence;
   resumed_ = chosen.state == State::gathered ? 1 : 0;
+  spent_ = chosen.spent;
+  wait_begin_ = chosen.wait_begin;
+  wait_end_ = chosen.wait_end;
+  if (!chosen.spins) return;
+  // The next backward branch of any such loop ends the turn.
+  spent_ = limit();
+  wait_begin_ = 0;
+  wait_end_ = no_reconvergence;
 }
 
 void WarpPaths::select() {
-  for (std::uint32_t n = top_; n-- > 0;)
-    if (node(n).state == State::running || node(n).state == State::gathered) {
+  std::uint32_t chosen = none;
+  for (std::uint32_t n = top_; n-- > 0;) {
+    if (!is_runnable(n)) continue;
+    if (chosen == none) chosen = n;
+    if (!node(n).spun) {
       make_current(n);
       return;
     }
+  }
+  if (chosen != none) {
+    make_current(chosen);
+    return;
+  }
   current_ = none;
   mask_ = 0;
   resumed_ = 0;
@@ -101,7 +128,11 @@ void WarpPaths::part(std::span<const Arm> arms, std::uint32_t meet) {
     // They meet where this path meets its parent anyway: its siblings.
     arm.parent = self.parent;
     arm.reconvergence = self.reconvergence;
+    arm.spins = self.spins;
+    arm.apart = self.apart;
+    keep_turn(arm);
   } else {
+    keep_turn(self);
     self.pc = meet;
     self.state = State::joining;
     arm.parent = current_;
@@ -169,6 +200,8 @@ void WarpPaths::reconverge() {
       if (n < top_ && node(n).state == State::gathered && node(n).pc + 1 == next &&
           (node(n).mask & lanes) != 0)
         move_to(static_cast<std::uint16_t>(n), next);
+    current_ = none;
+    become_one();
     select();
     return;
   }
@@ -185,6 +218,7 @@ void WarpPaths::call(std::uint32_t lanes, std::uint32_t target) {
 void WarpPaths::call(std::span<const Arm> arms) {
   plant();
   const std::uint16_t self = current_;
+  store();
   node(self).pc = pc_ + 1;
   node(self).state = State::calling;
   node(self).children = static_cast<std::uint16_t>(arms.size());
@@ -260,6 +294,7 @@ void WarpPaths::release(std::uint32_t lanes) {
   for (std::uint32_t n = top_; n-- > 0;)
     if (n < top_ && node(n).state == State::at_barrier && (node(n).mask & ~lanes) == 0)
       move_to(static_cast<std::uint16_t>(n), node(n).pc + 1);
+  become_one();
   // The running path goes on, whatever was released.
   if (before == none) select();
 }

@@ -5,16 +5,35 @@
 /// below them.  One leaf is current.  When it has to wait - at a barrier, or at a `.sync`
 /// instruction that names lanes not there yet - another leaf runs.  A call is an inner node at the
 /// return address; `ret` ends lanes up to there, `exit` everywhere.
-/// Source: Fung et al., "Dynamic Warp Formation", MICRO 2007, section 3 (immediate post-dominator
-/// reconvergence); design of the project for waiting paths.
 ///
-/// Simplified: a path runs until it waits, meets or ends; there is no fair switching between paths
-/// that spin on each other.  Backward branches without a lane leaving are counted for the report.
+/// Forward progress (independent thread scheduling, from Volta on).  A path runs until it waits,
+/// meets others or ends - or until it has used up its turn in a loop whose end depends on what
+/// other threads write (isa/encode/waiting_loops): `turn` backward branches without a lane of it
+/// leaving the loop, where the loop's reads are atomics or strong loads; 2048 times as many where
+/// they are weak.  Then the warp's other paths run.  When all have used up their turns, or wait for
+/// named lanes that cannot come, lanes that wait for others to meet give that up, innermost first:
+/// they go on alone, and are to meet the others at the next branch of the code that follows, or
+/// behind it.  A path that has used up a turn has turns of one backward branch until it meets
+/// others, and lanes that leave its loop go on at once. Paths that have parted so become one when a
+/// barrier or a `.sync` instruction lets them go on together.  With `turn` zero (before Volta) none
+/// of this happens.
+///
+/// A shuffle, vote, match or reduction that names all 32 lanes goes on without those that cannot
+/// come, as hardware does, which has no check there; Absent tells of it.
+/// Source: Fung et al., "Dynamic Warp Formation", MICRO 2007, section 3 (immediate post-dominator
+/// reconvergence); NVIDIA, "Tesla V100 Architecture", 2017, "Independent Thread Scheduling"; Diamos
+/// et al., US patent application 2016/0019066 (threads that wait at a convergence barrier are
+/// released when others yield); design of the project for turns and for where paths meet again.
+///
+/// Simplified: hardware's own turns are not known.  Backward branches without a lane leaving are
+/// counted for the report.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/isa/instruction.hpp"
@@ -23,6 +42,16 @@ namespace lockstep::isa {
 
 /// Backward branches of a warp without any lane leaving after which it counts as stuck.
 inline constexpr std::uint32_t backward_branch_limit = 10'000'000;
+/// Turns that a loop gets whose end depends on weak loads only.
+inline constexpr std::uint32_t turns_of_weak_loops = 2048;
+/// Most backward branches in a turn.
+inline constexpr std::uint32_t longest_turn = 1'000'000;
+/// For the report on a machine whose paths have no turns.
+inline constexpr const char* no_turns_advice =
+    "this machine has no independent thread scheduling (sm.thread_scheduling: warp, as before "
+    "Volta): lanes of a warp that wait for each other never meet, one path runs until it waits at "
+    "a "
+    "barrier, meets the others or ends";
 
 class WarpPaths {
  public:
@@ -31,8 +60,16 @@ class WarpPaths {
     std::uint32_t lanes = 0;
   };
 
-  /// All lanes of `mask` at `pc`; forgets everything before.
-  void start(std::uint32_t mask, std::uint32_t pc = 0);
+  /// What is wrong with the member mask of a `.sync` instruction.
+  struct Absent {
+    std::uint32_t pc = 0;
+    std::uint32_t members = 0;
+    std::uint32_t lanes = 0;    ///< that it names and that did not come
+    std::uint32_t waiting = 0;  ///< a lane that came; the mask may not name it
+  };
+
+  /// All lanes of `mask` at `pc`; forgets everything before.  `turn`: see "Forward progress".
+  void start(std::uint32_t mask, std::uint32_t pc = 0, std::uint32_t turn = 0);
 
   /// No lane is left.
   bool finished() const { return alive_ == 0; }
@@ -72,6 +109,9 @@ class WarpPaths {
       diverge(taken, target, meet);
     }
   }
+  /// The same for the current instruction of `code`, which decides whether the path goes on waiting
+  /// (flag_decides_wait): another path may be current afterwards.
+  void branch_of_wait(const Instruction* code, std::uint32_t taken);
   /// brx.idx: the arms' lanes together are mask().
   void branch(std::span<const Arm> arms, std::uint32_t meet);
 
@@ -122,13 +162,47 @@ class WarpPaths {
     return gather(members);
   }
 
+  /// When no path can run and lanes are left: lets lanes go on that wait for what cannot come.
+  /// Returns whether it has, so that a path is current.  `barriers_too`: no barrier will let any go
+  /// on either.
+  bool unblock(const Instruction* code, bool barriers_too);
+  /// The mask of the current instruction names the lane that executes it; if not, take_absent()
+  /// tells of it.
+  bool is_named(std::uint32_t members, unsigned lane) {
+    if ((members >> lane & 1) != 0) [[likely]]
+      return true;
+    absent_ = Absent{pc_, members, 0, lane};
+    return false;
+  }
+  /// What the instruction that this warp has just executed should not have been: gone on without
+  /// lanes, or executed by a lane that it does not name.
+  std::optional<Absent> take_absent() { return std::exchange(absent_, std::nullopt); }
+  /// The first path that waits for named lanes, and which of them are missing.
+  std::optional<Absent> first_incomplete() const;
+  /// Paths that wait for each other take turns: independent thread scheduling.
+  bool takes_turns() const { return turn_ != 0; }
+  /// Lanes have given up to meet others: the warp may stand where the compiler does not expect it.
+  bool has_given_up() const { return given_up_; }
+
   /// Taken backward branches since a lane last left a loop or the warp.
   std::uint32_t backward_branches() const { return backward_; }
 
+  /// A warp without a turn under way takes no more bytes than its paths: contexts that leave an SM
+  /// hold them.
   template <class Archive>
   void serialize(Archive& archive) {
+    const bool in_turn = spent_ != 0 || given_up_;
+    std::uint32_t packed = resumed_ | (in_turn ? 2U : 0U) | turn_ << 2;
     archive(pc_, mask_, reconvergence_, alive_, backward_, loop_end_, current_, top_, together_,
-            resumed_);
+            packed);
+    resumed_ = packed & 1;
+    turn_ = packed >> 2;
+    if ((packed & 2) != 0) {
+      archive(spent_, wait_begin_, wait_end_, given_up_);
+    } else {
+      spent_ = 0;
+      given_up_ = false;
+    }
     for (Node& n : inline_) n.serialize(archive);
     std::uint64_t more = overflow_.size();
     archive(more);
@@ -153,12 +227,25 @@ class WarpPaths {
     std::uint32_t members = 0;  ///< of gathering
     std::uint16_t parent = none, children = 0;
     State state = State::unused;
+    std::uint32_t spent = 0, wait_begin = 0, wait_end = 0;  ///< as below, while not current
+    bool spun = false;   ///< has used up its turn; others come first
+    bool spins = false;  ///< has used up a turn since it met others
+    bool apart = false;  ///< its lanes, or others, have given up to meet
 
     template <class Archive>
     void serialize(Archive& archive) {
-      auto s = static_cast<std::uint8_t>(state);
-      archive(pc, mask, reconvergence, members, parent, children, s);
-      state = static_cast<State>(s);
+      auto packed = static_cast<std::uint8_t>(static_cast<unsigned>(state) | spun << 4 |
+                                              spins << 5 | apart << 6 | (spent != 0) << 7);
+      archive(pc, mask, reconvergence, members, parent, children, packed);
+      state = static_cast<State>(packed & 15);
+      spun = (packed >> 4 & 1) != 0;
+      spins = (packed >> 5 & 1) != 0;
+      apart = (packed >> 6 & 1) != 0;
+      if ((packed >> 7 & 1) != 0) {
+        archive(spent, wait_begin, wait_end);
+      } else {
+        spent = 0;
+      }
     }
   };
 
@@ -175,8 +262,9 @@ class WarpPaths {
   /// parts, calls or waits.
   void plant();
   void remove(std::uint32_t n);
-  /// The current path's pc and mask back into its node.
+  /// The current path's pc and what it has spent of its turn back into its node.
   void store();
+  void keep_turn(Node& n) const;
   void make_current(std::uint32_t n);
   /// The runnable leaf made last becomes current, or none.
   void select();
@@ -190,6 +278,26 @@ class WarpPaths {
   std::uint32_t gather(std::uint32_t members);
   void settle();
 
+  // forward_progress.cpp
+  bool is_runnable(std::uint32_t n) const {
+    return node(n).state == State::running || node(n).state == State::gathered;
+  }
+  bool may_wait_here(std::uint32_t n) const {
+    return node(n).state == State::joining || node(n).state == State::calling;
+  }
+  std::uint32_t limit() const { return turn_ * turns_of_weak_loops; }
+  void spend(std::uint32_t target, std::uint32_t weight);
+
+  void yield(const Instruction* code);
+  std::uint32_t next_in_turn() const;
+  bool give_up_meeting(const Instruction* code);
+  void let_go(std::uint16_t n, const Instruction* code);
+  std::uint32_t missing(std::uint32_t n) const;
+  Absent absent_from(std::uint32_t n) const;
+  bool go_on_without_absent(const Instruction* code);
+  bool let_missing_go(const Instruction* code);
+  void become_one();
+
   std::uint32_t pc_ = 0, mask_ = 0, reconvergence_ = no_reconvergence;
   std::uint32_t alive_ = 0;
   std::uint32_t backward_ = 0, loop_end_ = 0;
@@ -198,6 +306,11 @@ class WarpPaths {
   // So far 32 bytes: all that a warp with one path needs.
   /// Lanes of other paths that execute the current instruction with the current path.
   std::uint32_t together_ = 0;
+  std::uint32_t turn_ = 0;
+  std::uint32_t spent_ = 0;  ///< of the current path's turn, in backward branches of weak loops
+  std::uint32_t wait_begin_ = 0, wait_end_ = 0;  ///< the loop in which it is spent
+  bool given_up_ = false;
+  std::optional<Absent> absent_;  ///< until it is taken, at once
   std::array<Node, inline_nodes> inline_{};
   std::vector<Node> overflow_;
 };

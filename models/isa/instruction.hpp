@@ -144,6 +144,8 @@ enum InstructionFlag : std::uint16_t {
       64,  ///< memory, call_indirect: source[0] has 64 bits, else 32 (zero-extended)
   flag_count_given = 128,       ///< barrier: source[1] holds the number of threads
   flag_preemption_point = 256,  ///< barrier, nop: a warp that is to be saved stops in front of it
+  flag_decides_wait = 512,      ///< branch: what it depends on others may write, see waiting_loops
+  flag_strong_wait = 1024,      ///< likewise, by atomics or strong loads
 };
 
 /// Registers and predicates an instruction reads or writes, for the scoreboard: 256 rows, 32

@@ -70,6 +70,7 @@ enum class MessageKind : std::uint16_t {
   pages_handled,     ///< GMMU -> host: it has mapped pages by itself
   access_violation,  ///< SM -> host
   printed,           ///< SM -> host
+  warning,           ///< SM -> host
   abort_tenant,      ///< host -> dispatcher -> SM
   hold_issue,        ///< host -> SM: no instruction issues while pages are moved
 

@@ -184,7 +184,8 @@ struct AccessNote {
 static_assert(sizeof(AccessNote) == 8);
 
 /// access_violation: SM -> host, payload: where and what (two zero-terminated texts, then the
-/// advice as a third); abort_tenant: host -> dispatcher -> SMs; printed: SM -> host, payload: text.
+/// advice as a third); abort_tenant: host -> dispatcher -> SMs; printed: SM -> host, payload: text;
+/// warning: SM -> host, payload: where and what.
 struct TenantNotice {
   std::uint16_t tenant = 0;
   std::array<std::uint16_t, 3> reserved{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/isa/control_flow/control_flow.hpp"
+#include "models/isa/encode/waiting_loops.hpp"
 
 namespace lockstep::isa {
 
@@ -49,6 +50,7 @@ std::optional<Program> Encoder::encode() {
     program.function_entries.shrink_to_fit();
   }
   find_needs(program);
+  find_waiting_loops(program);
   return std::move(program);
 }
 

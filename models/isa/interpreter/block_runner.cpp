@@ -1,10 +1,13 @@
 #include "models/isa/interpreter/block_runner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <span>
 
 #include "core/error/error.hpp"
+#include "models/isa/text/absent_lanes.hpp"
 #include "models/isa/text/assertion.hpp"
 
 namespace lockstep::isa {
@@ -15,8 +18,7 @@ namespace {
 constexpr std::uint64_t warp_slice = 16;
 
 std::string three(const std::array<std::uint32_t, 3>& index) {
-  return "(" + std::to_string(index[0]) + ", " + std::to_string(index[1]) + ", " +
-         std::to_string(index[2]) + ")";
+  return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
 }
 
 std::array<std::uint32_t, 3> unfold(std::uint64_t number,
@@ -60,7 +62,7 @@ BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number)
   shared_.resize(std::size_t{program.static_shared_bytes} + state.launch.dynamic_shared_bytes);
   for (std::uint32_t w = 0; w < warps; ++w) {
     Warp& warp = warps_[w];
-    warp.paths.start(lanes_of(state, w));
+    warp.paths.start(lanes_of(state, w), 0, state.launch.machine.turn);
     warp.rows = register_file_.data() + w * rows;
     warp.predicates = predicate_file_.data() + std::size_t{w} * program.predicates;
     warp.identity = identity_of(state, number, w);
@@ -98,7 +100,7 @@ bool BlockRunner::run_warps(std::uint64_t instructions) {
       finished &= warps_[w].paths.finished();
     }
     if (finished) return true;
-    if (executed == 0) report_deadlock();
+    if (executed == 0 && !unblock()) report_deadlock();
   }
   return false;
 }
@@ -113,7 +115,11 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
   std::uint64_t* executions =
       state_.launch.executions != nullptr ? state_.launch.executions->data() : nullptr;
   std::uint64_t executed = 0, threads = 0, slots = 0;
-  while (executed < budget && paths.runnable()) {
+  while (executed < budget) {
+    if (!paths.runnable()) [[unlikely]] {
+      if (!paths.unblock(instructions, false)) break;
+      warn_of_absent(warp);
+    }
     const Instruction& i = instructions[paths.pc()];
     std::uint32_t active = paths.mask();
     if (i.guard != no_predicate)
@@ -151,11 +157,17 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         paths.advance();
         break;
       case Category::branch:
-        paths.branch(active, i.target, i.reconvergence);
+        if ((i.flags & flag_decides_wait) != 0) [[unlikely]] {
+          paths.branch_of_wait(instructions, active);
+          warn_of_absent(warp);
+        } else {
+          paths.branch(active, i.target, i.reconvergence);
+        }
         if (paths.backward_branches() > backward_branch_limit) [[unlikely]]
           fail(warp, static_cast<unsigned>(std::countr_zero(paths.mask())),
                "ten million backward branches without a lane leaving the loop",
-               "the loop waits for what no other thread does, or never ends");
+               paths.takes_turns() ? "the loop waits for what no other thread does, or never ends"
+                                   : no_turns_advice);
         break;
       case Category::shuffle_vote:
       case Category::warp_barrier:
@@ -309,9 +321,12 @@ void BlockRunner::warp_sync(Warp& warp, const Instruction& instruction, std::uin
     Operand members;
     for (const Operand source : instruction.source)
       if (source.valid()) members = source;
-    together = paths.arrive(row(warp, members)[std::countr_zero(active)]);
+    const auto first = static_cast<unsigned>(std::countr_zero(active));
+    const std::uint32_t mask = row(warp, members)[first];
+    together = paths.arrive(mask);
     if (together == 0) return;
     if (races_) meet(warp, row(warp, members), together);
+    if (!paths.is_named(mask, first)) warn_of_absent(warp);
     active = together;
     if (instruction.guard != no_predicate)
       active &= instruction.guard_negated ? ~warp.predicates[instruction.guard]
@@ -372,25 +387,52 @@ void BlockRunner::report_spin(std::uint64_t instructions) const {
   LOCKSTEP_CHECK(false, "a block has ended and spins");
 }
 
+bool BlockRunner::unblock() {
+  for (Warp& warp : warps_)
+    if (warp.paths.unblock(state_.program.instructions.data(), true)) {
+      warn_of_absent(warp);
+      return true;
+    }
+  return false;
+}
+
+void BlockRunner::warn_of_absent(Warp& warp) {
+  const auto absent = warp.paths.take_absent();
+  if (!absent) return;
+  const std::uint32_t line = state_.program.source_lines[absent->pc];
+  const auto& [x, y, z] = warp.identity.block_index;
+  const std::array<std::uint32_t, 3>& grid = state_.launch.grid;
+  state_.warnings.add(line, x + grid[0] * (y + std::uint64_t{grid[1]} * z),
+                      state_.launch.module.file + ":" + std::to_string(line) + ": kernel " +
+                          state_.program.name + ", block " + three(warp.identity.block_index) +
+                          ", warp " + std::to_string(warp.identity.warp_in_block) + ": " +
+                          gone_on_text(*absent));
+}
+
 void BlockRunner::report_deadlock() const {
   for (const Warp& warp : warps_) {
     if (warp.paths.finished()) continue;
+    if (const auto incomplete = warp.paths.first_incomplete(); incomplete) {
+      throw UserError(state_.launch.module.file + ":" +
+                          std::to_string(state_.program.source_lines[incomplete->pc]),
+                      "kernel " + state_.program.name + ", block " +
+                          three(warp.identity.block_index) + ", warp " +
+                          std::to_string(warp.identity.warp_in_block) + ": " +
+                          never_met_text(*incomplete),
+                      never_met_advice);
+    }
     std::uint32_t pc = 0, lanes = warp.paths.alive();
-    bool at_barrier = false;
     warp.paths.for_each_waiting([&](std::uint32_t where, std::uint32_t mask) {
       pc = where;
       lanes = mask;
-      at_barrier = true;
     });
-    const std::string line =
-        at_barrier ? ":" + std::to_string(state_.program.source_lines[pc]) : std::string();
     throw UserError(
-        state_.launch.module.file + line,
+        state_.launch.module.file + ":" + std::to_string(state_.program.source_lines[pc]),
         "kernel " + state_.program.name + ", block " + three(warp.identity.block_index) +
             ", warp " + std::to_string(warp.identity.warp_in_block) + ": deadlock, " +
-            std::to_string(std::popcount(lanes)) + " threads wait at " +
-            (at_barrier ? "a barrier" : "a member mask") + " that the others do not reach",
-        "let all threads of the block or mask reach it");
+            std::to_string(std::popcount(lanes)) +
+            " threads wait at a barrier that the others do not reach",
+        "let all threads of the block reach it");
   }
   LOCKSTEP_CHECK(false, "no warp runs, yet all have ended");
 }

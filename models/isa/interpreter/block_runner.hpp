@@ -10,6 +10,7 @@
 #include "models/isa/interpreter/barriers.hpp"
 #include "models/isa/interpreter/inexact/float_trace.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
+#include "models/isa/interpreter/line_warnings.hpp"
 #include "models/isa/interpreter/races/shared_races.hpp"
 #include "models/isa/interpreter/warp.hpp"
 #include "models/isa/interpreter/word_access.hpp"
@@ -30,6 +31,7 @@ struct LaunchState {
   InterpreterCounts counts;
   FloatTrace* floats;    ///< null when nobody asks
   bool changed = false;  ///< a word of memory was, or a thread ended, in this turn
+  LineWarnings warnings;
 
   LaunchState(const Launch& given, FlatMemory& flat);
 };
@@ -52,6 +54,10 @@ class BlockRunner {
 
  private:
   using Warp = InterpretedWarp;
+
+  /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.
+  bool unblock();
+  void warn_of_absent(Warp& warp);
 
   // block_runner.cpp
   bool run_warps(std::uint64_t instructions);

@@ -139,6 +139,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
   if (launch.executions != nullptr) launch.executions->resize(state.program.instructions.size());
   std::atomic<std::uint64_t> changes = 0;
   run_blocks(state, 0, 1, changes);
+  state.warnings.append_to(launch.warnings);
   return state.counts;
 }
 
@@ -152,6 +153,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
   std::vector<FloatTrace> traces;
   for (unsigned worker = 0; worker < workers && launch.floats != nullptr; ++worker)
     traces.push_back(launch.floats->another());
+  std::vector<LineWarnings> warnings(workers);
   std::vector<std::exception_ptr> mistakes(workers);
   std::atomic<std::uint64_t> changes = 0;
   {
@@ -163,6 +165,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
           if (launch.floats != nullptr) state.floats = &traces[worker];
           run_blocks(state, worker, workers, changes);
           counts[worker] = state.counts;
+          warnings[worker] = state.warnings;
         } catch (...) {
           mistakes[worker] = std::current_exception();
         }
@@ -171,6 +174,8 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
   for (const std::exception_ptr& mistake : mistakes)
     if (mistake) std::rethrow_exception(mistake);
   for (const FloatTrace& trace : traces) launch.floats->take(trace);
+  for (unsigned worker = 1; worker < workers; ++worker) warnings[0].add(warnings[worker]);
+  warnings[0].append_to(launch.warnings);
   InterpreterCounts sum;
   for (const InterpreterCounts& one : counts) {
     sum.warp_instructions += one.warp_instructions;

@@ -22,9 +22,10 @@
 
 namespace lockstep::isa {
 
-/// What kernels can ask about the whole machine: %nsmid, %nwarpid.
+/// What kernels can ask about the whole machine: %nsmid, %nwarpid; and what they may rely on.
 struct MachineSize {
   std::uint32_t sms = 1, warps_of_an_sm = 64;
+  std::uint32_t turn = 64;  ///< of paths that wait for each other, see WarpPaths; 0: they have none
 };
 
 class FloatTrace;
@@ -47,6 +48,8 @@ struct Launch {
   RaceList* races = nullptr;
   /// When not null: what happens to floats that depend on the order of threads.
   FloatTrace* floats = nullptr;
+  /// When not null: what the user should know, at most one text for each line of PTX.
+  std::vector<std::string>* warnings = nullptr;
   /// When given: told where a kernel loads, from `address`, the first byte of fresh memory.
   std::function<void(std::uint64_t address, const std::string& where)> fresh_read{};
 };

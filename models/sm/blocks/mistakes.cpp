@@ -1,8 +1,11 @@
 #include "models/sm/blocks/mistakes.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <span>
 
 #include "core/error/error.hpp"
+#include "models/isa/text/absent_lanes.hpp"
 #include "models/isa/text/assertion.hpp"
 #include "models/vm/messages.hpp"
 
@@ -66,6 +69,16 @@ void Mistakes::misaligned(const Warp& warp, const LaneAddresses& address, std::u
                      hexadecimal(address[lane]),
                  "addresses must be multiples of the access size");
   internal_error(__FILE__, __LINE__, "misaligned", "no lane is misaligned");
+}
+
+void Mistakes::warn(const Warp& warp, const isa::WarpPaths::Absent& absent, SmCycle now) {
+  const Mistake mistake = by(warp, absent.pc, absent.waiting, isa::gone_on_text(absent), "");
+  const std::string key = std::to_string(warp.tenant) + " " + mistake.where;
+  if (std::find(warned_.begin(), warned_.end(), key) != warned_.end()) return;
+  warned_.push_back(key);
+  const std::string texts = mistake.where + '\0' + mistake.what + '\0';
+  ports_.tell_host(MessageKind::warning, TenantNotice{warp.tenant, {}},
+                   std::as_bytes(std::span(texts)), now);
 }
 
 void Mistakes::report(TenantId tenant, const Mistake& mistake, SmCycle now) {

@@ -36,19 +36,28 @@ class Mistakes {
   [[noreturn]] void trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const;
   [[noreturn]] void misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
                                unsigned bytes) const;
+  /// If the warp has just gone on without lanes that its instruction names: tells the host, which
+  /// warns of each line once.
+  void warn_of_absent(Warp& warp, SmCycle now) {
+    if (const auto absent = warp.paths.take_absent(); absent) [[unlikely]]
+      warn(warp, *absent, now);
+  }
   /// Tells the host, which ends the tenant.
   void report(TenantId tenant, const Mistake& mistake, SmCycle now);
 
   void serialize(Archive& archive) {
-    archive.section("sm/mistakes", 1);
-    archive(reported_);
+    archive.section("sm/mistakes", 2);
+    archive(reported_, warned_);
   }
 
  private:
+  void warn(const Warp& warp, const isa::WarpPaths::Absent& absent, SmCycle now);
+
   const SmConstants& constants_;
   const ResidentBlocks& blocks_;
   SmPorts& ports_;
   std::vector<std::uint8_t> reported_;  ///< by tenant
+  std::vector<std::string> warned_;     ///< tenants and lines of which the host has heard
 };
 
 }  // namespace lockstep

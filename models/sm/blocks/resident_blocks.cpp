@@ -180,7 +180,8 @@ void ResidentBlocks::enter_warps(BlockPlace place, const GridSlot& grid) {
     warp.tenant = static_cast<std::uint8_t>(grid.launch.tenant);
     const std::uint32_t lanes = std::min<std::uint32_t>(threads, isa::warp_size);
     threads -= lanes;
-    warp.paths.start(lanes == 32 ? 0xffffffffu : (1u << lanes) - 1);
+    warp.paths.start(lanes == 32 ? 0xffffffffu : (1u << lanes) - 1, 0,
+                     constants_.parameters.turn_of_paths());
     point_warp(warp);
   }
 }
@@ -338,7 +339,7 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
 }
 
 void ResidentBlocks::serialize(Archive& archive) {
-  archive.section("sm/blocks", 6);
+  archive.section("sm/blocks", 7);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
           homes_, used_, places_, left_, counted_, entries_, hot_.unsent_stores);
   find_only_grid();

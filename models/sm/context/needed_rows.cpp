@@ -9,7 +9,7 @@ namespace {
 #ifndef NDEBUG
 /// What the compiler would have told the warp to save, at a preemption point (002, section III.B).
 bool is_within_static(const RowMask& rows, const IssueTable& kernel, const isa::WarpPaths& paths) {
-  if (kernel.divergent_rows.empty() || !paths.runnable()) return true;
+  if (kernel.divergent_rows.empty() || !paths.runnable() || paths.has_given_up()) return true;
   const std::uint32_t pc = paths.pc();
   if ((kernel.instructions[pc].flags & isa::flag_preemption_point) == 0) return true;
   for (std::size_t word = 0; word < rows.size(); ++word)

@@ -89,13 +89,18 @@ void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const Iss
       ++statistics_.tenant[warp.tenant].branches;
       if (active != 0 && active != mask) ++statistics_.tenant[warp.tenant].divergent_branches;
       if (active == 0) resume = now + 1;
-      paths.branch(active, instruction.target, instruction.reconvergence);
+      if ((instruction.flags & isa::flag_decides_wait) != 0) [[unlikely]] {
+        paths.branch_of_wait(blocks_.grid_of(warp).instructions, active);
+        mistakes_.warn_of_absent(warp, now);
+      } else {
+        paths.branch(active, instruction.target, instruction.reconvergence);
+      }
       if (paths.backward_branches() >= isa::backward_branch_limit) [[unlikely]]
-        mistakes_.user_error(
-            warp, pc, static_cast<unsigned>(std::countr_zero(mask)),
-            "ten million backward branches without a lane leaving the loop",
-            "lanes of a warp that wait for each other never meet: one path runs until it "
-            "waits at a barrier, meets the others or ends");
+        mistakes_.user_error(warp, pc, static_cast<unsigned>(std::countr_zero(mask)),
+                             "ten million backward branches without a lane leaving the loop",
+                             paths.takes_turns()
+                                 ? "the loop waits for what no other thread does, or never ends"
+                                 : isa::no_turns_advice);
       break;
     case Category::branch_indexed: {
       ++statistics_.tenant[warp.tenant].branches;
@@ -207,9 +212,10 @@ void ControlUnit::execute_together(WarpSlot slot, const Instruction& instruction
   }
   isa::WarpContext context = blocks_.context_of(warp);
   // The member mask stands in the last valid source.
+  const auto first = static_cast<unsigned>(std::countr_zero(active));
   std::uint32_t members = 0xffffffff;
   for (isa::Operand operand : instruction.source)
-    if (operand.valid()) members = context.row(operand)[std::countr_zero(active)];
+    if (operand.valid()) members = context.row(operand)[first];
   const std::uint32_t together = warp.paths.arrive(members);
   if (together == 0) {
     // This path waits for the others; another one may be current now.
@@ -220,6 +226,7 @@ void ControlUnit::execute_together(WarpSlot slot, const Instruction& instruction
     }
     return;
   }
+  if (!warp.paths.is_named(members, first)) mistakes_.warn_of_absent(warp, now);
   if (instruction.execute != nullptr) {
     std::uint32_t lanes = together;
     if (instruction.guard != isa::no_predicate) {

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "models/isa/text/absent_lanes.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 namespace lockstep {
 
@@ -45,7 +46,14 @@ void FrontEnd::end_wait(StallCause cause, WarpSlot slot, SmCycle now) {
   evaluate(slot, blocks_.warp(slot), now);
 }
 
-void FrontEnd::evaluate_halted(WarpSlot slot, const Warp& warp, SmCycle now) {
+bool FrontEnd::unblock(Warp& warp, bool barriers_too, SmCycle now) {
+  if (!warp.paths.unblock(blocks_.grid_of(warp).instructions, barriers_too)) return false;
+  mistakes_.warn_of_absent(warp, now);
+  return true;
+}
+
+void FrontEnd::evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now) {
+  if (unblock(warp, false, now)) return resume_at(slot, now + 1);
   const BlockPlace block(warp.block);
   const bool only_sent = constants_.parameters.stores_drain_with == StoresDrainWith::grid;
   const std::uint16_t awaited = only_sent ? blocks_.unsent_stores(slot) : warp.stores;
@@ -134,7 +142,18 @@ void FrontEnd::report_if_stuck(BlockPlace place, SmCycle now) {
   for_each_warp(block.warps & ~standing,
                 [&](WarpSlot slot) { others |= !blocks_.warp(slot).paths.finished(); });
   if (others) return;
+  for (std::uint64_t left = standing; left != 0; left &= left - 1) {
+    const WarpSlot slot = first_of(left);
+    if (!unblock(blocks_.warp(slot), true, now)) continue;
+    return release_from_barrier(slot, now + constants_.parameters.barrier_latency.count());
+  }
   const Warp& warp = blocks_.warp(first_of(standing));
+  if (const auto incomplete = warp.paths.first_incomplete(); incomplete) {
+    return mistakes_.report(TenantId(warp.tenant),
+                            mistakes_.by(warp, incomplete->pc, incomplete->waiting,
+                                         isa::never_met_text(*incomplete), isa::never_met_advice),
+                            now);
+  }
   const isa::WarpPaths::Arm path = warp.paths.first_waiting();
   mistakes_.report(
       TenantId(warp.tenant),

@@ -130,7 +130,9 @@ class FrontEnd : public WarpStates {
   bool hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& record);
   void wait_for_memory(WarpSlot slot);
   /// No path of the warp can run.
-  void evaluate_halted(WarpSlot slot, const Warp& warp, SmCycle now);
+  void evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now);
+  /// WarpPaths::unblock, with a warning if lanes go on without others.
+  bool unblock(Warp& warp, bool barriers_too, SmCycle now);
   /// Warps whose next instruction could issue now.
   std::uint64_t issuable() const;
   /// The warp stands still until its tenant is ended.

@@ -20,4 +20,10 @@ enum class SourceRelease : std::uint8_t { issue, operand_read };
 /// Who waits for the acknowledgements of a block's stores.
 enum class StoresDrainWith : std::uint8_t { block, grid };
 
+/// How lanes of a warp that have parted get to run.
+enum class ThreadScheduling : std::uint8_t {
+  independent,  ///< by turns where they wait for each other: isa/divergence.hpp
+  warp,         ///< a path runs until it waits at a barrier, meets the others or ends
+};
+
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/parameters/parameters.hpp"
+#include "models/isa/divergence.hpp"
 #include "models/noc/messages.hpp"
 #include "models/sm/parameters/occupancy.hpp"
 #include "models/sm/parameters/placement.hpp"
@@ -264,6 +265,8 @@ struct SmParameters {
   Frequency clock;
   std::uint32_t threads, warps, blocks, threads_per_block, registers, register_unit, barriers;
   std::uint32_t schedulers, issue_width, memory_queue, parked_accesses;
+  ThreadScheduling thread_scheduling;
+  std::uint32_t turn;
   bool sub_cores;
   SourceRelease source_release;
   Expansions expansions;
@@ -282,6 +285,10 @@ struct SmParameters {
   SmConstantCacheParameters constant_cache;
   SmPortParameters port;
 
+  /// Of paths that wait for each other, see isa::WarpPaths.
+  std::uint32_t turn_of_paths() const {
+    return thread_scheduling == ThreadScheduling::independent ? turn : 0;
+  }
   /// Instructions, or constants, come from the simulated memory.
   bool fetches() const { return instruction_cache.on() || constant_cache.on(); }
 
@@ -311,6 +318,16 @@ struct SmParameters {
         .field("parked_accesses", &P::parked_accesses, 512, range(1, 2048),
                "memory instructions that wait for translations before the load-store unit stops",
                "instructions")
+        .field("thread_scheduling", &P::thread_scheduling, ThreadScheduling::independent,
+               choice({"independent", "warp"}),
+               "lanes of a warp that wait for each other: they take turns (Volta and later), or "
+               "wait for ever (before)")
+        .field(
+            "turn", &P::turn, 64, range(1, isa::longest_turn),
+            "backward branches of a loop that waits for other threads (it ends by what an atomic "
+            "or a volatile, relaxed or acquire load reads) without a lane leaving it, after "
+            "which independent lanes give way; 2048 times as many if it reads by weak loads",
+            "branches")
         .field("sub_cores", &P::sub_cores, true,
                "each scheduler has its own units (a class must have as many units as schedulers, "
                "or it is shared by all)")

@@ -1,8 +1,11 @@
 /// Exchange between the lanes of a warp: shfl, vote, match, redux, activemask, elect.
 ///
 /// Source: PTX ISA 8.x, "shfl.sync", "vote.sync", "match.sync", "redux.sync", "activemask",
-/// "elect.sync".  Lanes that execute the instruction together with the same member mask take part;
-/// whether all members are there is decided before.
+/// "elect.sync".  Lanes that execute the instruction together take part; whether all members are
+/// there is decided before.  Each lane gets the outcome among the lanes that its own member mask
+/// names - ptxas has the mask applied to a vote's result -, be it one of them or not (undefined in
+/// PTX).  If none of them is there: no lane votes or has a value, so that all and uni hold, a
+/// match, a reduction and the number of the elected lane are zero, and none is elected.
 ///
 /// Simplified: a value shuffled from a lane that does not take part (undefined in PTX) is zero.
 #ifdef __AVX512F__
@@ -71,33 +74,42 @@ void shuffle(const Instruction& instruction, WarpContext& context) {
 }
 
 /// Lanes of one path may name different masks, as 16 lanes do that search a tree node together:
-/// each set of lanes with the same mask is an exchange of its own.
+/// each set of lanes with the same mask is an exchange of its own.  `active` are those lanes,
+/// `path` the lanes that they hear of.
 template <Execute exchange>
 void among_members(const Instruction& instruction, WarpContext& context) {
-  if ((instruction.flags & flag_needs_all_lanes) == 0) return exchange(instruction, context);
+  const u32 active = context.active, path = context.path;
+  if ((instruction.flags & flag_needs_all_lanes) == 0) {
+    context.path = active;
+    exchange(instruction, context);
+    context.path = path;
+    return;
+  }
   Operand last;
   for (const Operand source : instruction.source) {
     if (source.valid()) last = source;
   }
   const u32* members = context.row(last);
-  const u32 active = context.active;
   for (u32 rest = active; rest != 0; rest &= ~context.active) {
     const u32 mask = members[__builtin_ctz(rest)];
+    context.path = mask & active;
     context.active = lanes_where<u32>([=](unsigned i) { return members[i] == mask; }) & rest;
     exchange(instruction, context);
   }
   context.active = active;
+  context.path = path;
 }
 
 template <VoteMode mode>
 void vote(const Instruction& instruction, WarpContext& context) {
-  const u32 active = context.active, yes = read_predicate(instruction, context, 0) & active;
+  const u32 voters = context.path, yes = read_predicate(instruction, context, 0) & voters;
   if constexpr (mode == VoteMode::ballot) {
-    for_lanes(destination<u32>(instruction, context), active, [=](unsigned) { return yes; });
+    for_lanes(destination<u32>(instruction, context), context.active,
+              [=](unsigned) { return yes; });
   } else {
-    const bool outcome = mode == VoteMode::all   ? yes == active
+    const bool outcome = mode == VoteMode::all   ? yes == voters
                          : mode == VoteMode::any ? yes != 0
-                                                 : yes == active || yes == 0;
+                                                 : yes == voters || yes == 0;
     write_predicate(instruction, context, 0, outcome ? all_lanes : 0);
   }
 }
@@ -110,8 +122,9 @@ struct MatchAny {
     u32 result[32];
     for (u32 rest = context.active; rest != 0;) {
       const L value = a[__builtin_ctz(rest)];
-      const u32 same = lanes_where<L>([=](unsigned i) { return a[i] == value; }) & context.active;
-      for (u32 lanes = same; lanes != 0; lanes &= lanes - 1) result[__builtin_ctz(lanes)] = same;
+      const u32 same = lanes_where<L>([=](unsigned i) { return a[i] == value; });
+      for (u32 lanes = same & rest; lanes != 0; lanes &= lanes - 1)
+        result[__builtin_ctz(lanes)] = same & context.path;
       rest &= ~same;
     }
     u32* to = destination<u32>(instruction, context);
@@ -123,11 +136,10 @@ template <Type T>
 struct MatchAll {
   static void run(const Instruction& instruction, WarpContext& context) {
     using L = Lane<T>;
-    if (context.active == 0) return;
     const L* a = source<L>(instruction, context, 0);
-    const L value = a[__builtin_ctz(context.active)];
-    const u32 same = lanes_where<L>([=](unsigned i) { return a[i] == value; }) & context.active;
-    const u32 result = same == context.active ? same : 0;
+    const L value = context.path != 0 ? a[__builtin_ctz(context.path)] : 0;
+    const u32 same = lanes_where<L>([=](unsigned i) { return a[i] == value; }) & context.path;
+    const u32 result = same == context.path ? same : 0;
     for_lanes(destination<u32>(instruction, context), context.active,
               [=](unsigned) { return result; });
     write_predicate(instruction, context, 0, result != 0 ? all_lanes : 0);
@@ -153,10 +165,9 @@ template <class V> struct Most { LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) 
 // clang-format on
 template <class Op>
 void reduce(const Instruction& instruction, WarpContext& context) {
-  if (context.active == 0) return;
   const u32* a = source<u32>(instruction, context, 0);
-  u32 result = a[__builtin_ctz(context.active)];
-  for (u32 rest = context.active & (context.active - 1); rest != 0; rest &= rest - 1)
+  u32 result = context.path != 0 ? a[__builtin_ctz(context.path)] : 0;
+  for (u32 rest = context.path & (context.path - 1); rest != 0; rest &= rest - 1)
     result = Op::apply(result, a[__builtin_ctz(rest)]);
   for_lanes(destination<u32>(instruction, context), context.active,
             [=](unsigned) { return result; });
@@ -192,12 +203,12 @@ void active_mask(const Instruction& instruction, WarpContext& context) {
 }
 /// The lowest lane leads: all learn its number, it alone the predicate.
 void elect(const Instruction& instruction, WarpContext& context) {
-  if (context.active == 0) return;
-  const u32 leader = static_cast<u32>(__builtin_ctz(context.active));
+  const u32 elected = context.path & (0U - context.path);
+  const u32 leader = elected != 0 ? static_cast<u32>(__builtin_ctz(elected)) : 0;
   if (instruction.destination[0].valid())
     for_lanes(destination<u32>(instruction, context), context.active,
               [=](unsigned) { return leader; });
-  write_predicate(instruction, context, 0, 1U << leader);
+  write_predicate(instruction, context, 0, elected);
 }
 
 Execute select_shuffle(const SemanticKey& key) {

@@ -2,6 +2,7 @@
 /// and with so few registers and predicates that values spill.
 #include "models/isa/lowering/lowering.hpp"
 #include "tests/harness/random_kernel.hpp"
+#include "tests/harness/random_locking_kernel.hpp"
 #include "tests/unit/isa/isa_bench.hpp"
 #include "tests/unit/isa/lowering/pass_list.hpp"
 
@@ -33,15 +34,28 @@ std::vector<std::uint32_t> run(const Module& module, bool lowered) {
   return result;
 }
 
-void expect_same_memory(std::uint64_t seed, const LoweringOptions& options,
-                        const std::string& what) {
-  const std::string text = RandomKernel(seed).text();
+void expect_same_memory_of(const std::string& text, std::uint64_t seed,
+                           const LoweringOptions& options, const std::string& what) {
   const Module module = load_module_text(text, "random.ptx", options);
   const auto expected = run(module, false), got = run(module, true);
   for (std::size_t i = 0; i < expected.size(); ++i)
     ASSERT_EQ(got[i], expected[i])
         << "seed " << seed << ", " << what << ", thread " << i / RandomKernel::words_per_thread
         << ", word " << i % RandomKernel::words_per_thread;
+}
+
+void expect_same_memory(std::uint64_t seed, const LoweringOptions& options,
+                        const std::string& what) {
+  expect_same_memory_of(RandomKernel(seed).text(), seed, options, what);
+}
+
+TEST(Lowering, KeepsTheMemoryOfRandomKernelsWhoseLanesWaitForEachOther) {
+  for (std::uint64_t seed = 5000; seed < 5100; ++seed) {
+    LoweringOptions options;
+    options.unroll_loops = seed % 2 == 1;
+    expect_same_memory_of(RandomLockingKernel(seed).text(), seed, options, "locks");
+    if (HasFatalFailure()) return;
+  }
 }
 
 TEST(Lowering, KeepsTheMemoryOfRandomKernels) {

@@ -1,0 +1,21 @@
+/// Texts about lanes that a `.sync` instruction names and that do not come to it.
+#pragma once
+
+#include <string>
+
+#include "models/isa/divergence.hpp"
+
+namespace lockstep::isa {
+
+/// "lanes 0-3, 7", "lane 5"
+std::string lane_list(std::uint32_t lanes);
+
+/// The instruction has gone on without them, or the mask does not name a lane that executes it.
+std::string gone_on_text(const WarpPaths::Absent& absent);
+/// The instruction waits for them for ever.
+std::string never_met_text(const WarpPaths::Absent& absent);
+inline constexpr const char* never_met_advice =
+    "name in the mask only lanes that come to the instruction, as __activemask() or the ballot of "
+    "the branch's condition tells";
+
+}  // namespace lockstep::isa
