@@ -58,7 +58,9 @@ struct DispatchedGrid {
   std::uint32_t draining = 0;         ///< SMs that have stores of its blocks, but not these
   std::uint64_t launched_before = 0;  ///< grids of its tenant
   InstructionCount executed;
-  bool aborted = false;                 ///< its tenant was ended
+  bool aborted = false;      ///< its tenant was ended
+  bool cooperative = false;  ///< its blocks wait for each other: they start together (gangs.hpp)
+  std::vector<std::uint32_t> reserved;  ///< by SM: places for them, while they start
   std::vector<bool> known_at;           ///< by SM: start_grid was sent
   std::deque<ReturnedBlock> returned;   ///< they go out before those that never did
   std::vector<bool> stopped_at;         ///< by SM: it was taken from the grid
@@ -69,10 +71,15 @@ struct DispatchedGrid {
   std::vector<std::uint32_t> arriving;  ///< by SM: of those away, sent there to return
   std::vector<bool> served;  ///< by SM: it has given this grid its part, if SMs are shared
   std::deque<BlockInHand> in_hand;
+  std::vector<std::uint64_t> settling;  ///< blocks that have returned to an SM, until they get on
 
   std::uint32_t number() const { return launch.grid; }
   bool is_over() const { return done == blocks && draining == 0; }
   std::uint64_t waiting() const { return blocks - next_block + returned.size(); }
+  /// Its blocks are to start together, and none has.
+  bool is_to_gather() const { return cooperative && next_block == 0 && blocks > 0; }
+  /// They start: some have, some have not.
+  bool is_gathering() const { return cooperative && next_block > 0 && next_block < blocks; }
   /// A busy SM that may give a saved block away.
   std::optional<std::uint32_t> sm_to_ask() const {
     if (all_away == 0) return std::nullopt;
@@ -89,6 +96,10 @@ struct DispatchedGrid {
     --away[sm];
     --all_away;
     arriving[sm] = std::min(arriving[sm], away[sm]);
+  }
+  /// So many blocks return to the SM without being asked.
+  std::uint32_t returning_to(std::uint32_t sm) const {
+    return stopped_at[sm] ? arriving[sm] : away[sm];
   }
   /// Saved blocks are to return before others go out.
   bool is_bringing_back() const {
@@ -112,8 +123,8 @@ struct DispatchedGrid {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(launch, payload, block, block_share, ready, blocks, next_block, running, done, draining,
-            launched_before, executed, aborted, known_at, returned, stopped_at, away, all_away,
-            asked, keeps, arriving, served, in_hand);
+            launched_before, executed, aborted, cooperative, reserved, known_at, returned,
+            stopped_at, away, all_away, asked, keeps, arriving, served, in_hand, settling);
   }
 };
 

@@ -66,6 +66,13 @@ static PreemptionMachine preemption_machine(const MachineParameters& parameters)
   return machine;
 }
 
+static SharingSetup sharing_setup(const Scenario& scenario, const MachineParameters& parameters) {
+  SharingSetup setup{parameters.gpu.sm.count, {}};
+  for (const Tenant& tenant : scenario.tenants)
+    setup.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
+  return setup;
+}
+
 Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
                  const Options& options)
     : scenario_(scenario),
@@ -92,6 +99,8 @@ void Machine::load_modules(isa::LoweringOptions lowering) {
       saving_of(parameters_.policies.preemption).stops == StopPlaces::points;
   const SmParameters& sm = parameters_.gpu.sm;
   lowering.unroll_loops = sm.unroll_loops;
+  const auto sharing =
+      make_sharing(parameters_.policies.sharing, sharing_setup(scenario_, parameters_));
   std::map<Files, std::set<std::string>> launched = launched_by_module(scenario_);
   std::vector<Files> known;
   for (const Tenant& tenant : scenario_.tenants) {
@@ -107,7 +116,8 @@ void Machine::load_modules(isa::LoweringOptions lowering) {
     const isa::Module& module = *modules_[module_of_tenant_.back()];
     validate_workload(tenant.workload, module);
     const auto limits = sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme));
-    check_launches(tenant.workload, module, limits, sm.count);
+    const auto index = static_cast<std::uint16_t>(module_of_tenant_.size() - 1);
+    check_launches(tenant.workload, module, limits, sharing->sms_of(TenantId{index}));
   }
 }
 
@@ -252,9 +262,8 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
   setup.sharing = parameters_.policies.sharing;
   setup.preemption = parameters_.policies.preemption;
   setup.preemption_machine = preemption_machine(parameters_);
-  setup.machine.sm_count = gpu.sm.count;
+  setup.machine = sharing_setup(scenario_, parameters_);
   for (const Tenant& tenant : scenario_.tenants) {
-    setup.machine.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
     setup.instructions.push_back(tenant.cpu ? 0 : tenant.instructions);
     setup.latency_bounds.push_back(tenant.latency_bound);
   }
