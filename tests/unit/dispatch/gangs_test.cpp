@@ -49,7 +49,9 @@ TEST_F(Gangs, WaitUntilThereIsRoomForTheLastBlock) {
   bench->launch(0, {.grid = 2, .blocks = 4, .tenant = 1, .kernel = meeting});
   EXPECT_EQ(blocks_until(300), "sm0:1.0") << "three places are free";
   bench->block_done(300, 1, 0, 0);
-  EXPECT_EQ(blocks_until(400), "sm1:2.0 sm0:2.1 sm1:2.2 sm0:2.3");
+  EXPECT_EQ(blocks_until(400), "sm1:1.1") << "as many blocks run of one as of the other: none";
+  bench->block_done(400, 1, 1, 1);
+  EXPECT_EQ(blocks_until(500), "sm0:2.0 sm1:2.1 sm0:2.2 sm1:2.3");
 }
 
 TEST_F(Gangs, LetNoOtherGridTakeThePlacesForWhichTheyWait) {
