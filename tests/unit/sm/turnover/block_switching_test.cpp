@@ -270,7 +270,7 @@ TEST_F(BlockSwitching, ABlockThatReturnsToAPageThatHasGoneStaysUntilItComesOnceM
                           [](const auto& told) { return told.text == "translate 0"; }),
             2);
   EXPECT_THAT(moves(),
-              ElementsAre("saved 0", "saved 1", "saved 2", "saved 3", "saved 4", "restored 0"));
+              ElementsAre("saved 0", "saved 1", "saved 2", "saved 3", "restored 0", "saved 4"));
   for (std::uint32_t page = 0; page < pages; ++page) come(page, 61'000 + 3000 * page);
   machine->run();
   expect_doubled(8);
