@@ -236,18 +236,22 @@ class CooperativeGrids(ScenarioTest):
                                      urgent(f"meet.yaml, parameters: {{blocks: {blocks}}}", "15us", again))
 
     def test_with_block_switching_they_get_on_in_little_memory(self):
-        (self.folder / "meet.yaml").write_text(
-            MEET_PROGRAM.replace("memory: device", "memory: managed").replace("32 * blocks", "1024 * blocks"))
+        program = MEET_PROGRAM.replace("memory: device", "memory: managed").replace("32 * blocks", "1024 * blocks")
+        lines = [line for line in program.splitlines() if "copy:" not in line]
+        (self.folder / "meet.yaml").write_text("\n".join([*lines, "  - synchronize\n"]))
         (self.folder / "meet.ptx").write_text(MEET.replace(", 128;", ", 4096;"))
         more = ("block_switching: {name: on-fault, threshold: 0}, prefetcher: none, page_manager: base-pages, "
                 "fault_handling: {name: host, cost_model: tanasic}")
         first = "{name: first, workload: meet.yaml, parameters: {rounds: 3, blocks: 13}}"
-        second = "{name: second, workload: meet.yaml, parameters: {rounds: 3, blocks: 10}}"
+        second = "{name: second, workload: meet.yaml, parameters: {rounds: 3, blocks: 10}, priority: 1, arrival: 40us}"
         for policies in ("sharing: smk", "preemption: switch", "sharing: {name: time-sliced, slice: 2us}, "
                          "preemption: switch"):
             with self.subTest(policies):
-                self.run_checked(f"{policies}, {more}", first, second,
+                self.run_checked(f"{policies}, {more}", BATCH, first, second,
                                  options=("--set", "gpu.memory.capacity=2MiB"))
+                with h5py.File(self.folder / "out.h5", "r") as file:
+                    saved = file["final/stats/sm/blocks_saved"][()].sum()
+                self.assertTrue(saved > 0 or policies == "sharing: smk")
 
     def test_one_that_cannot_fit_on_its_tenants_sms_is_refused_at_its_launch(self):
         self.write_scenario("sharing: spatial", "{name: first, workload: meet.yaml, sms: 3}", BATCH)
