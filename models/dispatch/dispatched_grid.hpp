@@ -71,6 +71,7 @@ struct DispatchedGrid {
   std::vector<std::uint32_t> arriving;  ///< by SM: of those away, sent there to return
   std::vector<bool> served;  ///< by SM: it has given this grid its part, if SMs are shared
   std::deque<BlockInHand> in_hand;
+  std::vector<std::uint64_t> latest;    ///< by SM: the last of its blocks that was sent there
   std::vector<std::uint64_t> settling;  ///< blocks that have returned to an SM, until they get on
 
   std::uint32_t number() const { return launch.grid; }
@@ -111,8 +112,13 @@ struct DispatchedGrid {
     known_at[sm] = true;
     outbox.send(link, now, kind_of(MessageKind::start_grid), launch, payload);
   }
-  /// The next to go out was flushed: others may wait for it.
-  bool starts_again() const { return !returned.empty() && returned.front().was_flushed; }
+  /// No block that was sent to the SM may wait for the next to go out: that was not flushed, and is
+  /// not earlier than any of them.
+  bool follows_all_at(std::uint32_t sm) const {
+    return returned.empty() ||
+           (!returned.front().was_flushed && returned.front().block >= latest[sm]);
+  }
+  void goes_to(std::uint32_t sm, std::uint64_t which) { latest[sm] = std::max(latest[sm], which); }
   std::uint64_t take_next() {
     if (returned.empty()) return next_block++;
     const std::uint64_t next = returned.front().block;
@@ -124,7 +130,7 @@ struct DispatchedGrid {
   void serialize(Archive& archive) {
     archive(launch, payload, block, block_share, ready, blocks, next_block, running, done, draining,
             launched_before, executed, aborted, cooperative, reserved, known_at, returned,
-            stopped_at, away, all_away, asked, keeps, arriving, served, in_hand, settling);
+            stopped_at, away, all_away, asked, keeps, arriving, served, latest, in_hand, settling);
   }
 };
 

@@ -158,6 +158,7 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   grid.keeps.assign(sms_.size(), false);
   grid.arriving.assign(sms_.size(), 0);
   grid.served.assign(sms_.size(), false);
+  grid.latest.assign(sms_.size(), 0);
   grid.launched_before = statistics_.grids[launch.tenant].value();
   statistics_.count_points(program, launch.tenant);
   grids_.push_back(std::move(grid));
@@ -384,6 +385,7 @@ void Dispatcher::send_block(Grid& grid, std::uint32_t sm, bool stage, Time now, 
   Link& link = to_sms_[sm];
   grid.introduce_at(sm, link, now, outbox);
   const std::uint64_t block = grid.take_next();
+  grid.goes_to(sm, block);
   preempting_.takeovers().returned(grid.number(), block, now);
   ++grid.running;
   ++statistics_.blocks[grid.launch.tenant];

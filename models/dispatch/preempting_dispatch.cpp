@@ -377,6 +377,7 @@ bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, b
     outbox.send(parts_.to_sms[index], now, kind_of(MessageKind::block_given), next.block,
                 next.payload);
     parts_.sms[index].owner = grid.number();
+    grid.goes_to(index, next.block.block.block);
     grid.goes_away(index);
     ++grid.arriving[index];
     if (next.block.block.sm != index) ++statistics_.blocks_moved[grid.launch.tenant];
@@ -413,7 +414,7 @@ bool PreemptingDispatch::takes(std::uint32_t index, const DispatchedGrid& grid, 
   if (grid.waiting() == 0 || grid.is_bringing_back()) return false;
   if (parts_.sms.has_room(index, grid) == stage) return false;
   if (!stage) return true;
-  if (grid.cooperative || grid.starts_again()) return false;  // who runs there may wait for it
+  if (grid.cooperative || !grid.follows_all_at(index)) return false;
   if (takeovers_.is_stopping(index)) return false;  // none waits beside blocks that still leave
   return !takes_whole_sms_ || may_stage(grid);
 }
