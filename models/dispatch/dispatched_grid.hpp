@@ -58,7 +58,9 @@ struct DispatchedGrid {
   std::uint32_t draining = 0;         ///< SMs that have stores of its blocks, but not these
   std::uint64_t launched_before = 0;  ///< grids of its tenant
   InstructionCount executed;
-  bool aborted = false;                 ///< its tenant was ended
+  bool aborted = false;      ///< its tenant was ended
+  bool cooperative = false;  ///< its blocks wait for each other: they start together (gangs.hpp)
+  std::vector<std::uint32_t> reserved;  ///< by SM: places for them, while they start
   std::vector<bool> known_at;           ///< by SM: start_grid was sent
   std::deque<ReturnedBlock> returned;   ///< they go out before those that never did
   std::vector<bool> stopped_at;         ///< by SM: it was taken from the grid
@@ -69,10 +71,16 @@ struct DispatchedGrid {
   std::vector<std::uint32_t> arriving;  ///< by SM: of those away, sent there to return
   std::vector<bool> served;  ///< by SM: it has given this grid its part, if SMs are shared
   std::deque<BlockInHand> in_hand;
+  std::vector<std::uint64_t> latest;    ///< by SM: the last of its blocks that was sent there
+  std::vector<std::uint64_t> settling;  ///< blocks that have returned to an SM, until they get on
 
   std::uint32_t number() const { return launch.grid; }
   bool is_over() const { return done == blocks && draining == 0; }
   std::uint64_t waiting() const { return blocks - next_block + returned.size(); }
+  /// Its blocks are to start together, and none has.
+  bool is_to_gather() const { return cooperative && next_block == 0 && blocks > 0; }
+  /// They start: some have, some have not.
+  bool is_gathering() const { return cooperative && next_block > 0 && next_block < blocks; }
   /// A busy SM that may give a saved block away.
   std::optional<std::uint32_t> sm_to_ask() const {
     if (all_away == 0) return std::nullopt;
@@ -90,6 +98,10 @@ struct DispatchedGrid {
     --all_away;
     arriving[sm] = std::min(arriving[sm], away[sm]);
   }
+  /// So many blocks return to the SM without being asked.
+  std::uint32_t returning_to(std::uint32_t sm) const {
+    return stopped_at[sm] ? arriving[sm] : away[sm];
+  }
   /// Saved blocks are to return before others go out.
   bool is_bringing_back() const {
     return !in_hand.empty() || std::find(asked.begin(), asked.end(), true) != asked.end();
@@ -100,8 +112,13 @@ struct DispatchedGrid {
     known_at[sm] = true;
     outbox.send(link, now, kind_of(MessageKind::start_grid), launch, payload);
   }
-  /// The next to go out was flushed: others may wait for it.
-  bool starts_again() const { return !returned.empty() && returned.front().was_flushed; }
+  /// No block that was sent to the SM may wait for the next to go out: that was not flushed, and is
+  /// not earlier than any of them.
+  bool follows_all_at(std::uint32_t sm) const {
+    return returned.empty() ||
+           (!returned.front().was_flushed && returned.front().block >= latest[sm]);
+  }
+  void goes_to(std::uint32_t sm, std::uint64_t which) { latest[sm] = std::max(latest[sm], which); }
   std::uint64_t take_next() {
     if (returned.empty()) return next_block++;
     const std::uint64_t next = returned.front().block;
@@ -112,8 +129,8 @@ struct DispatchedGrid {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(launch, payload, block, block_share, ready, blocks, next_block, running, done, draining,
-            launched_before, executed, aborted, known_at, returned, stopped_at, away, all_away,
-            asked, keeps, arriving, served, in_hand);
+            launched_before, executed, aborted, cooperative, reserved, known_at, returned,
+            stopped_at, away, all_away, asked, keeps, arriving, served, latest, in_hand, settling);
   }
 };
 

@@ -37,7 +37,8 @@ Dispatcher::Dispatcher(Setup setup)
           {grids_, sms_, to_sms_, limits_}, statistics_),
       preempts_(preempting_.takeovers().needs().preempts),
       in_parts_(sharing_->in_parts() && preempts_),
-      partial_({grids_, sms_, to_sms_, limits_, preempting_.takeovers()}) {
+      partial_({grids_, sms_, to_sms_, limits_, preempting_.takeovers()}),
+      gangs_(grids_, sms_) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
   told_.resize(setup.machine.sms_per_tenant.size());
 }
@@ -100,6 +101,10 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
     case MessageKind::block_restored:
       block_restored(message);
       break;
+    case MessageKind::block_settled:
+      PreemptingDispatch::settled(*grids_.at(message.body<BlockReference>().grid),
+                                  message.body<BlockReference>().block);
+      break;
     case MessageKind::start_block:
       block_started(message);
       break;
@@ -145,6 +150,7 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   if (!problem.empty()) {
     throw UserError("kernel " + program.name, problem, "make the block or its needs smaller");
   }
+  grid.cooperative = modules_[launch.module]->meets_grid_wide(program);
   grid.block_share = grid.block.dominant_share(limits_);
   grid.ready = std::max(now, begin_of(launch, now) + clock_.duration(parameters_.launch_latency));
   grid.known_at.assign(sms_.size(), false);
@@ -154,6 +160,7 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   grid.keeps.assign(sms_.size(), false);
   grid.arriving.assign(sms_.size(), 0);
   grid.served.assign(sms_.size(), false);
+  grid.latest.assign(sms_.size(), 0);
   grid.launched_before = statistics_.grids[launch.tenant].value();
   statistics_.count_points(program, launch.tenant);
   grids_.push_back(std::move(grid));
@@ -169,9 +176,9 @@ Time Dispatcher::begin_of(const GridLaunch& launch, Time now) const {
 }
 
 /// A staged block is one whose tenant was ended before it started.
-void Dispatcher::place_is_free(const Grid& grid, const PreemptionRecord& record,
-                               std::uint8_t keeps) {
+void Dispatcher::place_is_free(Grid& grid, const PreemptionRecord& record, std::uint8_t keeps) {
   const BlockReference& block = record.block;
+  PreemptingDispatch::settled(grid, block.block);
   preempting_.left(record);
   if (sms_.is_staged(block)) {
     sms_.unstage(block.sm);
@@ -200,6 +207,7 @@ void Dispatcher::block_restored(const MessageHeader& message) {
   if (!grid->aborted) preempting_.takeovers().returned(block.grid, block.block, message.arrival);
   if (grid->arriving[block.sm] > 0) --grid->arriving[block.sm];
   grid->comes_back(block.sm);
+  preempting_.returned(*grid, block.block);
 }
 
 void Dispatcher::block_started(const MessageHeader& message) {
@@ -301,6 +309,9 @@ void Dispatcher::refresh_views(Time now) {
 }
 
 bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {
+  if (const std::optional<std::size_t> gang = gangs_.gathering())
+    return gather(grids_[*gang], now, outbox);
+  waits_.reset();
   refresh_views(now);
   if (in_parts_)
     partial_.make_room(views_, now, outbox);
@@ -330,15 +341,53 @@ std::optional<std::size_t> Dispatcher::choose(std::uint32_t sm) {
 bool Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox) {
   const std::optional<std::size_t> choice = choose(sm);
   if (!choice) return false;
+  if (has_to_wait(*choice)) return bring_back_meanwhile(sm, stage, now, outbox);
   Grid& grid = grids_[*choice];
+  if (grid.cooperative && (stage || grid.reserved[sm] == 0) && grid.is_to_gather()) return false;
   if ((!in_parts_ || PartialSwitching::resumes(grid, sm)) &&
       preempting_.resume(grid, sm, now, outbox))
     return true;
   if (preempting_.bring_back(grid, sm, stage, now, outbox)) return true;
   if (!preempting_.takes(sm, grid, stage)) return false;
+  send_block(grid, sm, stage, now, outbox);
+  return true;
+}
+
+bool Dispatcher::has_to_wait(std::size_t g) {
+  if (!grids_[g].is_to_gather()) return false;
+  if (waits_ == g) return true;
+  const bool starts = gangs_.reserve(grids_[g], [&](std::uint32_t sm) { return choose(sm) == g; });
+  if (!starts) waits_ = g;
+  return !starts;
+}
+
+bool Dispatcher::bring_back_meanwhile(std::uint32_t sm, bool stage, Time now, Outbox& outbox) {
+  if (!in_parts_) return false;
+  const std::optional<std::size_t> choice =
+      partial_.choose(*sharing_, views_, sm, PartialSwitching::Offer::returns);
+  if (!choice) return false;
+  Grid& grid = grids_[*choice];
+  if (PartialSwitching::resumes(grid, sm) && preempting_.resume(grid, sm, now, outbox)) return true;
+  return preempting_.bring_back(grid, sm, stage, now, outbox);
+}
+
+bool Dispatcher::gather(Grid& gang, Time now, Outbox& outbox) {
+  for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+    const std::uint32_t sm = (next_sm_ + i) % sms_.size();
+    if (gang.reserved[sm] == 0) continue;
+    send_block(gang, sm, false, now, outbox);
+    next_sm_ = sm + 1;
+    return true;
+  }
+  LOCKSTEP_CHECK(false, "a gang has begun without a place for each of its blocks");
+}
+
+void Dispatcher::send_block(Grid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox) {
+  if (grid.is_to_gather() || grid.is_gathering()) --grid.reserved[sm];
   Link& link = to_sms_[sm];
   grid.introduce_at(sm, link, now, outbox);
   const std::uint64_t block = grid.take_next();
+  grid.goes_to(sm, block);
   preempting_.takeovers().returned(grid.number(), block, now);
   ++grid.running;
   ++statistics_.blocks[grid.launch.tenant];
@@ -353,7 +402,6 @@ bool Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& out
   outbox.send(link, now, kind_of(MessageKind::start_block),
               BlockReference{grid.number(), sm, block},
               at ? std::as_bytes(std::span(&*at, 1)) : std::span<const std::byte>{});
-  return true;
 }
 
 void Dispatcher::serialize(Archive& archive) {

@@ -7,6 +7,7 @@
 /// (`BlockResources`).
 /// Blocks that an SM saves to memory and restores are the SM's affair; it tells of both, so that
 /// what is taken there is known here.  While it is busy with a more urgent grid it gives them away.
+/// Cooperative grids start with all of their blocks: see gangs.hpp.
 /// With a `preemption` more urgent grids take SMs from others: see preempting_dispatch.hpp; or, if
 /// SMs are shared, those that come their parts: see partial_switching.hpp.
 /// A tenant's warp instructions are summed up as its blocks are done; the host hears when they
@@ -29,6 +30,7 @@
 #include "core/engine/link.hpp"
 #include "models/dispatch/dispatch_parameters.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
+#include "models/dispatch/gangs.hpp"
 #include "models/dispatch/partial_switching.hpp"
 #include "models/dispatch/preempting_dispatch.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
@@ -77,7 +79,7 @@ class Dispatcher final : public Component, public ProgressSource {
   void stores_done(const GridReference& reference, Time now, Outbox& outbox);
   /// A block has given up its place, but for the InPlace bits, or the one for which it waited; the
   /// record says what it did.
-  void place_is_free(const Grid& grid, const PreemptionRecord& record, std::uint8_t keeps = 0);
+  void place_is_free(Grid& grid, const PreemptionRecord& record, std::uint8_t keeps = 0);
   /// A block has left its SM, or takes a place there again.
   void block_saved(const BlockSaved& saved, Time now);
   void block_restored(const MessageHeader& message);
@@ -95,6 +97,14 @@ class Dispatcher final : public Component, public ProgressSource {
   /// Sends at most one block.  Returns false when no SM may take one.
   bool dispatch_one(Time now, Outbox& outbox);
   bool dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
+  /// A block that has not started, or starts again.
+  void send_block(Grid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox);
+  /// The next block of a gang that has begun: to an SM where it has a place.
+  bool gather(Grid& gang, Time now, Outbox& outbox);
+  /// A gang that is next for the SM has to wait for places.
+  bool has_to_wait(std::size_t gang);
+  /// While it does, saved blocks of other grids return.
+  bool bring_back_meanwhile(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   /// The grid that the SM gets a block of next.
   std::optional<std::size_t> choose(std::uint32_t sm);
   void refresh_views(Time now);
@@ -137,7 +147,9 @@ class Dispatcher final : public Component, public ProgressSource {
   const bool preempts_;
   const bool in_parts_;  ///< then: SMs are shared, and make room in part
   PartialSwitching partial_;
-  std::vector<GridView> views_;  ///< scratch
+  const Gangs gangs_;
+  std::vector<GridView> views_;       ///< scratch
+  std::optional<std::size_t> waits_;  ///< scratch: a gang that has found too few places just now
 };
 
 }  // namespace lockstep

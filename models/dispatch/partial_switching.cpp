@@ -29,7 +29,7 @@ void PartialSwitching::make_room(std::span<const GridView> views, Time now, Outb
   if (views.size() < 2) return;
   const auto lacks = [&](std::size_t g) {
     const DispatchedGrid& grid = parts_.grids[g];
-    return views[g].ready && grid.waiting() > 0 &&
+    return views[g].ready && grid.waiting() > 0 && !grid.is_to_gather() &&
            std::find(grid.served.begin(), grid.served.end(), false) != grid.served.end();
   };
   fair_.clear();
@@ -149,7 +149,7 @@ void PartialSwitching::take(std::uint32_t sm, DispatchedGrid& victim, const Disp
 
 std::optional<std::size_t> PartialSwitching::choose(const Sharing& sharing,
                                                     std::span<const GridView> views,
-                                                    std::uint32_t sm) {
+                                                    std::uint32_t sm, Offer offer) {
   if (parts_.takeovers.is_stopping(sm)) return std::nullopt;
   here_.assign(views.begin(), views.end());
   for (std::size_t g = 0; g < views.size(); ++g) {
@@ -157,6 +157,7 @@ std::optional<std::size_t> PartialSwitching::choose(const Sharing& sharing,
     if (grid.arriving[sm] > 0) return std::nullopt;
     const std::uint64_t away = grid.all_away + grid.in_hand.size();
     here_[g].blocks_running -= away;
+    if (offer == Offer::returns) here_[g].blocks_waiting = 0;
     if (grid.is_bringing_back() || grid.sm_to_ask() || (grid.stopped_at[sm] && grid.away[sm] > 0))
       here_[g].blocks_waiting += away;
   }

@@ -8,7 +8,8 @@
 /// sections 1 and 5 (SMK: partial context switching for fairness); preemption.md, section 2.
 ///
 /// Simplified: of a kernel those blocks leave that stand last in the SM; an SM from which blocks
-/// are still away makes no room for another kernel.
+/// are still away makes no room for another kernel; none makes room for a gang, which waits until
+/// blocks have ended.
 #pragma once
 
 #include <optional>
@@ -39,9 +40,11 @@ class PartialSwitching {
 
   /// SMs make room for grids that have come.
   void make_room(std::span<const GridView> views, Time now, Outbox& outbox);
+  /// What an SM may get: any block, or one that has been saved.
+  enum class Offer : std::uint8_t { all, returns };
   /// Whose block the SM gets next.
   std::optional<std::size_t> choose(const Sharing& sharing, std::span<const GridView> views,
-                                    std::uint32_t sm);
+                                    std::uint32_t sm, Offer offer = Offer::all);
   /// Blocks may start there again, and return by themselves: none is away that can be asked for.
   static bool resumes(const DispatchedGrid& grid, std::uint32_t sm) {
     return grid.away[sm] == 0 || grid.keeps[sm];

@@ -24,6 +24,10 @@ void PreemptingDispatch::sort_by_urgency() {
   by_urgency_.clear();
   for (std::size_t g = 0; g < views_.size(); ++g)
     if (may_run(g)) by_urgency_.push_back(g);
+  std::erase_if(by_urgency_, [&](std::size_t g) {
+    const DispatchedGrid& grid = parts_.grids[g];
+    return grid.is_to_gather() && !may_gather(grid);
+  });
   std::stable_sort(by_urgency_.begin(), by_urgency_.end(), [&](std::size_t a, std::size_t b) {
     return urgency_of(views_[a]) > urgency_of(views_[b]);
   });
@@ -94,6 +98,8 @@ void PreemptingDispatch::make_room_for(const DispatchedGrid& grid, Time now, Out
 }
 
 bool PreemptingDispatch::has_settled() const {
+  for (const DispatchedGrid& grid : parts_.grids)
+    if (slices_.has_turn(TenantId(grid.launch.tenant)) && !grid.settling.empty()) return false;
   for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
     if (takeovers_.is_stopping(i)) return false;
     for (const DispatchedGrid& grid : parts_.grids) {
@@ -113,24 +119,28 @@ void PreemptingDispatch::reclaim(const DispatchedGrid& grid, Time now, Outbox& o
 }
 
 std::uint64_t PreemptingDispatch::lacking(const DispatchedGrid& grid) const {
-  const std::uint32_t on_one = std::max(blocks_per_sm(grid.block, parts_.limits), 1u);
   const bool shares = takeovers_.needs().shares;
   const std::uint64_t blocks = grid.waiting() + (shares ? 0 : grid.in_hand.size());
-  const std::uint64_t wanted = shares ? blocks : (blocks + on_one - 1) / on_one;
   std::uint64_t has = 0;
-  for (std::uint32_t i = 0; i < parts_.sms.size() && has < wanted; ++i) {
-    const SmMirror& sm = parts_.sms[i];
-    const bool stopping = takeovers_.is_stopping(i);
-    if (sm.owner && *sm.owner != grid.number() && !stopping) continue;
-    if (!shares) {
-      ++has;
-    } else if (!stopping) {
-      has += on_one - std::min(on_one, sm.on_chip);
-    } else if (takeovers_.urgent_at(i) == grid.number()) {
-      has += takeovers_.places_at(i) - std::min(takeovers_.places_at(i), sm.guests);
-    }
+  for (std::uint32_t i = 0; i < parts_.sms.size() && has < blocks; ++i) has += places_at(i, grid);
+  const std::uint64_t places = blocks - std::min(blocks, has);
+  const std::uint32_t on_one = std::max(blocks_per_sm(grid.block, parts_.limits), 1u);
+  return shares ? places : (places + on_one - 1) / on_one;
+}
+
+std::uint64_t PreemptingDispatch::places_at(std::uint32_t index, const DispatchedGrid& grid) const {
+  const SmMirror& sm = parts_.sms[index];
+  const bool stopping = takeovers_.is_stopping(index);
+  const bool shares = takeovers_.needs().shares;
+  if (sm.owner && *sm.owner != grid.number() && !stopping) return 0;
+  if (stopping && shares) {
+    if (takeovers_.urgent_at(index) != grid.number()) return 0;
+    return takeovers_.places_at(index) - std::min(takeovers_.places_at(index), sm.guests);
   }
-  return wanted - std::min(wanted, has);
+  const std::uint32_t on_one = std::max(blocks_per_sm(grid.block, parts_.limits), 1u);
+  if (shares) return on_one - std::min(on_one, sm.on_chip);
+  if (stopping || !sm.owner) return on_one;
+  return sm.has_staged ? 0 : parts_.sms.room_for(index, grid, parts_.grids, on_one);
 }
 
 DispatchedGrid* PreemptingDispatch::victim_at(std::uint32_t index, const Urgency& urgency) const {
@@ -139,17 +149,47 @@ DispatchedGrid* PreemptingDispatch::victim_at(std::uint32_t index, const Urgency
     return nullptr;
   DispatchedGrid& owner = *parts_.grids.at(*sm.owner);
   if (takeovers_.needs().in_place && owner.away[index] > 0) return nullptr;  // they return first
+  if (owner.is_gathering()) return nullptr;  // some could wait for others that have not started
   return urgency_of(owner) < urgency ? &owner : nullptr;
+}
+
+std::uint64_t PreemptingDispatch::obtainable(const DispatchedGrid& grid) const {
+  const std::uint32_t on_one = blocks_per_sm(grid.block, parts_.limits);
+  std::uint64_t places = 0;
+  for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
+    const bool stopping = takeovers_.is_stopping(i);
+    if (stopping ? takeovers_.urgent_at(i) == grid.number()
+                 : !parts_.sms[i].owner || victim_at(i, urgency_of(grid)) != nullptr)
+      places += on_one;
+  }
+  return places;
+}
+
+bool PreemptingDispatch::may_gather(const DispatchedGrid& gang) const {
+  return !gangs_.overlaps(gang) && obtainable(gang) >= gang.blocks;
+}
+
+std::uint64_t PreemptingDispatch::coming(const DispatchedGrid& grid) const {
+  const std::uint32_t on_one = blocks_per_sm(grid.block, parts_.limits);
+  std::uint64_t places = 0;
+  for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
+    const SmMirror& sm = parts_.sms[i];
+    if (!sm.owner || *sm.owner == grid.number()) continue;
+    const bool shared = takeovers_.needs().shares && takeovers_.is_stopping(i);
+    places +=
+        shared ? takeovers_.places_at(i) - std::min(takeovers_.places_at(i), sm.guests) : on_one;
+  }
+  return places;
 }
 
 /// By rounds, from an SM that has given all that it was asked for.
 DispatchedGrid* PreemptingDispatch::victim_for(std::uint32_t index,
                                                const DispatchedGrid& urgent) const {
   if (!takeovers_.is_stopping(index)) return victim_at(index, urgency_of(urgent));
-  const bool next_round = takeovers_.needs().by_rounds && takeovers_.is_released(index) &&
-                          takeovers_.urgent_at(index) == urgent.number() &&
-                          parts_.sms[index].guests >= takeovers_.places_at(index) &&
-                          !takeovers_.is_exhausted(index);
+  const bool next_round =
+      takeovers_.needs().by_rounds && !urgent.cooperative && takeovers_.is_released(index) &&
+      takeovers_.urgent_at(index) == urgent.number() &&
+      parts_.sms[index].guests >= takeovers_.places_at(index) && !takeovers_.is_exhausted(index);
   return next_round ? &*parts_.grids.at(*parts_.sms[index].owner) : nullptr;
 }
 
@@ -204,7 +244,8 @@ void PreemptingDispatch::take_places(const DispatchedGrid& urgent,
                                                std::move(offer.release.blocks)});
   }
   select_victims(selections, lacking(urgent), takeovers_.bound_left(urgent.launch),
-                 takeovers_.needs().by_rounds ? SelectionRounds::serial : SelectionRounds::burst);
+                 takeovers_.needs().by_rounds && !urgent.cooperative ? SelectionRounds::serial
+                                                                     : SelectionRounds::burst);
   for (const SmSelection& selection : selections) {
     count(selection.counts(), urgent.launch.tenant, statistics_);
     const std::uint32_t sm = selection.sm();
@@ -266,11 +307,18 @@ void PreemptingDispatch::let_keepers_return(Time now, Outbox& outbox) {
     const std::optional<std::uint32_t> keeper = sm.places.keeper();
     if (!keeper || sm.owner || takeovers_.is_stopping(i)) continue;
     const std::optional<std::size_t> next = choose(i);
-    if (!next || parts_.grids[*next].number() == *keeper ||
-        sm.places.has_place(parts_.grids[*next].block))
+    if (!next || parts_.grids[*next].number() == *keeper || fits_beside(i, parts_.grids[*next]))
       continue;
     resume(*parts_.grids.at(*keeper), i, now, outbox);
   }
+}
+
+/// Of a gang that is to start there as many as without them.
+bool PreemptingDispatch::fits_beside(std::uint32_t index, const DispatchedGrid& grid) const {
+  if (!grid.is_to_gather()) return parts_.sms[index].places.has_place(grid.block);
+  const auto wanted = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(grid.blocks, blocks_per_sm(grid.block, parts_.limits)));
+  return parts_.sms.room_for(index, grid, parts_.grids, wanted) == wanted;
 }
 
 void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
@@ -295,7 +343,8 @@ void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
 void PreemptingDispatch::send_signal(Time now, Outbox& outbox) {
   const auto sm = takeovers_.signals().take(now, [&](std::uint32_t i) {
     const std::optional<std::uint32_t> owner = parts_.sms[i].owner;
-    return owner && !takeovers_.is_stopping(i) && parts_.grids.at(*owner)->away[i] == 0;
+    return owner && !takeovers_.is_stopping(i) && parts_.grids.at(*owner)->away[i] == 0 &&
+           !parts_.grids.at(*owner)->is_gathering();
   });
   if (!sm) return;
   DispatchedGrid& owner = *parts_.grids.at(*parts_.sms[*sm].owner);
@@ -315,8 +364,7 @@ bool PreemptingDispatch::resume(DispatchedGrid& grid, std::uint32_t index, Time 
 bool PreemptingDispatch::has_room_beside_returning(std::uint32_t index,
                                                    const DispatchedGrid& grid) const {
   BlockResources used = parts_.sms[index].used;
-  const std::uint32_t back = grid.stopped_at[index] ? grid.arriving[index] : grid.away[index];
-  for (std::uint32_t i = 0; i < back; ++i) used += grid.block;
+  for (std::uint32_t i = grid.returning_to(index); i > 0; --i) used += grid.block;
   return used.leaves_room_for(grid.block, parts_.limits);
 }
 
@@ -329,6 +377,7 @@ bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, b
     outbox.send(parts_.to_sms[index], now, kind_of(MessageKind::block_given), next.block,
                 next.payload);
     parts_.sms[index].owner = grid.number();
+    grid.goes_to(index, next.block.block.block);
     grid.goes_away(index);
     ++grid.arriving[index];
     if (next.block.block.sm != index) ++statistics_.blocks_moved[grid.launch.tenant];
@@ -364,8 +413,14 @@ void PreemptingDispatch::given(DispatchedGrid& grid, const BlockGiven& given,
 bool PreemptingDispatch::takes(std::uint32_t index, const DispatchedGrid& grid, bool stage) const {
   if (grid.waiting() == 0 || grid.is_bringing_back()) return false;
   if (parts_.sms.has_room(index, grid) == stage) return false;
-  if (stage && grid.starts_again()) return false;   // who runs there may wait for that block
-  return !stage || !takeovers_.is_stopping(index);  // none waits beside blocks that still leave
+  if (!stage) return true;
+  if (grid.cooperative || !grid.follows_all_at(index)) return false;
+  if (takeovers_.is_stopping(index)) return false;  // none waits beside blocks that still leave
+  return !takes_whole_sms_ || may_stage(grid);
+}
+
+bool PreemptingDispatch::may_stage(const DispatchedGrid& grid) const {
+  return !takeovers_.is_asking_for(grid.number()) && grid.waiting() > coming(grid);
 }
 
 void PreemptingDispatch::sent(std::uint32_t index, const DispatchedGrid& grid, Time now) {

@@ -21,6 +21,7 @@
 #include "core/engine/link.hpp"
 #include "core/engine/outbox.hpp"
 #include "core/message/message.hpp"
+#include "models/dispatch/gangs.hpp"
 #include "models/dispatch/preemption/takeovers.hpp"
 #include "models/dispatch/sharing/time_slices.hpp"
 #include "models/dispatch/sm_mirrors.hpp"
@@ -40,8 +41,10 @@ class PreemptingDispatch {
                      DispatchStatistics& statistics)
       : parts_(parts),
         statistics_(statistics),
+        gangs_(parts.grids, parts.sms),
         slices_(setup.slice),
-        takeovers_(setup, statistics) {}
+        takeovers_(setup, statistics),
+        takes_whole_sms_(takeovers_.needs().preempts && !setup.in_parts) {}
 
   Takeovers& takeovers() { return takeovers_; }
   Time next_limit() const { return std::min(takeovers_.next_limit(), slices_.next()); }
@@ -60,6 +63,13 @@ class PreemptingDispatch {
   bool bring_back(DispatchedGrid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   /// The SM has saved one.
   void saved(DispatchedGrid& grid, const BlockSaved& saved, Time now);
+  /// One takes a place again; a slice of its tenant begins when all of them have got on.
+  void returned(DispatchedGrid& grid, std::uint64_t block) const {
+    if (slices_.any() && takeovers_.needs().saves) grid.settling.push_back(block);
+  }
+  static void settled(DispatchedGrid& grid, std::uint64_t block) {
+    std::erase(grid.settling, block);
+  }
   /// An SM has been asked for one, and says which.
   void given(DispatchedGrid& grid, const BlockGiven& given, std::span<const std::byte> context);
   /// A block of the grid can go to the SM, or, `stage`, wait there.
@@ -117,8 +127,20 @@ class PreemptingDispatch {
                                               const DispatchedGrid& urgent) const;
   /// What the grid lacks for its waiting blocks: SMs, or places if it is to share them.
   std::uint64_t lacking(const DispatchedGrid& grid) const;
+  /// What the grid has of an SM for blocks that wait: it is free, or about to be.
+  std::uint64_t places_at(std::uint32_t sm, const DispatchedGrid& grid) const;
   /// The grid whose blocks the SM would have to give up for a more urgent one; nullptr: none.
   DispatchedGrid* victim_at(std::uint32_t sm, const Urgency& urgency) const;
+  /// Places that are free for the grid, or that it has taken or may take.
+  std::uint64_t obtainable(const DispatchedGrid& grid) const;
+  /// It is worth while to take SMs for the gang, and to keep them until it has all its places.
+  bool may_gather(const DispatchedGrid& gang) const;
+  /// Places for the grid where blocks of others still stand: who waits for them is not staged
+  /// behind its own grid's blocks, which may wait for it.
+  std::uint64_t coming(const DispatchedGrid& grid) const;
+  bool may_stage(const DispatchedGrid& grid) const;
+  /// What has been left on chip leaves room for it.
+  bool fits_beside(std::uint32_t sm, const DispatchedGrid& grid) const;
   /// Asks for the state of blocks on all SMs that the grid may take.
   void ask_status(const DispatchedGrid& urgent, Time now, Outbox& outbox);
   /// Whose blocks the SM may be told to give up for the grid now, or some more of them.
@@ -143,8 +165,10 @@ class PreemptingDispatch {
 
   const Parts parts_;
   DispatchStatistics& statistics_;
+  const Gangs gangs_;
   TimeSlices slices_;
   Takeovers takeovers_;
+  const bool takes_whole_sms_;
   std::span<const GridView> views_;
   std::vector<std::size_t> by_urgency_;  ///< those that may run, the most urgent first
 };

@@ -1,4 +1,6 @@
 /// Blocks that were sent to an SM and go out again (see dispatcher.hpp).
+#include <algorithm>
+
 #include "models/dispatch/dispatcher.hpp"
 
 namespace lockstep {
@@ -29,7 +31,7 @@ void Dispatcher::block_flushed(const BlockDone& flushed, Time now, Outbox& outbo
   send_again(grid, block, true, now, outbox);
 }
 
-/// It goes out before those that never did.
+/// It goes out before those that never did, and before later ones: these may wait for it.
 void Dispatcher::send_again(GridPlace grid, const BlockReference& block, bool was_flushed, Time now,
                             Outbox& outbox) {
   --grid->running;
@@ -37,7 +39,9 @@ void Dispatcher::send_again(GridPlace grid, const BlockReference& block, bool wa
     --grid->blocks;
     if (grid->is_over()) finish_grid(grid, now, outbox);
   } else {
-    grid->returned.push_back({block.block, was_flushed});
+    const auto later = std::find_if(grid->returned.begin(), grid->returned.end(),
+                                    [&](const auto& other) { return other.block > block.block; });
+    grid->returned.insert(later, {block.block, was_flushed});
   }
 }
 

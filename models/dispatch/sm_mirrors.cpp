@@ -15,6 +15,22 @@ SmMirrors::SmMirrors(std::size_t count, const OccupancyLimits& limits, Placement
   }
 }
 
+std::uint32_t SmMirrors::room_for(std::uint32_t index, const DispatchedGrid& grid,
+                                  const DispatchedGrids& returning, std::uint32_t most) const {
+  BlockResources used = sms_[index].used;
+  SmPlaces places = sms_[index].places;
+  for (const DispatchedGrid& other : returning)
+    for (std::uint32_t i = other.returning_to(index); i > 0; --i) used += other.block;
+  std::uint32_t count = 0;
+  while (count < most && used.leaves_room_for(grid.block, limits_) &&
+         (!has_places_ || places.has_place(grid.block))) {
+    used += grid.block;
+    if (has_places_) places.enter(grid.number(), ~std::uint64_t{count}, grid.block);
+    ++count;
+  }
+  return count;
+}
+
 void SmMirrors::occupy(std::uint32_t index, std::uint32_t grid, const BlockResources& need,
                        std::uint64_t block, const std::optional<BlockPosition>& at) {
   SmMirror& sm = sms_[index];

@@ -44,6 +44,10 @@ class SmMirrors {
     return sms_[sm].used.leaves_room_for(grid.block, limits_) &&
            (!has_places_ || sms_[sm].places.has_place(grid.block));
   }
+  /// How many blocks of the grid find room at once, at most `most`, beside what is there and what
+  /// returns there by itself.
+  std::uint32_t room_for(std::uint32_t sm, const DispatchedGrid& grid,
+                         const DispatchedGrids& returning, std::uint32_t most) const;
   /// A block of the grid has its part of the SM - there, or at the first place -, or gives it back.
   void occupy(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block,
               const std::optional<BlockPosition>& at = std::nullopt) {

@@ -89,6 +89,7 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
   first_.traffic = traffic_of(scenario, parameters.policies, *policy);
   first_.share = parameters.gpu.bandwidth_of_an_sm();
   first_.stops = saving_of(parameters.policies.preemption).stops;
+  first_.tells_stays = is_time_sliced(parameters.policies.sharing);
   std::uint32_t most_resident = 0;
   first_.block_warps = limits.threads_per_block / isa::warp_size;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {

@@ -136,9 +136,8 @@ std::unique_ptr<Component> GpuBuilder::build_dispatcher(const LinkTable& links, 
   setup.sharing = parameters_.policies.sharing;
   setup.preemption = parameters_.policies.preemption;
   setup.preemption_machine = preemption_machine(parameters_);
-  setup.machine.sm_count = gpu.sm.count;
+  setup.machine = sharing_setup(scenario_, parameters_);
   for (const Tenant& tenant : scenario_.tenants) {
-    setup.machine.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
     setup.instructions.push_back(tenant.cpu ? 0 : tenant.instructions);
     setup.latency_bounds.push_back(tenant.latency_bound);
   }

@@ -15,15 +15,6 @@ namespace lockstep {
 
 namespace {
 
-/// Blocks wait for all others of the grid: those that find no room would never come.
-bool meets_grid_wide(const isa::Program& kernel, const isa::Module& module) {
-  return std::any_of(kernel.constants.begin(), kernel.constants.end(),
-                     [&](const isa::ConstantRow& row) {
-                       return row.source == isa::ConstantRow::Source::global_symbol &&
-                              module.globals[row.index].name == isa::grid_workspace_name;
-                     });
-}
-
 void check_grid_wide(const Step& step, const isa::Program& kernel, const LaunchShape& shape,
                      std::uint64_t room) {
   const std::uint64_t blocks = std::uint64_t{shape.blocks[0]} * shape.blocks[1] * shape.blocks[2];
@@ -151,7 +142,7 @@ void check_launches(const Workload& workload, const isa::Module& module,
                     const isa::Program& kernel = module.kernels[index].lowered;
                     const std::string why = why_block_does_not_fit(block, limits);
                     if (!why.empty()) refuse_block(step, kernel, shape, block, limits, why);
-                    if (meets_grid_wide(kernel, module))
+                    if (module.meets_grid_wide(kernel))
                       check_grid_wide(step, kernel, shape,
                                       std::uint64_t{sms} * blocks_per_sm(block, limits));
                   });

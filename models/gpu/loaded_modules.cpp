@@ -30,6 +30,13 @@ std::map<Files, std::set<std::string>> launched_by_module(const Scenario& scenar
 
 }  // namespace
 
+SharingSetup sharing_setup(const Scenario& scenario, const MachineParameters& parameters) {
+  SharingSetup setup{parameters.gpu.sm.count, {}};
+  for (const Tenant& tenant : scenario.tenants)
+    setup.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
+  return setup;
+}
+
 LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& parameters,
                              isa::LoweringOptions lowering) {
   lowering.preemption_points =
@@ -56,9 +63,12 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
     if (!tenant.cpu) validate_workload(tenant.workload, *modules_[module_of_tenant_.back()]);
   }
   fit_registers(scenario, loaders, limits);
+  const auto sharing =
+      make_sharing(parameters.policies.sharing, sharing_setup(scenario, parameters));
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t)
     if (const Tenant& tenant = scenario.tenants[t]; !tenant.cpu)
-      check_launches(tenant.workload, of_tenant(t), limits, sm.count);
+      check_launches(tenant.workload, of_tenant(t), limits,
+                     sharing->sms_of(TenantId{static_cast<std::uint16_t>(t)}));
 }
 
 /// A kernel of whose largest block the registers would not fit an SM is made again, as if its

@@ -111,6 +111,14 @@ struct Module {
       if (global.name == heap_name) return true;
     return false;
   }
+  /// The kernel's blocks meet at a barrier of the whole grid: none can wait for the end of another.
+  bool meets_grid_wide(const Program& kernel) const {
+    for (const ConstantRow& row : kernel.constants)
+      if (row.source == ConstantRow::Source::global_symbol &&
+          globals[row.index].name == grid_workspace_name)
+        return true;
+    return false;
+  }
   /// -1 when there is no such kernel.
   int kernel_index(const std::string& kernel) const {
     for (std::size_t k = 0; k < kernels.size(); ++k)

@@ -84,9 +84,9 @@ struct GridReference {
   std::uint32_t sm = 0;
 };
 
-/// start_block, block_restored, block_returned.  Where places matter (SmPlaces) the first two have
-/// a BlockPosition as payload; a start_block without one names a block that waits at the SM for the
-/// first place that gets free, which the SM tells by a start_block of its own.
+/// start_block, block_restored, block_settled, block_returned.  Where places matter (SmPlaces) the
+/// first two have a BlockPosition as payload; a start_block without one names a block that waits at
+/// the SM for the first place that gets free, which the SM tells by a start_block of its own.
 struct BlockReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;

@@ -37,6 +37,7 @@ enum class MessageKind : std::uint16_t {
   end_grid,        ///< dispatcher -> SM: no more blocks of this grid will come
   block_saved,     ///< SM -> dispatcher: a block has left the SM, to return
   block_restored,  ///< SM -> dispatcher: it takes a place in the SM again
+  block_settled,   ///< SM -> dispatcher: and has got on there, if tenants take turns
   ask_status,      ///< dispatcher -> SM: what the grid's blocks have done
   status,          ///< SM -> dispatcher
   stop_grid,       ///< dispatcher -> SM: the grid's blocks make room

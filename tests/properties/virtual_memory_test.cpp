@@ -4,12 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <random>
-
-#include "models/sm/parameters/context_kind.hpp"
 #include "tests/properties/going_on.hpp"
 #include "tests/properties/random/random_paging.hpp"
+#include "tests/properties/random/random_preemption.hpp"
 #include "tests/properties/random/random_program.hpp"
 
 namespace lockstep::testing::virtual_memory_test {
@@ -41,94 +38,10 @@ TEST(VirtualMemory, LosesNothingWhileItMovesPages) {
   }
 }
 
-bool has(const std::vector<std::string>& settings, std::string_view setting) {
-  return std::find(settings.begin(), settings.end(), setting) != settings.end();
-}
-
-/// What blocks take along that leave, of any kind; the same for all that save blocks.
-std::string contexts(const std::vector<std::string>& settings, std::mt19937_64& random) {
-  const std::string key = "policies.block_switching.context=";
-  for (const std::string& setting : settings)
-    if (setting.starts_with(key)) return setting.substr(key.size());
-  return context_kinds().words[random() % 4];
-}
-
 void expect_to_go_on_elsewhere(MachineBench& bench, const MachineResult& whole,
                                const Layout& before, std::uint64_t seed) {
   expect_to_go_on(bench, whole, before, static_cast<unsigned>(10 + seed * 37 % 2000),
                   Layout::random(seed + 1));
-}
-
-/// Blocks do not leave because of faults.
-bool switches_for_preemption_alone(const std::vector<std::string>& settings) {
-  return !has(settings, "policies.block_switching.name=on-fault");
-}
-
-/// Without traffic, if it may.
-bool moves_at_its_share(const std::vector<std::string>& settings, std::mt19937_64& random) {
-  return switches_for_preemption_alone(settings) && random() % 3 == 0;
-}
-
-/// Tenants of several priorities take SMs from each other as they launch one kernel after another,
-/// some of them in turn, some whenever there is a signal.
-void preempt_at_random(std::vector<std::string>& settings,
-                       std::vector<MachineBench::Application>& tenants, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  for (MachineBench::Application& tenant : tenants)
-    tenant.options = "priority: " + std::to_string(random() % 3) +
-                     ", latency_bound: " + std::to_string(1 + random() % 5000) + "ns";
-  const char* const techniques[] = {"none",    "drain",        "flush",       "switch",
-                                    "chimera", "chimera-plus", "dual-kernel", "oracle"};
-  const std::string technique = techniques[random() % std::size(techniques)];
-  settings.push_back("policies.preemption.name=" + technique);
-  if (technique != "none" && technique != "drain" && technique != "switch" && random() % 2 == 0)
-    settings.push_back("policies.preemption.idempotence=exact");
-  const bool may_be_sliced = technique == "drain" || technique == "switch";
-  if (!may_be_sliced || random() % 2 != 0) {
-    settings.push_back("policies.sharing=exclusive");
-  } else {
-    settings.push_back("policies.sharing.name=time-sliced");
-    settings.push_back("policies.sharing.slice=" + std::to_string(1 + random() % 40) + "us");
-  }
-  if (may_be_sliced && random() % 2 == 0)
-    settings.push_back("policies.preemption.signal=" + std::to_string(200 + random() % 5000));
-  if (technique == "none" || technique == "drain" || technique == "flush") return;
-  settings.push_back("policies.preemption.context=" + contexts(settings, random));
-  if (moves_at_its_share(settings, random)) settings.push_back("policies.preemption.traffic=share");
-  settings.push_back(std::string("policies.preemption.points=") +
-                     (random() % 2 == 0 ? "none" : "selective"));
-  if ((technique == "dual-kernel" || technique == "oracle") && random() % 2 == 0)
-    settings.push_back("policies.preemption.rounds=serial");
-  if (technique == "switch" && switches_for_preemption_alone(settings) && random() % 2 == 0)
-    settings.push_back("policies.preemption.in_place=true");
-}
-
-/// Blocks of all tenants side by side, of which some leave when others are to have their part.
-void share_every_sm(std::vector<std::string>& settings, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  settings.push_back("policies.sharing=smk");
-  if (random() % 4 == 0) return;
-  settings.push_back("policies.preemption.name=switch");
-  settings.push_back("policies.preemption.context=" + contexts(settings, random));
-  if (moves_at_its_share(settings, random)) settings.push_back("policies.preemption.traffic=share");
-}
-
-/// Where blocks find room; in one piece, but not wherever parts of others may stand in between.
-void place_blocks(std::vector<std::string>& settings, std::uint64_t seed) {
-  const char* const placements[] = {"summed", "packed", "aligned"};
-  const bool in_place = has(settings, "policies.preemption.in_place=true");
-  settings.push_back(std::string("gpu.sm.placement=") + placements[seed / 3 % (in_place ? 2 : 3)]);
-}
-
-/// Where few pages of 2 MiB come at a time, and blocks leave meanwhile, tenants take pages from
-/// each other before they are used (docs/exceptions.md): with room for some more they get on.
-void let_large_pages_meet(std::vector<std::string>& settings) {
-  if (has(settings, "gpu.vm.far_fault_mshrs=1") &&
-      has(settings, "policies.page_manager=large-pages") &&
-      !switches_for_preemption_alone(settings)) {
-    settings.push_back("gpu.vm.far_fault_mshrs=2");
-    settings.push_back("gpu.memory.capacity=24MiB");
-  }
 }
 
 TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
@@ -151,7 +64,6 @@ TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
       preempt_at_random(settings, tenants, seed);
     }
     place_blocks(settings, seed);
-    let_large_pages_meet(settings);
     const Layout layout = Layout::random(seed);
     const std::string what = describe(seed, layout, settings);
     const HangGuard guard(what);

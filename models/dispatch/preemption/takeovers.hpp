@@ -40,6 +40,9 @@ class Takeovers {
 
   // The state of blocks.
   bool is_asking() const { return asked_for_.has_value(); }
+  bool is_asking_for(std::uint32_t grid) const {
+    return asked_for_.has_value() && asked_for_->grid == grid;
+  }
   void ask(const GridLaunch& urgent, std::size_t sms, Time now);
   /// True: all SMs have answered.
   bool answered(SmStatus status);

@@ -6,9 +6,9 @@
 /// priorities decide. Source: 003, section 1 (time multiplexing of GPUs); preemption.md, errata of
 /// section 2.1.
 ///
-/// A slice begins when its tenant has its SMs, and blocks that were saved there have returned, so
-/// that tenants get on however short slices are: an instruction that has been issued is done before
-/// its block leaves.
+/// A slice begins when its tenant has its SMs, and blocks that were saved there have returned with
+/// their contexts and have done what they were squashed for, so that tenants get on however short
+/// slices are: an instruction that has been issued is done before its block leaves.
 #include "core/parameters/parameters.hpp"
 #include "models/dispatch/sharing/exclusive.hpp"
 

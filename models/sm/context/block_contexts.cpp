@@ -48,7 +48,7 @@ void BlockContexts::freeze_at_points(const BlockSlot& block) {
       return;
     }
     if (held.stopped(slot) || front_end_.sleeping().asleep(slot) ||
-        blocks_.at_preemption_point(warp))
+        blocks_.at_preemption_point(warp) || waits_for_squashed(slot, block))
       return freeze(slot);
     held.freeze_at_point(slot);
     if (warp.paths.runnable()) others_run = true;
@@ -57,14 +57,22 @@ void BlockContexts::freeze_at_points(const BlockSlot& block) {
   if (!others_run) for_each_warp(waiting, [&](WarpSlot slot) { freeze(slot); });
 }
 
+bool BlockContexts::waits_for_squashed(WarpSlot slot, const BlockSlot& block) const {
+  if ((front_end_.waiting(StallCause::log_full) & bit_of(slot)) == 0) return false;
+  bool all = true;
+  for_each_warp(block.warps, [&](WarpSlot other) { all = all && faultable_.all_squashed(other); });
+  return all;
+}
+
 void BlockContexts::thaw(BlockPlace place) {
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) { front_end_.held().thaw(slot); });
 }
 
-/// Local stores have no flight, and nobody waits for them.
+/// Stores may be those of warps that have left (StoresDrainWith::grid): their acknowledgement must
+/// find the block.  Local stores have no flight, and nobody waits for them.
 bool BlockContexts::is_quiet(BlockPlace place) const {
   const BlockSlot& block = blocks_.block(place);
-  bool quiet = !load_store_.queues_access_to(block.homes);
+  bool quiet = block.stores() == 0 && !load_store_.queues_access_to(block.homes);
   for_each_warp(block.warps,
                 [&](WarpSlot slot) { quiet = quiet && (has_left(slot) || is_quiet(slot)); });
   return quiet;

@@ -10,8 +10,9 @@
 ///
 /// A block that is preempted may have to stop at preemption points.  Each of its warps then goes on
 /// until it comes to one, in front of which it stops.  Warps that sleep, that a fault has stopped
-/// or that wait for others - at plain barriers, too - stop where they are, the latter when all
-/// others have: they might still be released.
+/// that need entries of the operand log which such warps hold, or that wait for others - at plain
+/// barriers, too - stop where they are, the latter when all others have: they might still be
+/// released.
 ///
 /// Source: 000, section 4.1; 002, section IV; preemption.md, sections 4 and 5; architecture.md,
 /// section 8, rules 4 and 5.
@@ -77,6 +78,9 @@ class BlockContexts {
 
   /// Each warp stands at a point, or cannot go on by itself.
   void freeze_at_points(const BlockSlot& block);
+  /// It needs entries of the operand log, which are those of squashed accesses of its block: these
+  /// are issued again only when the block has been away.
+  bool waits_for_squashed(WarpSlot slot, const BlockSlot& block) const;
   void freeze(WarpSlot slot) {
     front_end_.held().freeze(slot);
     front_end_.wait_for_fault(slot);

@@ -13,6 +13,14 @@ bool FaultableAccesses::all_squashed(WarpSlot warp) const {
   return true;
 }
 
+bool FaultableAccesses::owes(const BlockSlot& block) const {
+  bool owed = false;
+  for_each_warp(block.warps, [&](WarpSlot warp) {
+    for_each_of(warp, [&](const FaultableAccess& access) { owed |= access.owed; });
+  });
+  return owed;
+}
+
 std::vector<SquashedLanes> FaultableAccesses::take_out(std::uint16_t index, SmCycle now) {
   const FaultableAccess& access = accesses_[index];
   const WarpSlot warp(access.warp);
@@ -31,6 +39,7 @@ std::uint16_t FaultableAccesses::put_in(WarpSlot warp, std::uint32_t pc, SmCycle
                                         std::vector<SquashedLanes> lanes) {
   const std::uint16_t index = follow(warp, pc, issued);
   accesses_[index].in_unit = false;
+  accesses_[index].owed = true;
   for (SquashedLanes& some : lanes) {
     some.access = index;
     some.come = true;  // a block returns when all its pages have

@@ -26,11 +26,12 @@ struct FaultableAccess {
   bool committed = false;
   bool squashed = false;  ///< some lanes of it
   bool come = false;      ///< the page of some of those has been replayed
+  bool owed = false;      ///< its block has been away since it was squashed first
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(issued, commits, pc, flight, next, logged, first_squashed, warp, in_unit, looked_up,
-            checked, committed, squashed, come);
+            checked, committed, squashed, come, owed);
   }
 };
 

@@ -68,6 +68,7 @@ bool FaultableAccesses::left_unit(std::uint16_t index, SmCycle now) {
 void FaultableAccesses::looked_up(std::uint16_t index, SmCycle now) {
   FaultableAccess& access = accesses_[index];
   access.looked_up = true;
+  access.owed = false;
   looked_up_.push(index);
   front_end_.tell_at(WarpSlot(access.warp), WarpEvent::last_check,
                      now + constants_.parameters.port.injection_latency.count() + 1);
@@ -216,7 +217,7 @@ void FaultableAccesses::go_on(WarpSlot warp, SmCycle now) {
 }
 
 void FaultableAccesses::serialize(Archive& archive) {
-  archive.section("sm/faultable_accesses", 5);
+  archive.section("sm/faultable_accesses", 6);
   archive(warps_, accesses_, looked_up_, squashed_);
   scheme_->serialize(archive);
 }

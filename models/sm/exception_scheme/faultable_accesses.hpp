@@ -85,6 +85,8 @@ class FaultableAccesses final : public CheckedAccesses {
   // Warps of blocks that leave the SM and return.
   /// Nothing of the warp is followed but what is squashed and has left the load-store unit.
   bool all_squashed(WarpSlot warp) const;
+  /// The block has returned, and something that was squashed of it before is not through yet.
+  bool owes(const BlockSlot& block) const;
   /// Calls function(access) for those of the warp, in program order.
   template <class Function>
   void for_each_of(WarpSlot warp, Function&& function) const {

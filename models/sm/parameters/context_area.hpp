@@ -22,6 +22,7 @@ struct ContextArea {
   ContextTraffic traffic = ContextTraffic::real;
   BandwidthShare share{};
   std::uint32_t first_place = 0;  ///< of the SM's own
+  bool tells_stays = false;       ///< the dispatcher hears when a block that has returned gets on
 
   PhysicalAddress place(std::uint32_t number) const { return base + number * place_bytes; }
   std::uint32_t place_of(PhysicalAddress line) const {

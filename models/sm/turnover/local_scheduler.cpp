@@ -60,10 +60,8 @@ void LocalScheduler::make_room(BlockPlace place, Technique technique, SmCycle no
 
 void LocalScheduler::look(std::size_t staged, SmCycle now) {
   if (exchange_.owes_homes()) exchange_.return_homes(now);
-  if (parts_.faultable.stopped_warps() == 0 && leaving_ == 0 && blocks_.empty()) {
-    staying_ = 0;
-    return;
-  }
+  end_stays(now);
+  if (parts_.faultable.stopped_warps() == 0 && leaving_ == 0 && blocks_.empty()) return;
   displace_youngest(notice_faults(staged, now), now);
   for (Mask left = leaving_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
@@ -73,6 +71,19 @@ void LocalScheduler::look(std::size_t staged, SmCycle now) {
   }
   if (parts_.engine.wake() <= now) parts_.engine.advance(now);
   set_wake(now);
+}
+
+void LocalScheduler::end_stays(SmCycle now) {
+  for (Mask left = staying_; left != 0; left &= left - 1) {
+    const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
+    const BlockSlot& block = parts_.blocks.block(place);
+    if (parts_.faultable.owes(block)) continue;
+    staying_ &= ~bit_of(place);
+    if (!constants_.setup.contexts.tells_stays) continue;
+    const std::uint32_t grid = parts_.blocks.grid(block.grid).launch.grid;
+    parts_.ports.tell_dispatcher(MessageKind::block_settled,
+                                 BlockReference{grid, constants_.setup.index, block.index}, now);
+  }
 }
 
 void LocalScheduler::set_wake(SmCycle now) {
@@ -131,7 +142,6 @@ LocalScheduler::Mask LocalScheduler::notice_faults(std::size_t staged, SmCycle n
     }
     lanes.noticed = true;
   });
-  staying_ &= squashed;
   for (faulted &= ~handling; faulted != 0 && can_leave(staged); faulted &= faulted - 1)
     leave(BlockPlace(static_cast<std::uint8_t>(std::countr_zero(faulted))), Technique::save, now);
   return squashed;
@@ -147,7 +157,7 @@ void LocalScheduler::displace_youngest(Mask squashed, SmCycle now) {
   if (leaving_ != 0 || count(State::leaving) != 0 || free_numbers_.empty()) return;
   if (parts_.blocks.has_room_for(parts_.blocks.grid(first->grid))) return;
   std::optional<BlockPlace> youngest;
-  for (Mask left = on_chip() & ~squashed; left != 0; left &= left - 1) {
+  for (Mask left = on_chip() & ~squashed & ~staying_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
     if (displaces_at(place) > now) continue;
     if (!youngest || displaces_at(place) > displaces_at(*youngest)) youngest = place;

@@ -8,7 +8,8 @@
 /// block on chip, which may wait for it.
 ///
 /// So that blocks get on however little memory there is: one that has returned stays until what it
-/// was squashed for is through, and is not displaced before it has been there for `max_wait`.
+/// was squashed for before is through - also if that is squashed again, since a page has gone
+/// meanwhile -, and is not displaced before it has been there for `max_wait`.
 /// Source: 000, section 4.1, Figure 9.
 ///
 /// Simplified: the new block is the one that the dispatcher keeps staged at the SM; one that waits
@@ -155,6 +156,8 @@ class LocalScheduler {
   /// The one that returns next.
   std::vector<BlockInMemory>::const_iterator first_ready() const;
   void set_wake(SmCycle now);
+  /// Of blocks that have returned: all is through that they were squashed for before.
+  void end_stays(SmCycle now);
 
   const SmConstants& constants_;
   SmStatistics& statistics_;
@@ -164,12 +167,12 @@ class LocalScheduler {
   const std::uint32_t extra_;
   const SmCycle max_wait_;
 
-  std::vector<BlockInMemory> blocks_;        ///< in the order in which they began to leave
-  Mask leaving_ = 0;                         ///< places of blocks that stop
-  Mask dropping_ = 0;                        ///< of those among them that are flushed
-  Mask to_points_ = 0;                       ///< of those that go on until a preemption point
-  Mask staying_ = 0;                         ///< of those that have returned and wait for pages
-  Mask too_large_ = 0;                       ///< of those whose context has no room in memory
+  std::vector<BlockInMemory> blocks_;  ///< in the order in which they began to leave
+  Mask leaving_ = 0;                   ///< places of blocks that stop
+  Mask dropping_ = 0;                  ///< of those among them that are flushed
+  Mask to_points_ = 0;                 ///< of those that go on until a preemption point
+  Mask staying_ = 0;    ///< of those that have returned, until FaultableAccesses::owes is false
+  Mask too_large_ = 0;  ///< of those whose context has no room in memory
   std::array<std::uint8_t, 64> keeps_{};     ///< by place, of those that stop: InPlace bits
   std::array<SmCycle, 64> entered_{};        ///< by place
   std::array<SmCycle, 64> stops_{};          ///< by place, of those that stop: since when

@@ -89,6 +89,11 @@ DispatcherBench::DispatcherBench(const BenchOptions& options)
     program.registers_per_thread = registers;
     module_.kernels.push_back({program, program});
   }
+  module_.globals.emplace_back().name = isa::grid_workspace_name;
+  isa::Program meeting = module_.kernels.front().lowered;
+  meeting.name = "meeting";
+  meeting.constants.emplace_back().source = isa::ConstantRow::Source::global_symbol;
+  module_.kernels.push_back({meeting, meeting});
   dispatcher_ = make();
 }
 

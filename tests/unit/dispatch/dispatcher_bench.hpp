@@ -25,7 +25,8 @@ struct BenchOptions {
 
 /// A dispatcher at 1 GHz between a host and some SMs that only listen: launches take 100 ns, a
 /// block leaves every 2 ns.  Each SM has room for two blocks of 32 threads of kernel 0, one of
-/// kernel 1 ("wide"); kernel 2 ("huge") fits nowhere.
+/// kernel 1 ("wide"); kernel 2 ("huge") fits nowhere; kernel 3 ("meeting") is a small one whose
+/// blocks meet at a barrier of the grid.
 class DispatcherBench {
  public:
   explicit DispatcherBench(const BenchOptions& options = {});

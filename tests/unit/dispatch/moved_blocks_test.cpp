@@ -24,6 +24,7 @@ class MovedBlocksTest : public ::testing::Test {
     bench->launch(200, {.grid = 2, .blocks = 2, .tenant = 1, .priority = 1});
     bench->run_until(400);
     bench->sent();
+    if (blocks > 4) bench->block(410, MessageKind::block_returned, 1, 0, 4);
     for (const std::uint64_t block : {0, 2})
       bench->block(420, MessageKind::block_saved, 1, 0, block);
     bench->grid_stopped(420, 1, 0);
@@ -149,8 +150,6 @@ class MovedBlocksFirstTest : public MovedBlocksTest {
 };
 
 TEST_F(MovedBlocksFirstTest, TheyReturnBeforeBlocksThatHaveNotStarted) {
-  bench->block(430, MessageKind::block_returned, 1, 0, 4);
-  bench->run_until(450);
   bench->sent();
   bench->block_done(500, 1, 1, 1);  // 5 starts in its place
   bench->run_until(510);

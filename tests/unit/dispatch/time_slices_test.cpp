@@ -67,7 +67,7 @@ TEST_F(TimeSlicesTest, ATenantThatHasNothingToRunGivesItsSliceAway) {
   EXPECT_THAT(bench->sent(), ElementsAre("4020 sm0 save 2", "4020 sm1 save 2"));
 }
 
-TEST_F(TimeSlicesTest, ASliceDoesNotBeginBeforeBlocksThatWereSavedHaveReturned) {
+TEST_F(TimeSlicesTest, ASliceDoesNotBeginBeforeBlocksThatWereSavedHaveReturnedAndGotOn) {
   bench->run_until(2200);
   saved(2300, 1);
   bench->run_until(4400);
@@ -77,10 +77,17 @@ TEST_F(TimeSlicesTest, ASliceDoesNotBeginBeforeBlocksThatWereSavedHaveReturned) 
   for (std::uint64_t block = 0; block < 4; ++block)
     bench->block(7000, MessageKind::block_restored, 1, static_cast<std::uint32_t>(block % 2),
                  block);
-  bench->run_until(8900);
+  bench->run_until(9200);
+  EXPECT_THAT(bench->sent(), IsEmpty()) << "their contexts are on their way";
+  for (const std::uint64_t block : {0, 1, 3})
+    bench->block(9200, MessageKind::block_settled, 1, static_cast<std::uint32_t>(block % 2), block);
+  bench->run_until(9300);
+  bench->save_and_restore();
+  bench->block_done(9300, 1, 0, 2);
+  bench->run_until(11'200);
   EXPECT_THAT(bench->sent(), IsEmpty()) << "however long they took";
-  bench->run_until(9100);
-  EXPECT_THAT(bench->sent(), ElementsAre("9000 sm0 save 1", "9000 sm1 save 1"));
+  bench->run_until(11'400);
+  EXPECT_THAT(bench->sent(), ElementsAre("11300 sm0 save 1", "11300 sm1 save 1"));
 }
 
 TEST_F(TimeSlicesTest, ASliceDoesNotBeginBeforeItsTenantHasTheSms) {

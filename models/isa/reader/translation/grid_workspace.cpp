@@ -5,7 +5,8 @@
 /// Source: what nvcc makes of cooperative_groups::grid_group::sync; PTX leaves the meaning of these
 /// registers to the driver.
 ///
-/// Simplified: a module has one such place, so that its cooperative grids must not overlap.
+/// Simplified: a module has one such place, so that a tenant's cooperative grids do not overlap
+/// (models/dispatch/gangs.hpp).
 #include "models/isa/reader/translation/grid_workspace.hpp"
 
 #include "models/isa/program.hpp"

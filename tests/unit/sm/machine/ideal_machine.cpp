@@ -74,6 +74,7 @@ void IdealMachine::fresh_sm(std::uint32_t i) {
                       switching->ideal() ? ContextTraffic::ideal : options_.traffic,
                       {context_bytes_per_second}};
     setup.contexts.first_place = i * setup.contexts.places;
+    setup.contexts.tells_stays = options_.tells_stays;
   }
   setup.follows_blocks = options_.follows_blocks;
   setup.idempotence = options_.idempotence;
@@ -280,6 +281,8 @@ void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header)
       return note("saved " + std::to_string(header.body<BlockSaved>().block.block));
     case MessageKind::block_restored:
       return note("restored " + std::to_string(header.body<BlockReference>().block));
+    case MessageKind::block_settled:
+      return note("settled " + std::to_string(header.body<BlockReference>().block));
     case MessageKind::block_returned:
       return note("returned " + std::to_string(header.body<BlockReference>().block));
     case MessageKind::block_given:

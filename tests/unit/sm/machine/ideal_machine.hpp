@@ -46,6 +46,7 @@ class IdealMachine {
     ContextKind contexts = ContextKind::occupied;
     ContextTraffic traffic = ContextTraffic::real;
     StopPlaces stops = StopPlaces::any;
+    bool tells_stays = false;
     std::uint32_t sms = 1, partitions = 4;
     Cycles request_latency{140}, response_latency{20};
     Cycles memory_latency{33};  ///< between arrival of a request and departure of its answer

@@ -35,8 +35,9 @@ constexpr std::uint64_t pages = 8;
 class BlockSwitching : public testing::Test {
  protected:
   void use(const std::string& body, const std::string& switching, std::uint32_t blocks_on_chip = 1,
-           const std::string& declarations = "") {
+           const std::string& declarations = "", bool tells_stays = false) {
     IdealMachine::Options options;
+    options.tells_stays = tells_stays;
     options.knows_pages = false;
     options.memory_bytes = pages * page_bytes;
     options.exception_scheme = "replay-queue";
@@ -250,6 +251,43 @@ TEST_F(BlockSwitching, DirtyLinesOfLocalMemoryAreWrittenBackWhenTheBlockLeaves) 
   EXPECT_EQ(counts().local_writebacks.value(), 1u) << "a word of each lane: one line";
   come(0, 5000);
   machine->run();
+  expect_doubled(2);
+}
+
+/// Blocks 0 to 3 are in memory when the page of block 0 comes, and goes before it is used; that of
+/// block 1 has come meanwhile, so that another one could have the place.
+TEST_F(BlockSwitching, ABlockThatReturnsToAPageThatHasGoneStaysUntilItComesOnceMore) {
+  use(doubles, "{name: on-fault, threshold: 0}");
+  refuse_all(9);
+  launch(8);
+  machine->run_to(30'000);
+  EXPECT_THAT(moves(), ElementsAre("saved 0", "saved 1", "saved 2", "saved 3"));
+  come(0, 30'000);
+  refuse(0, 9);
+  come(1, 30'010);
+  machine->run_to(60'000);
+  EXPECT_EQ(std::count_if(machine->told.begin(), machine->told.end(),
+                          [](const auto& told) { return told.text == "translate 0"; }),
+            2);
+  EXPECT_THAT(moves(),
+              ElementsAre("saved 0", "saved 1", "saved 2", "saved 3", "restored 0", "saved 4"));
+  for (std::uint32_t page = 0; page < pages; ++page) come(page, 61'000 + 3000 * page);
+  machine->run();
+  expect_doubled(8);
+}
+
+TEST_F(BlockSwitching, TheDispatcherHearsWhenABlockThatHasReturnedGetsOn) {
+  use(doubles, "{name: on-fault, threshold: 0}", 1, "", true);
+  refuse(0, 9);
+  launch(2);
+  come(0, 5000);
+  refuse(0, 9);
+  machine->run_to(8000);
+  EXPECT_GT(when("restored 0"), 5000);
+  EXPECT_EQ(when("settled 0"), -1) << "the page has gone";
+  come(0, 9000);
+  machine->run();
+  EXPECT_GT(when("settled 0"), 9000);
   expect_doubled(2);
 }
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/sm/machine/ideal_machine.hpp"
 #include "tests/unit/sm/machine/kernel_text.hpp"
 
@@ -81,6 +83,48 @@ TEST(DrainedStores, TheDispatcherHearsOnceThatAllOfAGridAreAcknowledged) {
   ASSERT_EQ(run.machine.told.size(), 1u);
   EXPECT_EQ(run.machine.told.front().text, "stores done");
   EXPECT_GT(run.machine.told.front().departure, acknowledged_after);
+}
+
+/// Warp 0 ends behind its store, warp 1 goes round for a while before it.
+TEST(DrainedStores, ABlockLeavesForMemoryWhenThoseOfItsWarpsThatHaveEndedAreAcknowledged) {
+  const std::string body = R"(
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd3, %rd0, %rd2;
+  setp.lt.u32 %p1, %r1, 32;
+  @%p1 bra store;
+  mov.u32 %r2, 0;
+again:
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p2, %r2, 500;
+  @%p2 bra again;
+store:
+  st.global.u32 [%rd3], %r1;
+)";
+  IdealMachine::Options options = DrainRun::options(StoresDrainWith::grid);
+  options.exception_scheme = "replay-queue";
+  options.block_switching = "on-fault";  // for the room; nothing faults
+  options.traffic = ContextTraffic::share;
+  IdealMachine machine(kernel_of(body), options);
+  machine.launch("k", {1, 1, 1}, {64, 1, 1},
+                 {IdealMachine::address(0), IdealMachine::address(0), 0});
+  machine.run_to(1000);
+  machine.post(0, 1000, MessageKind::stop_grid, GridStop{0, Technique::save, {}});
+  machine.run_to(3 * acknowledged_after);
+  const auto told = [&](const std::string& text) {
+    return std::find_if(machine.told.begin(), machine.told.end(),
+                        [&](const auto& each) { return each.text == text; });
+  };
+  ASSERT_NE(told("saved 0"), machine.told.end());
+  EXPECT_GT(told("saved 0")->departure, acknowledged_after);
+  machine.post(0, 3 * acknowledged_after, MessageKind::resume_grid, GridReference{0, 0});
+  machine.run_to(machine.run() + 2 * acknowledged_after);
+  EXPECT_EQ(std::count_if(machine.told.begin(), machine.told.end(),
+                          [](const auto& each) { return each.text == "stores done"; }),
+            1)
+      << "of warp 1";
+  for (std::uint32_t thread = 0; thread < 64; ++thread)
+    EXPECT_EQ(machine.get<std::uint32_t>(4 * thread), thread);
 }
 
 }  // namespace

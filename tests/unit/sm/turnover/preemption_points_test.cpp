@@ -2,6 +2,7 @@
 /// Source: 002, section IV.A; preemption.md, sections 4 and 17.
 #include <gtest/gtest.h>
 
+#include "models/vm/messages.hpp"
 #include "tests/unit/sm/machine/kernel_text.hpp"
 #include "tests/unit/sm/turnover/stopped_grid.hpp"
 
@@ -167,6 +168,59 @@ TEST(PreemptionPoints, BlocksWithoutPointsRunToTheirEnd) {
     EXPECT_EQ(outcome.memory, whole.memory) << stop;
     EXPECT_EQ(outcome.saved(), 0u) << stop;
     EXPECT_EQ(outcome.stopped, 1u) << stop;
+  }
+}
+
+/// Each warp reads a page of its own before its loop: the fourth finds the log full of what the
+/// others had squashed, which is issued again only when the block has been away.
+TEST(PreemptionPoints, AWarpThatNeedsTheLogOfSquashedAccessesStopsWhereItIs) {
+  const std::string body = R"(
+  mov.u32 %r1, %tid.x;
+  shr.u32 %r2, %r1, 5;
+  mul.wide.u32 %rd2, %r2, 4096;
+  add.u64 %rd3, %rd0, %rd2;
+  ld.global.u32 %r6, [%rd3];
+  mov.u32 %r7, 0;
+again:
+  mad.lo.u32 %r6, %r6, 3, %r7;
+  add.u32 %r7, %r7, 1;
+  setp.lt.u32 %p1, %r7, 20;
+  @%p1 bra again;
+  mul.wide.u32 %rd4, %r1, 4;
+  add.u64 %rd4, %rd1, %rd4;
+  st.global.u32 [%rd4], %r6;
+)";
+  constexpr std::uint32_t warps = 4, out = warps * page_bytes;
+  IdealMachine::Options options;
+  options.knows_pages = false;
+  options.exception_scheme = "{name: operand-log, bytes: 768B}";  // three entries
+  options.block_switching = "{name: on-fault, threshold: 1000000}";
+  options.stops = StopPlaces::points;
+  options.contexts = ContextKind::live;
+  options.ends_grids = false;
+  std::vector<std::byte> undisturbed;
+  for (const bool stops : {false, true}) {
+    IdealMachine machine(kernel_with_points(body), options);
+    for (std::uint32_t w = 0; w < warps; ++w) {
+      machine.put<std::uint32_t>(w * page_bytes, 100 + w);
+      machine.pages[IdealMachine::page_of(w * page_bytes)] = {TranslationStatus::refused, {}, 9};
+    }
+    machine.launch("k", {1, 1, 1}, {32 * warps, 1, 1},
+                   {IdealMachine::address(0), IdealMachine::address(out), 0});
+    machine.run_to(2000);
+    if (stops) machine.post(0, 2000, MessageKind::stop_grid, GridStop{0, Technique::save, {}});
+    machine.run_to(6000);
+    const auto& counts = machine.statistics().tenant[0];
+    EXPECT_EQ(counts.squashed_instructions.value(), warps - 1);
+    EXPECT_EQ(counts.blocks_saved.value(), stops ? 1 : 0);
+    EXPECT_EQ(counts.context_stops[S::elsewhere].value(), stops ? 1 : 0);
+    for (std::uint32_t w = 0; w < warps; ++w)
+      machine.page_comes(IdealMachine::page_of(w * page_bytes));
+    machine.run_to(9000);
+    if (stops) machine.post(0, 9000, MessageKind::resume_grid, GridReference{0, 0});
+    machine.run();
+    if (!stops) undisturbed = machine.memory();
+    EXPECT_EQ(machine.memory(), undisturbed);
   }
 }
 
