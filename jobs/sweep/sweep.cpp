@@ -173,6 +173,8 @@ int run_point(const Sweep& sweep, std::size_t index) {
 
 int sweep_command(const CommandLine& line) {
   const Sweep sweep = read_sweep(line.scenario);
+  if (line.point < 0)
+    for (const SweepPoint& point : sweep.points) check_point(sweep, point);
   make_folder(sweep);
   if (!line.slurm_script.empty()) return submit(sweep, line.slurm_script);
   if (line.point >= 0) return run_point(sweep, static_cast<std::size_t>(line.point));

@@ -355,7 +355,7 @@ bool Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& out
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 12);
+  archive.section("dispatcher", 13);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, beyond_turn_,
           wake_, statistics_, preempting_);
   sharing_->serialize(archive);

@@ -59,6 +59,16 @@ static IssueDetail issue_detail(const MachineParameters& parameters) {
   return detail_for(parameters.gpu.sm, policies.exception_scheme, saves_blocks(policies));
 }
 
+/// By tenant, in the order of the workload.
+static std::vector<std::vector<std::string>> buffer_names(const Scenario& scenario) {
+  std::vector<std::vector<std::string>> names;
+  for (const Tenant& tenant : scenario.tenants) {
+    names.emplace_back();
+    for (const Buffer& buffer : tenant.workload.buffers) names.back().push_back(buffer.name);
+  }
+  return names;
+}
+
 static PreemptionMachine preemption_machine(const MachineParameters& parameters) {
   PreemptionMachine machine{Clock(parameters.gpu.sm.clock), parameters.gpu.bandwidth_of_an_sm()};
   if (!is_preemptible(parameters.policies.exception_scheme))
@@ -71,6 +81,7 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
     : scenario_(scenario),
       parameters_(with_places(parameters)),
       capture_(options.capture),
+      bounds_(options.bounds),
       print_(options.print),
       block_profile_(options.block_profile),
       mapping_(parameters.gpu.mapping(scenario.tenants.size())) {
@@ -228,6 +239,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.foreign_pages = foreign_pages_;
   setup.memory_bytes_per_second = parameters_.gpu.memory.bytes_per_second();
   setup.capture = capture_;
+  setup.bounds = bounds_;
   setup.print = print_;
   setup.seed = parameters_.simulation.seed;
   setup.record_faults = parameters_.simulation.record_faults;
@@ -290,8 +302,7 @@ std::unique_ptr<Component> Machine::build_gmmu() const {
 const std::shared_ptr<const IssueTables>& Machine::issue_tables() const {
   if (!issue_tables_)
     issue_tables_ =
-        make_issue_tables(parameters_.gpu.sm, module_pointers(), issue_detail(parameters_),
-                          needs_of_preemption(parameters_.policies.preemption).follows);
+        make_issue_tables(parameters_.gpu.sm, module_pointers(), issue_detail(parameters_));
   return issue_tables_;
 }
 
@@ -308,6 +319,7 @@ std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   setup.index = index;
   setup.record_blocks = parameters_.simulation.record_blocks;
   setup.tenants = tenant_names();
+  setup.buffers = buffer_names(scenario_);
   setup.modules = module_pointers();
   setup.issue_tables = issue_tables();
   setup.constant_rows = constant_rows_;

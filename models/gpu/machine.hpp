@@ -34,6 +34,7 @@ class Machine {
   struct Options {
     bool capture = false;  ///< keep the final GPU bytes of checked buffers
     isa::LoweringOptions lowering;
+    bool bounds = true;               ///< accesses outside of buffers end their tenant
     PrintedLines::Sink print = {};    ///< what gets the lines that kernels print
     BlockProfile block_profile = {};  ///< if the preemption goes by one
   };
@@ -82,7 +83,7 @@ class Machine {
 
   const Scenario& scenario_;
   const MachineParameters parameters_;
-  const bool capture_;
+  const bool capture_, bounds_;
   const PrintedLines::Sink print_;
   const BlockProfile block_profile_;
   std::vector<std::unique_ptr<isa::Module>> modules_;

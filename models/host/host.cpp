@@ -66,6 +66,7 @@ Host::Host(Setup setup)
       to_cores_(std::move(setup.to_cores)),
       printed_(*setup.tenants, std::move(setup.print)),
       capture_(setup.capture) {
+  services_.sends_bounds = setup.bounds;
   for (std::size_t t = 0; t < setup.tenants->size(); ++t) {
     const std::uint16_t module = setup.module_of_tenant[t];
     runs_.push_back(std::make_unique<TenantRun>((*setup.tenants)[t],
@@ -276,7 +277,7 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 7);
+  archive.section("host", 8);
   archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, foreign_, all_settled_,
           issue_held_);
   for (const auto& run : runs_) run->serialize(archive);

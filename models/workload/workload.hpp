@@ -71,6 +71,8 @@ struct Buffer {
   double tolerance = 0;                  ///< relative
   std::optional<std::uint64_t> address;  ///< where it lies; absent: where the driver puts it
   std::string symbol;                    ///< variable of the module that this is; empty: none
+  /// false: `copy` steps stand for what programs with managed memory do instead.
+  bool copied = true;
 
   std::uint64_t bytes() const { return count * isa::bytes_of(type); }
 };

@@ -68,6 +68,33 @@ void Mistakes::misaligned(const Warp& warp, const LaneAddresses& address, std::u
   internal_error(__FILE__, __LINE__, "misaligned", "no lane is misaligned");
 }
 
+std::string Mistakes::name_of(const Warp& warp, const BufferBound& buffer) const {
+  const auto& names = constants_.setup.buffers;
+  if (warp.tenant < names.size() && buffer.buffer < names[warp.tenant].size())
+    return "buffer " + names[warp.tenant][buffer.buffer];
+  const GridSlot& grid = blocks_.grid_of(warp);
+  for (std::size_t g = 0; g < grid.globals.size(); ++g)
+    if (grid.globals[g] == buffer.address) return "variable " + grid.module->globals[g].name;
+  return "a buffer";
+}
+
+void Mistakes::outside(const Warp& warp, unsigned lane, const std::string& kind, unsigned bytes,
+                       std::uint64_t address, const BufferBounds::Outside& outside) const {
+  const BufferBound& nearest = *outside.nearest;
+  const std::string name = name_of(warp, nearest);
+  const std::string place =
+      outside.is_before
+          ? std::to_string(nearest.address - address) + " bytes before " + name
+          : "at offset " + std::to_string(address - nearest.address) + " of " + name +
+                ", which has " + std::to_string(nearest.bytes) + " bytes";
+  const std::string hit = outside.hit ? "in " + name_of(warp, *outside.hit) + " but not in its own"
+                                      : "outside of every buffer";
+  user_error(warp, warp.paths.pc(), lane,
+             kind + hexadecimal(address) + ", which is " + hit + ": " + std::to_string(bytes) +
+                 " bytes " + place,
+             "an index runs over a buffer, or the buffer was freed");
+}
+
 void Mistakes::report(TenantId tenant, const Mistake& mistake, SmCycle now) {
   if (reported_[tenant.value()]) return;
   reported_[tenant.value()] = 1;

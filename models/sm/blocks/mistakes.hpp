@@ -36,6 +36,10 @@ class Mistakes {
   [[noreturn]] void trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const;
   [[noreturn]] void misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
                                unsigned bytes) const;
+  /// `kind`: "store to "; `outside` the buffers of the tenant.
+  [[noreturn]] void outside(const Warp& warp, unsigned lane, const std::string& kind,
+                            unsigned bytes, std::uint64_t address,
+                            const BufferBounds::Outside& outside) const;
   /// Tells the host, which ends the tenant.
   void report(TenantId tenant, const Mistake& mistake, SmCycle now);
 
@@ -45,6 +49,9 @@ class Mistakes {
   }
 
  private:
+  /// Of a buffer of the warp's tenant.
+  std::string name_of(const Warp& warp, const BufferBound& buffer) const;
+
   const SmConstants& constants_;
   const ResidentBlocks& blocks_;
   SmPorts& ports_;

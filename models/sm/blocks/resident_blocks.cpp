@@ -74,6 +74,8 @@ void ResidentBlocks::start_grid(const GridLaunch& launch, std::span<const std::b
   if (launch.globals > 0)
     std::memcpy(grid.globals.data(), payload.data() + parameter_bytes,
                 launch.globals * sizeof(std::uint64_t));
+  grid.bounds = BufferBounds(payload.subspan(
+      parameter_bytes + launch.globals * sizeof(std::uint64_t), launch.bounds * sizeof(BufferBound)));
   grid.find_program(constants_.setup);
   grid.block = block_resources(*grid.program, launch.threads_per_block(),
                                launch.dynamic_shared_bytes, constants_.limits, launch.registers);
@@ -338,7 +340,7 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
 }
 
 void ResidentBlocks::serialize(Archive& archive) {
-  archive.section("sm/blocks", 6);
+  archive.section("sm/blocks", 7);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
           homes_, used_, places_, left_, counted_, entries_, hot_.unsent_stores);
   find_only_grid();
