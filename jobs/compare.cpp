@@ -14,6 +14,7 @@
 
 #include "core/error/error.hpp"
 #include "core/output/hdf5.hpp"
+#include "core/parameters/document.hpp"
 #include "jobs/observe/written_file.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/earlier_output.hpp"
@@ -106,6 +107,15 @@ void make_folder(const std::string& path) {
   if (error) throw UserError(path, error.message(), "choose another --output");
 }
 
+/// Alone, too, the memory is that of the shared run, though it may follow from all tenants' buffers.
+void keep_capacity(const Node& gpu, const MachineParameters& machine) {
+  const Node memory = gpu.find("memory");
+  if (!memory.exists() || !memory.has("oversubscription")) return;
+  const std::string bytes = fmt::format("{}B", machine.gpu.memory.capacity.count());
+  override_value(gpu, "memory.capacity", parse_document(bytes, "the capacity"));
+  override_value(gpu, "memory.oversubscription", parse_document("0", "the capacity"));
+}
+
 /// The scenario of which only one tenant is left.
 Scenario leave_alone(const Scenario& scenario, const std::string& name) {
   const MachineParameters machine = read_machine(scenario);
@@ -117,6 +127,7 @@ Scenario leave_alone(const Scenario& scenario, const std::string& name) {
     setup.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
   }
   Scenario alone = scenario;
+  keep_capacity(alone.gpu, machine);
   alone.tenants = {scenario.tenants[index]};
   Tenant& tenant = alone.tenants.front();
   if (!tenant.cpu) tenant.sms = make_sharing(policy, setup)->sms_of(TenantId{index});

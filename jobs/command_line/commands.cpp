@@ -57,7 +57,8 @@ void add_weights(CLI::App& command, CommandLine& line) {
 
 void add_bounds(CLI::App& command, CommandLine& line) {
   command.add_flag("!--no-bounds", line.bounds,
-                   "accesses outside of buffers are not looked for, where a page is there");
+                   "accesses outside of buffers are not looked for where a page is there (default: the first "
+                   "one ends its tenant)");
 }
 
 void add_overwrite(CLI::App& command, CommandLine& line) {
@@ -119,7 +120,7 @@ void add_compare(CLI::App& app, CommandLine& line) {
                "HDF5 file of a tenant's run alone: is not simulated");
   compare.add_option("--alone-folder", line.alone_folder,
                      "folder of the runs alone, shared by comparisons: one that is there, of the "
-                     "same machine and tenant, is not simulated again");
+                     "same machine and tenant, is not simulated again (default: none)");
   add_repeated(compare, "--alone-set", "KEY=VALUE", line.alone_settings,
                "as --set, for the runs alone: what they are compared with (default: as --set)");
   compare
@@ -183,7 +184,7 @@ void add_reading(CLI::App& app, CommandLine& line) {
   plot.add_option("file", line.first_file, "HDF5 file")->required();
   plot.add_option("other", line.second_file, "HDF5 file to stand beside it");
   plot.add_option("--output", line.output, "picture (PNG, PDF, SVG; default: <file>.png)");
-  plot.add_flag("--same-time", line.same_time, "both runs on one axis of time");
+  plot.add_flag("--same-time", line.same_time, "both runs on one axis of time (default: each has its own)");
 
   CLI::App& exports = add_command(app, "export", "write an output for other programs");
   exports.add_option("file", line.first_file, "HDF5 file")->required();

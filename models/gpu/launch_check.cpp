@@ -5,6 +5,7 @@
 #include "core/error/error.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
 #include "models/isa/encode/idempotence.hpp"
+#include "models/isa/text/kernel_title.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/workload/recorded_program.hpp"
 
@@ -26,7 +27,7 @@ void check_grid_wide(const Step& step, const isa::Program& kernel, const LaunchS
   const std::uint64_t blocks = std::uint64_t{shape.blocks[0]} * shape.blocks[1] * shape.blocks[2];
   if (blocks <= room) return;
   throw UserError(step.where,
-                  "kernel " + kernel.name +
+                  "kernel " + isa::kernel_title(kernel.name) +
                       " waits for all its blocks at a grid-wide barrier, but " +
                       std::to_string(room) + " of " + std::to_string(blocks) +
                       " blocks can be on the GPU at once",
@@ -56,7 +57,7 @@ bool begins_beyond_repeat(const isa::Program& kernel) {
 void refuse_without_points(const Tenant& victim, const Tenant& urgent, const isa::Program& kernel) {
   if (urgent.latency_bound == Time::never() || has_points(kernel)) return;
   throw UserError(victim.where,
-                  "kernel " + kernel.name + " of tenant " + victim.name +
+                  "kernel " + isa::kernel_title(kernel.name) + " of tenant " + victim.name +
                       " has no preemption points: with policies.preemption points: selective its "
                       "blocks run to their end, and tenant " +
                       urgent.name + " has a latency_bound",
@@ -66,7 +67,7 @@ void refuse_without_points(const Tenant& victim, const Tenant& urgent, const isa
 void refuse_beyond_repeat(const Tenant& victim, const Tenant& urgent, const isa::Program& kernel) {
   if (!begins_beyond_repeat(kernel)) return;
   throw UserError(victim.where,
-                  "kernel " + kernel.name + " of tenant " + victim.name +
+                  "kernel " + isa::kernel_title(kernel.name) + " of tenant " + victim.name +
                       " begins with an atomic operation, a printf or a store that cannot be "
                       "repeated: policies.preemption flush can never drop a block of it for "
                       "tenant " +
@@ -110,7 +111,7 @@ void check_launches(const Workload& workload, const isa::Module& module,
                     const isa::Program& kernel = module.kernels[index].lowered;
                     const std::string why = why_block_does_not_fit(block, limits);
                     if (!why.empty())
-                      throw UserError(step.where, "kernel " + kernel.name + ": " + why,
+                      throw UserError(step.where, "kernel " + isa::kernel_title(kernel.name) + ": " + why,
                                       "make the block or its needs smaller, or the SM larger");
                     if (meets_grid_wide(kernel, module))
                       check_grid_wide(step, kernel, shape,

@@ -10,10 +10,12 @@
 #include "models/fragmentation/foreign_pages.hpp"
 #include "models/gpu/launch_check.hpp"
 #include "models/gpu/memory_check.hpp"
+#include "models/gpu/oversubscription.hpp"
 #include "models/gpu/policy_check.hpp"
 #include "models/host/host.hpp"
 #include "models/host_link/link_statistics.hpp"
 #include "models/isa/load.hpp"
+#include "models/isa/text/kernel_title.hpp"
 #include "models/memory/memory_partition.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
@@ -32,6 +34,10 @@ MachineParameters resolve_machine(const Scenario& scenario) {
                          ? read_parameters<PolicyParameters>(scenario.policies)
                          : defaults<PolicyParameters>();
   machine.simulation = scenario.simulation;
+  if (machine.gpu.memory.oversubscription > 0) {
+    machine.gpu.memory.capacity = oversubscribed_capacity(scenario, machine);
+    machine.gpu.memory.oversubscription = 0;
+  }
   return machine;
 }
 
@@ -213,7 +219,7 @@ std::size_t Machine::longest_kernel_name() const {
   std::size_t longest = 0;
   for (const auto& module : modules_)
     for (const isa::Kernel& kernel : module->kernels)
-      longest = std::max(longest, kernel.reference.name.size());
+      longest = std::max(longest, isa::kernel_title(kernel.reference.name).size());
   return longest;
 }
 

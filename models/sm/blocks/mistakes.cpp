@@ -4,6 +4,7 @@
 
 #include "core/error/error.hpp"
 #include "models/isa/text/assertion.hpp"
+#include "models/isa/text/kernel_title.hpp"
 #include "models/vm/messages.hpp"
 
 namespace lockstep {
@@ -33,7 +34,7 @@ Mistake Mistakes::by(const Warp& warp, std::uint32_t pc, unsigned lane, const st
   const std::string tenant =
       warp.tenant < tenants.size() ? tenants[warp.tenant] : std::to_string(warp.tenant);
   return {grid.module->file + line,
-          "tenant " + tenant + ", kernel " + grid.program->name + ", block " +
+          "tenant " + tenant + ", kernel " + isa::kernel_title(grid.program->name) + ", block " +
               triple(block[0], block[1], block[2]) + ", thread " +
               triple(thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]) +
               ": " + what,
