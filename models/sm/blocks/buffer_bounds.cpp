@@ -75,6 +75,7 @@ std::optional<BufferBounds::Outside> BufferBounds::find(std::uint32_t pc, std::u
   const bool near_before = before && share_a_large_page(end_of(*before) - 1, address);
   const bool near_next = !is_last && share_a_large_page(next->address, address);
   if (!near_before && !near_next) return std::nullopt;
+  if (before && address < end_of(*before)) return Outside{before, false, nullptr};
   const bool is_before =
       near_next && (!near_before || next->address - address < address - end_of(*before));
   return Outside{is_before ? next : before, is_before, nullptr};

@@ -163,7 +163,7 @@ class Newcomers(ScenarioTest):
         self.good("run", "s.yaml", "--quiet", "--output", "b.h5", "--set", "gpu.sm.clock=800MHz", "--set",
                   "policies.sharing=exclusive")
         text = self.lockstep("diff", "a.h5", "b.h5").stdout
-        self.assertIn("configuration:\n  gpu.sm.clock: 1GHz against 800MHz\n  policies.sharing: spatial against exclusive\n",
+        self.assertIn("configuration:\n  gpu.sm.clock: 1GHz against 0.8GHz\n  policies.sharing: spatial against exclusive\n",
                       text)
         self.assertNotIn("configuration:", self.lockstep("diff", "a.h5", "a.h5").stdout)
 
@@ -185,7 +185,7 @@ class Newcomers(ScenarioTest):
         self.write("w.yaml", (CONFIGS / "workloads/vector_add.yaml").read_text()
                    .replace("module: vector_add.ptx", "module: k.ptx").replace("kernel: vector_add", "kernel: _Z3addIfEvPT_S1_S1_i"))
         self.tenants("name: one, workload: w.yaml, parameters: {n: 256}")
-        self.assertIn("add<float>(float*, flo", self.good("run", "s.yaml").stdout)
+        self.assertIn("  add<float>(", self.good("run", "s.yaml").stdout)
         with h5py.File(self.folder / "s.h5") as file:
             self.assertEqual(file["kernels"]["kernel"][0], b"add<float>(float*, float*, float*, int)")
 

@@ -36,7 +36,7 @@ PTX = """\
 LINE = PTX[:PTX.index("ACCESS")].count("\n") + 1
 STORE, LOAD = "st.global.u32 [%rd9], %r1;", "ld.global.u32 %r4, [%rd9]; st.global.u32 [%rd6], %r4;"
 ATOMIC, GENERIC = "red.global.add.u32 [%rd9], %r1;", "st.u32 [%rd9], %r1;"
-LONG = "st.global.v2.u32 [%rd9], {%r1, %r3};"
+LONG = "@%p2 st.global.v2.u32 [%rd9], {%r1, %r3};"
 
 WORKLOAD = """\
 module: k.ptx

@@ -62,6 +62,14 @@ TEST(BufferBounds, NameTheNearestBuffer) {
   EXPECT_TRUE(before->is_before);
 }
 
+TEST(BufferBounds, TellAnAccessThatOnlyBeginsInABuffer) {
+  BufferBounds bounds = bounds_of(some());
+  const auto outside = bounds.find(0, base + 512 + 96, 8, anywhere, {});
+  ASSERT_TRUE(outside);
+  EXPECT_EQ(outside->nearest->buffer, 1u);
+  EXPECT_FALSE(outside->is_before);
+}
+
 TEST(BufferBounds, LeaveWhatIsFarFromAllToTranslation) {
   BufferBounds bounds = bounds_of(some());
   EXPECT_FALSE(bounds.find(0, base + (std::uint64_t{2} << 20), 4, anywhere, {}));
