@@ -107,7 +107,8 @@ void make_folder(const std::string& path) {
   if (error) throw UserError(path, error.message(), "choose another --output");
 }
 
-/// Alone, too, the memory is that of the shared run, though it may follow from all tenants' buffers.
+/// Alone, too, the memory is that of the shared run, though it may follow from all tenants'
+/// buffers.
 void keep_capacity(const Node& gpu, const MachineParameters& machine) {
   const Node memory = gpu.find("memory");
   if (!memory.exists() || !memory.has("oversubscription")) return;

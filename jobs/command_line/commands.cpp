@@ -56,9 +56,10 @@ void add_weights(CLI::App& command, CommandLine& line) {
 }
 
 void add_bounds(CLI::App& command, CommandLine& line) {
-  command.add_flag("!--no-bounds", line.bounds,
-                   "accesses outside of buffers are not looked for where a page is there (default: the first "
-                   "one ends its tenant)");
+  command.add_flag(
+      "!--no-bounds", line.bounds,
+      "accesses outside of buffers are not looked for where a page is there (default: the first "
+      "one ends its tenant)");
 }
 
 void add_overwrite(CLI::App& command, CommandLine& line) {
@@ -184,7 +185,8 @@ void add_reading(CLI::App& app, CommandLine& line) {
   plot.add_option("file", line.first_file, "HDF5 file")->required();
   plot.add_option("other", line.second_file, "HDF5 file to stand beside it");
   plot.add_option("--output", line.output, "picture (PNG, PDF, SVG; default: <file>.png)");
-  plot.add_flag("--same-time", line.same_time, "both runs on one axis of time (default: each has its own)");
+  plot.add_flag("--same-time", line.same_time,
+                "both runs on one axis of time (default: each has its own)");
 
   CLI::App& exports = add_command(app, "export", "write an output for other programs");
   exports.add_option("file", line.first_file, "HDF5 file")->required();

@@ -33,9 +33,9 @@ std::string script() {
 /// The modules that `python` has not, separated by commas; "" if it has all.  Nothing is found out
 /// of a program that does not start: it lacks itself.
 std::string lacks(const std::string& python) {
-  const std::string command =
-      python + " -c 'import importlib.util as u; print(\", \".join(m for m in \"" + needed +
-      "\".split() if not u.find_spec(m)))' 2>/dev/null";
+  const std::string command = python +
+                              " -c 'import importlib.util as u; print(\", \".join(m for m in \"" +
+                              needed + "\".split() if not u.find_spec(m)))' 2>/dev/null";
   FILE* const pipe = popen(command.c_str(), "r");
   if (!pipe) return "everything";
   std::string text;

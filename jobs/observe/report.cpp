@@ -134,10 +134,11 @@ std::string run_json(const ObservedRun& run) {
       R"("table":{},"delays":{},"pixels":{},"kernel_table":{},"kernels":{},"blocks":{},)"
       R"("config":{}}})",
       json_text(file), json_text(scenario_of(run)),
-      json_text(run.configuration().at("gpu").at("name").text()), run.is_finished(), run.end() / femtoseconds_per_nanosecond,
-      run.times().size(), tenants.json(), tenants_json(run), delays_json(run), pixels_of_timeline,
-      kernel_table_json(run), kernel_bars(run, pixels_of_timeline),
-      block_counts(run, pixels_of_timeline), json_text(run.configuration_text()));
+      json_text(run.configuration().at("gpu").at("name").text()), run.is_finished(),
+      run.end() / femtoseconds_per_nanosecond, run.times().size(), tenants.json(),
+      tenants_json(run), delays_json(run), pixels_of_timeline, kernel_table_json(run),
+      kernel_bars(run, pixels_of_timeline), block_counts(run, pixels_of_timeline),
+      json_text(run.configuration_text()));
 }
 
 /// In what two runs were configured differently.
@@ -235,8 +236,8 @@ std::string data_json(const std::vector<ObservedRun>& runs) {
     }
     plots.add(plot_json(metric, curves));
   }
-  return fmt::format(R"({{"runs":{},"differences":{},"kernel_columns":{},"plots":{}}})",
-                     all.json(), differences_json(runs), kernel_columns_json(), plots.json());
+  return fmt::format(R"({{"runs":{},"differences":{},"kernel_columns":{},"plots":{}}})", all.json(),
+                     differences_json(runs), kernel_columns_json(), plots.json());
 }
 
 /// `page` with "{{name}}" replaced.

@@ -53,7 +53,8 @@ void add_workloads(const Node& root, const Scenario& scenario, std::vector<RankF
     for (const char* part : {"buffers", "program"}) add_values(workload.at(part), values);
     const std::size_t path = workload.path().size();
     for (const RankFact& value : values)
-      facts.push_back({fmt::format("tenants.{}.workload{}", t, value.name.substr(path)), value.value});
+      facts.push_back(
+          {fmt::format("tenants.{}.workload{}", t, value.name.substr(path)), value.value});
   }
   std::erase_if(facts, [](const RankFact& fact) {  // the digest of the file's bytes says it
     return fact.name.ends_with(".init.file") || fact.name.ends_with(".init.file.name") ||

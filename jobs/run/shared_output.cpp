@@ -25,8 +25,8 @@ std::string lock_of(const std::string& path) {
 
 SharedOutput::SharedOutput(const std::string& path)
     : path_(path), lock_(open(lock_of(path).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-  while (lock_ >= 0 && Signals::status() == exit_done &&
-         flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+  while (lock_ >= 0 && Signals::status() == exit_done && flock(lock_, LOCK_EX | LOCK_NB) != 0 &&
+         errno == EWOULDBLOCK)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 

@@ -128,8 +128,8 @@ class Collection {
     const TableSchema& schema = table_schema_of<TenantRow>();
     for (const TableColumn& column : schema.columns) {
       if (column.type == TableColumn::Type::text) {
-        auto& texts =
-            texts_.try_emplace("/tenants/" + column.name, sweep_.points.size()).first->second[point];
+        auto& texts = texts_.try_emplace("/tenants/" + column.name, sweep_.points.size())
+                          .first->second[point];
         for (const TenantRow& row : rows)
           texts.push_back(*reinterpret_cast<const std::string*>(
               reinterpret_cast<const char*>(&row) + column.offset));

@@ -142,7 +142,8 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
                                limits_, launch.registers);
   const std::string problem = why_block_does_not_fit(grid.block, limits_);
   if (!problem.empty()) {
-    throw UserError("kernel " + isa::kernel_title(program.name), problem, "make the block or its needs smaller");
+    throw UserError("kernel " + isa::kernel_title(program.name), problem,
+                    "make the block or its needs smaller");
   }
   grid.block_share = grid.block.dominant_share(limits_);
   grid.ready = std::max(now, begin_of(launch, now) + clock_.duration(parameters_.launch_latency));

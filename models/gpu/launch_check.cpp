@@ -105,18 +105,18 @@ void for_each_launch(const Workload& workload, const isa::Module& module,
 
 void check_launches(const Workload& workload, const isa::Module& module,
                     const OccupancyLimits& limits, std::uint32_t sms) {
-  for_each_launch(workload, module, limits,
-                  [&](const Step& step, std::size_t index, const LaunchShape& shape,
-                      const BlockResources& block) {
-                    const isa::Program& kernel = module.kernels[index].lowered;
-                    const std::string why = why_block_does_not_fit(block, limits);
-                    if (!why.empty())
-                      throw UserError(step.where, "kernel " + isa::kernel_title(kernel.name) + ": " + why,
-                                      "make the block or its needs smaller, or the SM larger");
-                    if (meets_grid_wide(kernel, module))
-                      check_grid_wide(step, kernel, shape,
-                                      std::uint64_t{sms} * blocks_per_sm(block, limits));
-                  });
+  for_each_launch(
+      workload, module, limits,
+      [&](const Step& step, std::size_t index, const LaunchShape& shape,
+          const BlockResources& block) {
+        const isa::Program& kernel = module.kernels[index].lowered;
+        const std::string why = why_block_does_not_fit(block, limits);
+        if (!why.empty())
+          throw UserError(step.where, "kernel " + isa::kernel_title(kernel.name) + ": " + why,
+                          "make the block or its needs smaller, or the SM larger");
+        if (meets_grid_wide(kernel, module))
+          check_grid_wide(step, kernel, shape, std::uint64_t{sms} * blocks_per_sm(block, limits));
+      });
 }
 
 void check_victims(const Scenario& scenario, const MachineParameters& parameters,

@@ -26,8 +26,8 @@ Footprint footprint_of(const Tenant& tenant) {
 Bytes oversubscribed_capacity(const Scenario& scenario, const MachineParameters& machine) {
   const auto manager = make_page_manager(machine.policies.page_manager, {});
   const std::uint64_t granule = manager->granule_pages() * page_bytes;
-  const std::uint64_t unit = std::lcm(page_bytes * machine.gpu.memory.partitions,
-                                      manager->capacity_unit() * page_bytes);
+  const std::uint64_t unit =
+      std::lcm(page_bytes * machine.gpu.memory.partitions, manager->capacity_unit() * page_bytes);
   std::uint64_t fixed = granule, managed = 0;  // nobody gets the first page
   for (const Tenant& tenant : scenario.tenants) {
     const Footprint sum = footprint_of(tenant);

@@ -74,9 +74,8 @@ std::vector<BufferBound> TenantBuffers::bounds() const {
   for (std::uint32_t b = 0; b < count(); ++b)
     if (buffers_[b].mapped)
       all.push_back({buffers_[b].address.value(), buffers_[b].host.size(), b, 0});
-  std::sort(all.begin(), all.end(), [](const BufferBound& a, const BufferBound& b) {
-    return a.address < b.address;
-  });
+  std::sort(all.begin(), all.end(),
+            [](const BufferBound& a, const BufferBound& b) { return a.address < b.address; });
   return all;
 }
 

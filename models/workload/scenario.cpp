@@ -75,7 +75,8 @@ void move_buffer(const Node& workload, const std::string& name, const Node& memo
   const Node buffer = workload.at("buffers").at(name);
   const bool was_device = buffer.at("memory").text() == "device";
   if (was_device && memory.text() != "device")
-    override_value(workload, "buffers." + name + ".copied", parse_document("false", memory.where()));
+    override_value(workload, "buffers." + name + ".copied",
+                   parse_document("false", memory.where()));
   override_value(workload, "buffers." + name + ".memory", memory);
 }
 
@@ -132,8 +133,8 @@ void check_end(const Tenant& tenant, const Node& node, const SimulationParameter
 
 void read_cpu(Tenant& tenant, const Node& node, const Node& cpu,
               const SimulationParameters& simulation) {
-  for (const char* key :
-       {"workload", "parameters", "memory", "set", "sms", "priority", "latency_bound", "deadline", "arrivals"})
+  for (const char* key : {"workload", "parameters", "memory", "set", "sms", "priority",
+                          "latency_bound", "deadline", "arrivals"})
     if (const Node other = node.find(key); other.exists())
       throw other.error("means nothing to a tenant on a CPU core", "leave it or cpu: out");
   tenant.cpu = read_cpu_program(cpu);

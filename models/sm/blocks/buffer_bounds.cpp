@@ -14,8 +14,7 @@ std::uint64_t end_of(const BufferBound& buffer) {
 }
 
 bool has(const BufferBound& buffer, std::uint64_t address, std::uint64_t bytes) {
-  return address >= buffer.address && address < end_of(buffer) &&
-         bytes <= end_of(buffer) - address;
+  return address >= buffer.address && address < end_of(buffer) && bytes <= end_of(buffer) - address;
 }
 
 bool share_a_large_page(std::uint64_t a, std::uint64_t b) {

@@ -38,8 +38,8 @@ class BufferBounds {
   /// An access that no buffer has.
   struct Outside {
     const BufferBound* nearest = nullptr;
-    bool is_before = false;               ///< the buffer, not behind it
-    const BufferBound* hit = nullptr;     ///< another buffer, which the address lies in
+    bool is_before = false;            ///< the buffer, not behind it
+    const BufferBound* hit = nullptr;  ///< another buffer, which the address lies in
   };
   /// Nothing if a buffer has the bytes, which then is the one that the instruction used last, or
   /// if they are far from all.  `origins` of the address; `parameters` of the grid.

@@ -84,10 +84,9 @@ void Mistakes::outside(const Warp& warp, unsigned lane, const std::string& kind,
   const BufferBound& nearest = *outside.nearest;
   const std::string name = name_of(warp, nearest);
   const std::string place =
-      outside.is_before
-          ? std::to_string(nearest.address - address) + " bytes before " + name
-          : "at offset " + std::to_string(address - nearest.address) + " of " + name +
-                ", which has " + std::to_string(nearest.bytes) + " bytes";
+      outside.is_before ? std::to_string(nearest.address - address) + " bytes before " + name
+                        : "at offset " + std::to_string(address - nearest.address) + " of " + name +
+                              ", which has " + std::to_string(nearest.bytes) + " bytes";
   const std::string hit = outside.hit ? "in " + name_of(warp, *outside.hit) + " but not in its own"
                                       : "outside of every buffer";
   user_error(warp, warp.paths.pc(), lane,

@@ -77,7 +77,7 @@ bool LoadStoreUnit::issue_consecutive(WarpSlot slot, const Instruction& instruct
     return false;
   const Warp& warp = blocks_.warp(slot);
   if (!blocks_.grid_of(warp).bounds.holds(warp.paths.pc(), base, isa::warp_size * bytes))
-    [[unlikely]]
+      [[unlikely]]
     require_in_buffers(warp, instruction, active, consecutive(base, bytes));
   Access& access = begin_access(slot, instruction, record, active, false, member);
   coalesce_consecutive(access, base, bytes);
@@ -122,9 +122,8 @@ void LoadStoreUnit::require_in_buffers(const Warp& warp, const Instruction& inst
   const unsigned bytes = lane_bytes(instruction.memory);
   for (std::uint32_t left = active; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
-    if (const auto outside =
-            grid.bounds.find(pc, address[lane], bytes, grid.issue->global_use.addresses[pc],
-                             grid.parameters))
+    if (const auto outside = grid.bounds.find(
+            pc, address[lane], bytes, grid.issue->global_use.addresses[pc], grid.parameters))
       mistakes_.outside(warp, lane, access_word(access_kind(instruction.category)), bytes,
                         address[lane], *outside);
   }
@@ -374,13 +373,13 @@ void LoadStoreUnit::violated(const Access& access, unsigned group, SmCycle now) 
   const Warp& warp = blocks_.warp(WarpSlot(access.warp));
   const LineGroup& line = access.group[group];
   const unsigned lane = static_cast<unsigned>(std::countr_zero(line.lanes));
-  mistakes_.report(TenantId(access.tenant),
-                   mistakes_.by(warp, access.pc, lane,
-                                access_word(access.kind) +
-                                    hexadecimal(line.line + line.first_offset) +
-                                    ", which is outside of every buffer",
-                                "an index runs over a buffer, or the buffer was freed"),
-                   now);
+  mistakes_.report(
+      TenantId(access.tenant),
+      mistakes_.by(warp, access.pc, lane,
+                   access_word(access.kind) + hexadecimal(line.line + line.first_offset) +
+                       ", which is outside of every buffer",
+                   "an index runs over a buffer, or the buffer was freed"),
+      now);
 }
 
 void LoadStoreUnit::warm_hot() const {

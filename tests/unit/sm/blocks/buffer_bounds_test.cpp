@@ -11,7 +11,9 @@ constexpr std::uint64_t base = 0x1'0000'0000;
 
 /// Three buffers of a large page, the first two side by side, and one far away.
 std::vector<BufferBound> some() {
-  return {{base, 512, 0, 0}, {base + 512, 100, 1, 0}, {base + 1024, 64, 2, 0},
+  return {{base, 512, 0, 0},
+          {base + 512, 100, 1, 0},
+          {base + 1024, 64, 2, 0},
           {base + (1 << 30), 4096, 3, 0}};
 }
 
