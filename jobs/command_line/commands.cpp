@@ -56,8 +56,8 @@ void add_weights(CLI::App& command, CommandLine& line) {
 }
 
 void add_bounds(CLI::App& command, CommandLine& line) {
-  command.add_flag(
-      "!--no-bounds", line.bounds,
+  command.add_flag_callback(
+      "--no-bounds", [&line] { line.bounds = false; },
       "accesses outside of buffers are not looked for where a page is there (default: the first "
       "one ends its tenant)");
 }
