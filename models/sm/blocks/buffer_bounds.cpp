@@ -57,24 +57,32 @@ const BufferBound* BufferBounds::meant_beside(const BufferBound& hit, isa::Point
   return meant && share_a_large_page(meant->address, hit.address) ? meant : nullptr;
 }
 
+bool BufferBounds::recall(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes,
+                          isa::PointerOrigins origins, std::span<const std::byte> parameters) {
+  const BufferBound* const buffer = at_or_before(address);
+  if (!buffer || !has(*buffer, address, bytes) || meant_beside(*buffer, origins, parameters))
+    return false;
+  recent_[pc % recent_.size()] = {buffer->address, buffer->bytes};
+  return true;
+}
+
 std::optional<BufferBounds::Outside> BufferBounds::find(std::uint32_t pc, std::uint64_t address,
                                                         std::uint64_t bytes,
                                                         isa::PointerOrigins origins,
                                                         std::span<const std::byte> parameters) {
-  if (holds(pc, address, bytes)) return std::nullopt;
+  if (holds(pc, address, bytes) || recall(pc, address, bytes, origins, parameters))
+    return std::nullopt;
   const BufferBound* const before = at_or_before(address);
   if (before && has(*before, address, bytes)) {
     const BufferBound* const meant = meant_beside(*before, origins, parameters);
-    if (meant) return Outside{meant, address < meant->address, before};
-    recent_[pc % recent_.size()] = {before->address, before->bytes};
-    return std::nullopt;
+    return Outside{meant, address < meant->address, before};
   }
+  if (before && address < end_of(*before)) return Outside{before, false, nullptr};
   const BufferBound* const next = before ? before + 1 : bounds_.data();
   const bool is_last = next == bounds_.data() + bounds_.size();
   const bool near_before = before && share_a_large_page(end_of(*before) - 1, address);
   const bool near_next = !is_last && share_a_large_page(next->address, address);
   if (!near_before && !near_next) return std::nullopt;
-  if (before && address < end_of(*before)) return Outside{before, false, nullptr};
   const bool is_before =
       near_next && (!near_before || next->address - address < address - end_of(*before));
   return Outside{is_before ? next : before, is_before, nullptr};

@@ -35,14 +35,18 @@ class BufferBounds {
     return offset < range.bytes && bytes <= range.bytes - offset;
   }
 
+  /// Some buffer has all of them, and may; from now on it is the one that the instruction used
+  /// last.  `origins` of the address; `parameters` of the grid.
+  bool recall(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes,
+              isa::PointerOrigins origins, std::span<const std::byte> parameters);
+
   /// An access that no buffer has.
   struct Outside {
     const BufferBound* nearest = nullptr;
     bool is_before = false;            ///< the buffer, not behind it
     const BufferBound* hit = nullptr;  ///< another buffer, which the address lies in
   };
-  /// Nothing if a buffer has the bytes, which then is the one that the instruction used last, or
-  /// if they are far from all.  `origins` of the address; `parameters` of the grid.
+  /// Nothing if a buffer has the bytes, as recall() says, or if they are far from all.
   std::optional<Outside> find(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes,
                               isa::PointerOrigins origins, std::span<const std::byte> parameters);
 
@@ -63,7 +67,7 @@ class BufferBounds {
                                   std::span<const std::byte> parameters) const;
 
   std::vector<BufferBound> bounds_;
-  std::array<Range, 16> recent_;  ///< by pc
+  std::array<Range, 64> recent_;  ///< by pc
 };
 
 }  // namespace lockstep
