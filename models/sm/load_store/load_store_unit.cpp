@@ -76,8 +76,7 @@ bool LoadStoreUnit::issue_consecutive(WarpSlot slot, const Instruction& instruct
       !are_consecutive(row, bytes))
     return false;
   const Warp& warp = blocks_.warp(slot);
-  if (!blocks_.grid_of(warp).bounds.holds(warp.paths.pc(), base, isa::warp_size * bytes))
-      [[unlikely]]
+  if (!blocks_.grid_of(warp).holds(warp.paths.pc(), base, isa::warp_size * bytes)) [[unlikely]]
     require_in_buffers(warp, instruction, active, consecutive(base, bytes));
   Access& access = begin_access(slot, instruction, record, active, false, member);
   coalesce_consecutive(access, base, bytes);
@@ -97,21 +96,21 @@ std::uint16_t LoadStoreUnit::issue_lines(WarpSlot slot, const Instruction& instr
   } else {
     const bool prefetches = access.kind == Access::Kind::prefetch;
     coalesce(access, address, prefetches ? 1 : access.stride);
-    if (!prefetches && !is_known_in_buffers(access)) [[unlikely]]
+    if (!prefetches && !is_in_buffers(access)) [[unlikely]]
       require_in_buffers(blocks_.warp(slot), instruction, active, address);
   }
   return enter_access(access, instruction, record, flight, now);
 }
 
-bool LoadStoreUnit::is_known_in_buffers(const Access& access) const {
-  const BufferBounds& bounds = blocks_.grid(access.grid).bounds;
+bool LoadStoreUnit::is_in_buffers(const Access& access) {
+  GridSlot& grid = blocks_.grid(access.grid);
   if (access.contiguous) {
     const LineGroup& first = access.group[0];
-    return bounds.holds(access.pc, first.line + first.first_offset,
-                        static_cast<unsigned>(std::popcount(access.active)) * access.stride);
+    return grid.holds(access.pc, first.line + first.first_offset,
+                      static_cast<unsigned>(std::popcount(access.active)) * access.stride);
   }
   for (unsigned g = 0; g < access.groups; ++g)
-    if (!bounds.holds(access.pc, access.group[g].line, line_bytes)) return false;
+    if (!grid.holds(access.pc, access.group[g].line, line_bytes)) return false;
   return true;
 }
 

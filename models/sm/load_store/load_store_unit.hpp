@@ -121,8 +121,8 @@ class LoadStoreUnit final : public ParkedLines {
   Access& begin_access(WarpSlot slot, const isa::Instruction& instruction,
                        const IssueRecord& record, std::uint32_t active, bool local,
                        std::uint16_t member);
-  /// Each of its instruction's last buffers has all of the line.
-  bool is_known_in_buffers(const Access& access) const;
+  /// A buffer has all of each line; false: it is to be found out lane by lane.
+  bool is_in_buffers(const Access& access);
   std::uint16_t enter_access(Access& access, const isa::Instruction& instruction,
                              const IssueRecord& record, std::uint16_t flight, SmCycle now);
   void gather_data(Access& access, const isa::Instruction& instruction);
