@@ -48,7 +48,9 @@ class Sweeps(ScenarioTest):
         self.assertIn("4 of 4 points done, 3 of them before", self.sweep())
         text = (self.folder / "s.yaml").read_text()
         self.write("s.yaml", text + "simulation: {epoch: 7us}\n")
-        self.assertIn("4 of 4 points done, 0 of them before", self.sweep())
+        errors = self.sweep()
+        self.assertIn("4 of 4 points done, 0 of them before", errors)
+        self.assertIn("note: 4 of them had an output of other settings, which is replaced", errors)
 
     def test_it_goes_on_after_failures_and_names_them(self):
         name = "s-count=2-n=256-seed=3"
