@@ -184,7 +184,8 @@ void add_reading(CLI::App& app, CommandLine& line) {
   CLI::App& plot = add_command(app, "plot", "draw one or two runs, and say what happened in words");
   plot.add_option("file", line.first_file, "HDF5 file")->required();
   plot.add_option("other", line.second_file, "HDF5 file to stand beside it");
-  plot.add_option("--output", line.output, "picture (PNG, PDF, SVG; default: <file>.png)");
+  plot.add_option("--output", line.output,
+                  "picture, PNG, PDF or SVG by its ending (default: <file>.png)");
   plot.add_flag("--same-time", line.same_time,
                 "both runs on one axis of time (default: each has its own)");
 

@@ -87,11 +87,11 @@ void Mistakes::outside(const Warp& warp, unsigned lane, const std::string& kind,
       outside.is_before ? std::to_string(nearest.address - address) + " bytes before " + name
                         : "at offset " + std::to_string(address - nearest.address) + " of " + name +
                               ", which has " + std::to_string(nearest.bytes) + " bytes";
-  const std::string hit = outside.hit ? "in " + name_of(warp, *outside.hit) + " but not in its own"
-                                      : "outside of every buffer";
+  const std::string hit =
+      outside.hit ? " that its pointer points into, in " + name_of(warp, *outside.hit) : "";
   user_error(warp, warp.paths.pc(), lane,
-             kind + hexadecimal(address) + ", which is " + hit + ": " + std::to_string(bytes) +
-                 " bytes " + place,
+             kind + hexadecimal(address) + ", which is outside of every buffer" + hit + ": " +
+                 std::to_string(bytes) + " bytes " + place,
              "an index runs over a buffer, or the buffer was freed");
 }
 

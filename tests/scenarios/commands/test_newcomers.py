@@ -51,7 +51,7 @@ class Newcomers(ScenarioTest):
         error = self.bad("validate", "s.yaml", "--set", "gpu.memory.capacity=20KiB")
         self.assertRegex(error, r"^lockstep: --set gpu.memory.capacity=20KiB: gpu.memory.capacity: .* - make it one of")
         self.tenants("name: one, workload: vector_add", more="override: {gpu.memory.capacity: 20KiB}\n")
-        self.assertRegex(self.bad("validate", "s.yaml"), r"^lockstep: s.yaml:3:34: gpu.memory.capacity: ")
+        self.assertRegex(self.bad("validate", "s.yaml"), r"^lockstep: s.yaml:3:33: gpu.memory.capacity: ")
 
     # Other memory.
 

@@ -90,8 +90,8 @@ class Bounds(BesideOthers):
         """Small device buffers share a page, without a gap if they are multiples of 512 bytes."""
         self.prepare()
         shared = ("gpu.vm.device_pages=shared", "policies.page_manager=mixed-pages")
-        self.assert_found(["in buffer right but not in its own", "offset 1024 of buffer out"], *shared, at=256)
-        self.assert_found(["in buffer left but not in its own", "4 bytes before buffer out"], *shared, at=-1)
+        self.assert_found(["outside of every buffer that its pointer points into, in buffer right", "offset 1024 of buffer out"], *shared, at=256)
+        self.assert_found(["outside of every buffer that its pointer points into, in buffer left", "4 bytes before buffer out"], *shared, at=-1)
 
     def test_before_the_first_buffer(self):
         self.prepare()
