@@ -1,20 +1,54 @@
 /// The subcommands that do not simulate.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdio>
 
 #include "core/output/compare.hpp"
+#include "core/output/hdf5.hpp"
+#include "core/parameters/differing_values.hpp"
+#include "core/parameters/document.hpp"
 #include "core/parameters/schema.hpp"
 #include "jobs/capture/describe_recording.hpp"
 #include "jobs/command_line/describe_output.hpp"
+#include "jobs/observe/observed_run.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/block_profile.hpp"
 #include "jobs/run/check.hpp"
+#include "jobs/run/text_columns.hpp"
 #include "jobs/run/weights.hpp"
 #include "models/gpu/machine.hpp"
+#include "models/gpu/oversubscription.hpp"
 #include "models/gpu/policy_check.hpp"
 #include "models/sm/exception_scheme/operand_log_cost.hpp"
 #include "partitioner/partitioner.hpp"
 
 namespace lockstep {
+
+/// What the tenants' buffers take of memory, and what there is.
+static std::string footprint_text(const Scenario& scenario, Bytes capacity) {
+  const auto size = [](std::uint64_t bytes) {
+    if (bytes == 0) return std::string("-");
+    const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
+    return fmt::format("{:.4g} {}", value, units[unit]);
+  };
+  const auto line = [&](const std::string& name, const Footprint& sum) {
+    return fmt::format("  {:<24}{:>12}{:>12}{:>12}\n", shortened(name, 23), size(sum.device),
+                       size(sum.managed), size(sum.pinned));
+  };
+  std::string text =
+      fmt::format("  {:<24}{:>12}{:>12}{:>12}\n", "memory of", "device", "managed", "pinned");
+  Footprint all;
+  for (const Tenant& tenant : scenario.tenants) {
+    text += line(tenant.name, footprint_of(tenant));
+    all += footprint_of(tenant);
+  }
+  if (scenario.tenants.size() > 1) text += line("all", all);
+  return text + fmt::format("  GPU memory: {}\n", size(capacity.count()));
+}
 
 int validate_command(const CommandLine& line) {
   const Scenario scenario = read_scenario(line.scenario, line.settings);
@@ -27,9 +61,11 @@ int validate_command(const CommandLine& line) {
     std::fprintf(stderr, "lockstep: %s\n", note.c_str());
   for (const std::string& warning : find_forgotten_copies(scenario, machine))
     std::fprintf(stderr, "lockstep: %s\n", warning.c_str());
+  const std::string bytes = footprint_text(scenario, parameters.gpu.memory.capacity);
   const std::size_t tenants = scenario.tenants.size();
   std::printf("%s: %zu tenant%s on %s, %zu components\n", line.scenario.c_str(), tenants,
               tenants == 1 ? "" : "s", parameters.gpu.name.c_str(), machine.graph().nodes().size());
+  std::fputs(bytes.c_str(), stdout);
   return exit_done;
 }
 
@@ -77,9 +113,29 @@ int partition_command(const CommandLine& line) {
   return exit_done;
 }
 
+/// In what the runs were configured differently: most often why they count differently.
+static std::string configuration_text(const std::string& a, const std::string& b) {
+  constexpr std::size_t most = 10;
+  std::vector<Node> configurations;
+  for (const std::string& name : {a, b}) {
+    const h5::File file = h5::File::open_to_read(name);
+    if (!file.has("/config")) return "";
+    configurations.push_back(
+        parse_document(read_texts(file, "/config").front(), name + ":/config"));
+  }
+  const std::vector<DifferingValue> all = differing_values(configurations[0], configurations[1]);
+  std::string text = all.empty() ? "" : "configuration:\n";
+  for (std::size_t i = 0; i < std::min(all.size(), most); ++i)
+    text += "  " + all[i].key + ": " + all[i].a + " against " + all[i].b + "\n";
+  if (all.size() > most) text += "  and " + std::to_string(all.size() - most) + " more\n";
+  return text;
+}
+
 int diff_command(const CommandLine& line) {
   const FileComparison comparison = compare_files(line.first_file, line.second_file);
   std::fputs(comparison.text().c_str(), stdout);
+  if (!comparison.equal)
+    std::fputs(configuration_text(line.first_file, line.second_file).c_str(), stdout);
   return comparison.equal ? exit_done : exit_error;
 }
 

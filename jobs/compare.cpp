@@ -9,13 +9,17 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <system_error>
 
 #include "core/error/error.hpp"
 #include "core/output/hdf5.hpp"
+#include "core/parameters/document.hpp"
 #include "jobs/observe/written_file.hpp"
 #include "jobs/options.hpp"
+#include "jobs/run/earlier_output.hpp"
 #include "jobs/run/run.hpp"
+#include "jobs/run/shared_output.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/gpu/metrics.hpp"
 
@@ -103,6 +107,16 @@ void make_folder(const std::string& path) {
   if (error) throw UserError(path, error.message(), "choose another --output");
 }
 
+/// Alone, too, the memory is that of the shared run, though it may follow from all tenants'
+/// buffers.
+void keep_capacity(const Node& gpu, const MachineParameters& machine) {
+  const Node memory = gpu.find("memory");
+  if (!memory.exists() || !memory.has("oversubscription")) return;
+  const std::string bytes = fmt::format("{}B", machine.gpu.memory.capacity.count());
+  override_value(gpu, "memory.capacity", parse_document(bytes, "the capacity"));
+  override_value(gpu, "memory.oversubscription", parse_document("0", "the capacity"));
+}
+
 /// The scenario of which only one tenant is left.
 Scenario leave_alone(const Scenario& scenario, const std::string& name) {
   const MachineParameters machine = read_machine(scenario);
@@ -114,6 +128,7 @@ Scenario leave_alone(const Scenario& scenario, const std::string& name) {
     setup.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
   }
   Scenario alone = scenario;
+  keep_capacity(alone.gpu, machine);
   alone.tenants = {scenario.tenants[index]};
   Tenant& tenant = alone.tenants.front();
   if (!tenant.cpu) tenant.sms = make_sharing(policy, setup)->sms_of(TenantId{index});
@@ -128,17 +143,66 @@ CommandLine with_alone_settings(CommandLine line) {
   return line;
 }
 
+/// One of the runs, which is to be simulated.
+struct PlannedRun {
+  std::string title;
+  CommandLine line;
+  ScenarioChange change;
+};
+
+PlannedRun run_alone(const CommandLine& line, const Plan& plan, const std::string& name) {
+  PlannedRun run{name + " alone", with_alone_settings(line),
+                 [name](const Scenario& scenario) { return leave_alone(scenario, name); }};
+  const std::filesystem::path folder = line.alone_folder.empty() ? line.output : line.alone_folder;
+  const std::string file = line.alone_folder.empty()
+                               ? plan.name + "-alone-" + name
+                               : name + "-" + identity_of(run.line, run.change).digest();
+  run.line.output = (folder / (file + ".h5")).string();
+  return run;
+}
+
+PlannedRun run_shared(const CommandLine& line, const Plan& plan) {
+  PlannedRun run{"shared", line, [](Scenario scenario) { return scenario; }};
+  run.line.output = (std::filesystem::path(line.output) / (plan.name + ".h5")).string();
+  return run;
+}
+
+/// Those of `plan` that nobody has simulated before.
+std::vector<PlannedRun> missing_runs(const CommandLine& line, const Plan& plan) {
+  std::vector<PlannedRun> runs;
+  for (const std::string& name : plan.tenants)
+    if (!plan.alone.contains(name)) runs.push_back(run_alone(line, plan, name));
+  if (line.shared_file.empty()) runs.push_back(run_shared(line, plan));
+  return runs;
+}
+
+/// A mistake in the last one is found before the first one is simulated.
+void check_outputs(const std::vector<PlannedRun>& runs) {
+  for (const PlannedRun& run : runs)
+    if (!run.line.overwrite)
+      require_own_output(run.line.output, "", identity_of(run.line, run.change));
+}
+
 /// Rank 0's rows; the status that all ranks agree on.
-RunOutcome run(const CommandLine& line, const std::string& title, const std::string& file,
-               const ScenarioChange& change, Communicator& communicator) {
-  CommandLine one = line;
-  one.output = (std::filesystem::path(line.output) / (file + ".h5")).string();
-  if (!line.quiet && communicator.rank() == 0) std::printf("\n%s\n", title.c_str());
-  RunOutcome outcome = simulate(one, change, communicator);
+RunOutcome simulate(const PlannedRun& run, Communicator& communicator) {
+  if (!run.line.quiet && communicator.rank() == 0) std::printf("\n%s\n", run.title.c_str());
+  RunOutcome outcome = simulate(run.line, run.change, communicator);
   std::int64_t status[1] = {-outcome.status};
   communicator.minimum(status);
   outcome.status = static_cast<int>(-status[0]);
   return outcome;
+}
+
+/// The same, unless another comparison has simulated it, or does so just now.
+RunOutcome simulate_once(const PlannedRun& run, Communicator& communicator) {
+  std::optional<SharedOutput> shared;
+  std::int64_t is_there[1] = {0};
+  if (communicator.rank() == 0) shared.emplace(run.line.output);
+  if (shared) is_there[0] = -std::int64_t{shared->is_whole()};
+  communicator.minimum(is_there);
+  if (is_there[0] == 0) return simulate(run, communicator);
+  if (communicator.rank() != 0) return {};
+  return {exit_done, read_tenants(run.line.output)};
 }
 
 /// Of a tenant that had not finished report() says what to do.
@@ -243,18 +307,19 @@ int compare_command(const CommandLine& line, Communicator& communicator) {
   together(communicator, [&] {
     plan = read_plan(line);
     if (communicator.rank() == 0) make_folder(line.output);
+    if (communicator.rank() == 0) make_folder(line.alone_folder);
+    if (communicator.rank() == 0) check_outputs(missing_runs(line, plan));
   });
   for (const std::string& name : plan.tenants) {
     if (plan.alone.contains(name)) continue;
-    const RunOutcome outcome = run(
-        with_alone_settings(line), name + " alone", plan.name + "-alone-" + name,
-        [&](const Scenario& scenario) { return leave_alone(scenario, name); }, communicator);
+    const PlannedRun alone = run_alone(line, plan, name);
+    const RunOutcome outcome = line.alone_folder.empty() ? simulate(alone, communicator)
+                                                         : simulate_once(alone, communicator);
     if (!has_ended(outcome)) return outcome.status;
     if (communicator.rank() == 0) plan.alone[name] = outcome.tenants.front();
   }
   if (line.shared_file.empty()) {
-    const RunOutcome outcome = run(
-        line, "shared", plan.name, [](Scenario scenario) { return scenario; }, communicator);
+    const RunOutcome outcome = simulate(run_shared(line, plan), communicator);
     if (!has_ended(outcome)) return outcome.status;
     plan.shared = outcome.tenants;
   }

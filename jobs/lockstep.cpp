@@ -34,6 +34,7 @@ int dispatch(const CLI::App& app, const CommandLine& line, Communicator& communi
   if (app.got_subcommand("collect")) return collect_command(line);
   if (app.got_subcommand("watch")) return watch_command(line);
   if (app.got_subcommand("report")) return report_command(line);
+  if (app.got_subcommand("plot")) return plot_command(line);
   if (app.got_subcommand("export")) return export_command(line);
   if (app.got_subcommand("capture")) return capture_command(line);
   if (app.got_subcommand("extract")) return extract_command(line);

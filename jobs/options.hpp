@@ -18,17 +18,21 @@ struct CommandLine {
   std::string resume;             ///< checkpoint to go on from
   std::string config_of;          ///< output of the run to be repeated; "": `scenario` is run
   bool resumable = false;         ///< the command writes checkpoints
+  bool bounds = true;             ///< accesses outside of buffers end their tenant
+  bool overwrite = false;         ///< the output of another run is replaced
   bool check = false, profile = false, quiet = false;
   bool verbose = false;  ///< also notes that nobody needs to act on
   std::string first_file, second_file;
   std::vector<std::string> files;           ///< of predict
   std::string shared_file;                  ///< of compare
   std::vector<std::string> alone_files;     ///< of compare, tenant=FILE
+  std::string alone_folder;                 ///< of compare, where runs alone are shared
   std::vector<std::string> alone_settings;  ///< of compare, key=value for runs alone
   std::vector<double> gpu_weights = {1};    ///< of compare
   int jobs = 0;                             ///< of sweep: at a time; 0: as many as there are cores
   int point = -1;                           ///< of sweep: only this one
   double interval_seconds = 1;              ///< of watch: between two looks
+  bool same_time = false;                   ///< of plot: both runs have one axis of time
   std::string format, table;                ///< of export
   std::string rows = "tests/validation/rows.yaml";  ///< of calibrate: what was measured
   std::string help_format = "text";                 ///< of help: text, man, completion
@@ -68,6 +72,7 @@ int sweep_command(const CommandLine& line);
 int collect_command(const CommandLine& line);
 int watch_command(const CommandLine& line);
 int report_command(const CommandLine& line);
+int plot_command(const CommandLine& line);
 int export_command(const CommandLine& line);
 int capture_command(const CommandLine& line);
 int extract_command(const CommandLine& line);

@@ -13,7 +13,9 @@ cmake --build build/release --target lockstep
 results=build/quickstart
 for prefetcher in tree none; do
   build/release/lockstep run configs/scenarios/quickstart.yaml --check --threads auto \
-    --set policies.prefetcher=$prefetcher --output $results/$prefetcher.h5
+    --set policies.prefetcher=$prefetcher --output $results/$prefetcher.h5 --overwrite
 done
-/usr/bin/python3 jobs/analysis/plot_run.py $results/tree.h5 $results/none.h5 --output $results/quickstart.png
+build/release/lockstep plot $results/tree.h5 $results/none.h5 --output $results/quickstart.png
 echo "results: $results/tree.h5, $results/none.h5"
+echo "The pages of docs/ call the program \`lockstep\`.  In this terminal, and at home in ~/.bashrc:"
+echo "    export PATH=$PWD/build/release:\$PATH"

@@ -142,6 +142,8 @@ class File {
   void write_text(const std::string& path, const std::string& text);
   void write_array(const std::string& path, Scalar type, const Shape& shape, const void* data);
   void write_texts(const std::string& path, const std::vector<std::string>& texts);
+  void write_texts(const std::string& path, const Shape& shape,
+                   const std::vector<std::string>& texts);
   void write_table(const std::string& path, const std::vector<Member>& members,
                    std::size_t row_bytes, std::uint64_t rows, const void* data);
   /// One behind the other in the file, neither chunked nor compressed.

@@ -244,9 +244,14 @@ void File::write_bytes(const std::string& path, std::span<const std::byte> bytes
 }
 
 void File::write_texts(const std::string& path, const std::vector<std::string>& texts) {
+  write_texts(path, {texts.size()}, texts);
+}
+
+void File::write_texts(const std::string& path, const Shape& shape,
+                       const std::vector<std::string>& texts) {
   std::size_t length = 1;
   for (const std::string& text : texts) length = std::max(length, text.size());
-  write_whole(file_, path_, path, text_type(length), {texts.size()}, padded(texts, length).data());
+  write_whole(file_, path_, path, text_type(length), shape, padded(texts, length).data());
 }
 
 void File::write_table(const std::string& path, const std::vector<Member>& members,

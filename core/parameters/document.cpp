@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 
@@ -154,11 +155,27 @@ class TreeBuilder final : public YAML::EventHandler {
   std::uint32_t copies_ = 0;
 };
 
+/// Throws for the first line up to `last` that a tab indents: the parser says of it, or of a line
+/// behind it, what only makes sense to who sees the tab.
+void refuse_tabs(const std::string& text, const std::string& name, int last) {
+  std::istringstream lines(text);
+  int number = 1;
+  for (std::string line; number <= last && std::getline(lines, line); ++number) {
+    const std::size_t begin = line.find_first_not_of(" ");
+    if (begin == std::string::npos || line[begin] != '\t') continue;
+    throw UserError(name + ":" + std::to_string(number) + ":" + std::to_string(begin + 1),
+                    "a tab indents this line, and YAML takes only spaces",
+                    "replace the tab by as many spaces as the lines beside it have");
+  }
+}
+
 Node parse(std::istream& in, const std::string& name, const std::string& path) {
   auto source = std::make_shared<const std::string>(name);
   TreeBuilder builder(source);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
   try {
-    YAML::Parser parser(in);
+    std::istringstream copy(text);
+    YAML::Parser parser(copy);
     if (!parser.HandleNextDocument(builder) || !builder.root().exists()) {
       throw UserError(name + ":1:1", "the file is empty", "it needs lines of the form key: value");
     }
@@ -168,6 +185,7 @@ Node parse(std::istream& in, const std::string& name, const std::string& path) {
                       "remove everything from the \"---\" on");
     }
   } catch (const YAML::Exception& error) {
+    refuse_tabs(text, name, error.mark.line + 1);
     throw UserError(name + ":" + std::to_string(error.mark.line + 1) + ":" +
                         std::to_string(error.mark.column + 1),
                     "not valid YAML: " + error.msg, yaml_advice(error.msg));

@@ -105,6 +105,21 @@ void read_field(const ParameterField& field, const Node& node, void* values) {
   }
 }
 
+/// The last value below `map` that --set or `override` put there, which most likely broke the rule;
+/// `map` if there is none.
+Node changed_in(const Node& map) {
+  Node changed = map;
+  const auto search = [&](const Node& node, const auto& self) -> void {
+    const bool is_set = node.where().starts_with("--set ");
+    if (is_set || (node.file() != map.file() && !changed.where().starts_with("--set ")))
+      changed = node;
+    if (node.is_map())
+      for (const auto& [key, value] : node.entries()) self(value, self);
+  };
+  search(map, search);
+  return changed;
+}
+
 }  // namespace
 
 void ParameterSchema::set_defaults(void* values) const {
@@ -138,7 +153,7 @@ void ParameterSchema::read(const Node& map, void* values) const {
     if (problem.empty()) continue;
     const std::size_t dash = problem.rfind(" - ");
     LOCKSTEP_CHECK(dash != std::string::npos, "no advice follows \" - \" in: " + problem);
-    throw map.error(problem.substr(0, dash), problem.substr(dash + 3));
+    throw changed_in(map).error(problem.substr(0, dash), problem.substr(dash + 3));
   }
 }
 

@@ -198,9 +198,10 @@ ParsedScalar parse_scalar(const std::string& text, ParameterType type) {
     case ParameterType::cycles:
       return parse_integer<std::int64_t, std::int64_t>(text, type);
     case ParameterType::real: {
-      const auto number = parse_number<double>(text);
+      const bool is_percent = text.ends_with('%');
+      const auto number = parse_number<double>(is_percent ? text.substr(0, text.size() - 1) : text);
       if (!number) return wrong(text, type, "is no number");
-      return {*number, "", ""};
+      return {is_percent ? *number / 100 : *number, "", ""};
     }
     case ParameterType::bytes:
     case ParameterType::time:

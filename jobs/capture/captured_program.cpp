@@ -26,8 +26,9 @@ std::string runtime_folder() {
   for (const char* place : {"capture", "../lib/lockstep/capture"})
     if (fs::exists(here / place / "libcudart.so.13", error))
       return (here / place).lexically_normal().string();
-  throw UserError((here / "capture").string(), "has no CUDA runtime to capture with",
-                  "build the whole program: cmake --build --preset release");
+  throw UserError(
+      (here / "capture").string(), "has no CUDA runtime to capture with",
+      "build it beside the program: cmake --build build/release --target lockstep_capture");
 }
 
 [[noreturn]] void become(const std::vector<std::string>& command, const std::string& libraries,

@@ -68,7 +68,7 @@ class Suite:
         scenario.write_text(f"gpu: {self.options.gpu}\nhost: pcie3\n"
                             f"tenants: [{{name: captured, workload: {recording}}}]\n")
         return run([self.options.lockstep, "run", scenario, "--check", "--quiet", "--threads", "auto", "--output",
-                    self.scratch / "out.h5"], self.options.seconds, self.scratch)
+                    self.scratch / "out.h5", "--overwrite"], self.options.seconds, self.scratch)
 
     def row(self, name, sources):
         row = dict.fromkeys(COLUMNS, "")

@@ -55,6 +55,18 @@ void add_weights(CLI::App& command, CommandLine& line) {
       "estimated costs)");
 }
 
+void add_bounds(CLI::App& command, CommandLine& line) {
+  command.add_flag_callback(
+      "--no-bounds", [&line] { line.bounds = false; },
+      "accesses outside of buffers are not looked for where a page is there (default: the first "
+      "one ends its tenant)");
+}
+
+void add_overwrite(CLI::App& command, CommandLine& line) {
+  command.add_flag("--overwrite", line.overwrite,
+                   "replace outputs of other runs (default: only those of the same run)");
+}
+
 CLI::Option* add_duration(CLI::App& command, const std::string& name, double& seconds,
                           const std::string& meaning) {
   return command.add_option(name, seconds, meaning)
@@ -83,6 +95,8 @@ void add_run(CLI::App& app, CommandLine& line) {
       ->check([](const std::string& path) {
         return path.empty() ? "is empty: leave it out or name a file" : "";
       });
+  add_overwrite(run, line);
+  add_bounds(run, line);
   run.add_flag("--check", line.check, "compare every buffer with a functional run");
   add_duration(run, "--checkpoint-every", line.checkpoint_seconds,
                "wall time between two checkpoints beside the output, such as 30min (default: none "
@@ -100,9 +114,14 @@ void add_compare(CLI::App& app, CommandLine& line) {
   add_scenario(compare, line);
   add_threads(compare, line);
   compare.add_option("--output", line.output, "folder of the files (default: here)");
+  add_overwrite(compare, line);
+  add_bounds(compare, line);
   compare.add_option("--shared", line.shared_file, "HDF5 file of the shared run: is not simulated");
   add_repeated(compare, "--alone", "TENANT=FILE", line.alone_files,
                "HDF5 file of a tenant's run alone: is not simulated");
+  compare.add_option("--alone-folder", line.alone_folder,
+                     "folder of the runs alone, shared by comparisons: one that is there, of the "
+                     "same machine and tenant, is not simulated again (default: none)");
   add_repeated(compare, "--alone-set", "KEY=VALUE", line.alone_settings,
                "as --set, for the runs alone: what they are compared with (default: as --set)");
   compare
@@ -161,6 +180,14 @@ void add_reading(CLI::App& app, CommandLine& line) {
   report.add_option("file", line.first_file, "HDF5 file")->required();
   report.add_option("other", line.second_file, "HDF5 file to compare it with");
   report.add_option("--output", line.output, "HTML file (default: <file>.html)");
+
+  CLI::App& plot = add_command(app, "plot", "draw one or two runs, and say what happened in words");
+  plot.add_option("file", line.first_file, "HDF5 file")->required();
+  plot.add_option("other", line.second_file, "HDF5 file to stand beside it");
+  plot.add_option("--output", line.output,
+                  "picture, PNG, PDF or SVG by its ending (default: <file>.png)");
+  plot.add_flag("--same-time", line.same_time,
+                "both runs on one axis of time (default: each has its own)");
 
   CLI::App& exports = add_command(app, "export", "write an output for other programs");
   exports.add_option("file", line.first_file, "HDF5 file")->required();

@@ -85,6 +85,10 @@ const std::map<std::string, Manual>& manuals() {
        {usual_statuses,
         "FILE.html holds all it needs, and asks for nothing over the network.",
         {"lockstep report shared.h5", "lockstep report before.h5 after.h5 --output change.html"}}},
+      {"plot",
+       {usual_statuses,
+        "Needs Python with h5py, numpy, pandas and matplotlib: that of PATH, or /usr/bin/python3.",
+        {"lockstep plot two_tenants.h5", "lockstep plot tree.h5 none.h5 --same-time"}}},
       {"export",
        {usual_statuses,
         "csv: time_fs,counter,instance,tenant,behind,name,value, without what is 0; with --table "

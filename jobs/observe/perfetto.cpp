@@ -1,5 +1,6 @@
 /// A trace that ui.perfetto.dev and chrome://tracing show: a process per tenant with its kernels,
-/// faults and their transfers, and one per SM with its thread blocks.
+/// faults and their transfers, and one per SM with its thread blocks.  Each metric of a tenant is
+/// a counter track of its process.
 ///
 /// Slices of one thread may nest but not cross, so what overlaps stands in lanes.  A transfer is
 /// the part of a fault from its service to the news that the page has come, if data came with it.
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -15,6 +17,8 @@
 #include "jobs/observe/export.hpp"
 #include "jobs/observe/json.hpp"
 #include "jobs/observe/lanes.hpp"
+#include "jobs/observe/metric.hpp"
+#include "jobs/observe/thinned.hpp"
 #include "jobs/observe/units.hpp"
 #include "jobs/observe/written_file.hpp"
 #include "jobs/tables.hpp"
@@ -53,6 +57,12 @@ class Trace {
                       json_text(slice.name), slice.category, slice.process, slice.thread,
                       microseconds(slice.begin), microseconds(slice.end - slice.begin),
                       slice.arguments));
+  }
+  /// The value holds from then on; nothing is drawn for a value that is none.
+  void count(const std::string& name, std::uint32_t process, std::int64_t begin, double value) {
+    event(fmt::format(R"({{"ph": "C", "name": {}, "pid": {}, "ts": {}, "args": {{"value": {}}}}})",
+                      json_text(name), process, microseconds(begin),
+                      std::isnan(value) ? std::string("0") : json_number(value)));
   }
   void name_process(std::uint32_t process, const std::string& name) {
     metadata("process_name", process, 0, name);
@@ -157,6 +167,28 @@ void add_faults(Trace& trace, const ObservedRun& run) {
   }
 }
 
+/// A value of an epoch stands at its beginning.
+void add_counters(Trace& trace, const ObservedRun& run) {
+  constexpr std::size_t most_points = 2000;
+  for (const Metric& metric : metrics()) {
+    const MetricSeries series(run, metric, run.all());
+    for (std::uint32_t tenant = 0; tenant < run.tenants().size(); ++tenant) {
+      Points points;
+      points.times = run.times();
+      points.values.emplace_back();
+      for (std::size_t epoch = 0; epoch < series.epochs(); ++epoch)
+        points.values[0].push_back(series.at(epoch, tenant));
+      points = thinned(points, most_points);
+      std::int64_t begin = 0;
+      for (std::size_t i = 0; i < points.times.size(); ++i) {
+        trace.count(metric.title + ", " + metric.unit, process_of(tenant),
+                    begin / femtoseconds_per_nanosecond, points.values[0][i]);
+        begin = points.times[i];
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void export_perfetto(const ObservedRun& run, const std::string& table, const std::string& output) {
@@ -174,6 +206,7 @@ void export_perfetto(const ObservedRun& run, const std::string& table, const std
   if (wants("kernels")) add_kernels(trace, run);
   if (wants("thread_blocks")) add_blocks(trace, run);
   if (wants("faults")) add_faults(trace, run);
+  if (table.empty()) add_counters(trace, run);
   trace.finish();
 }
 

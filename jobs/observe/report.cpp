@@ -8,8 +8,10 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 
 #include "core/error/error.hpp"
+#include "core/parameters/differing_values.hpp"
 #include "jobs/observe/embedded.hpp"
 #include "jobs/observe/json.hpp"
 #include "jobs/observe/kernel_metrics.hpp"
@@ -109,17 +111,45 @@ std::string delays_json(const ObservedRun& run) {
   return all.json();
 }
 
+/// The name of its file, as the command line said; that of the output if it does not.
+std::string scenario_of(const ObservedRun& run) {
+  constexpr std::string_view ending = ".yaml";
+  std::string name = std::filesystem::path(run.file().path()).stem().string();
+  for (const h5::Attribute& attribute : run.file().attributes("/run")) {
+    if (attribute.name != "command_line") continue;
+    std::istringstream words(
+        std::string(reinterpret_cast<const char*>(attribute.data.data()), attribute.data.size()));
+    for (std::string word; words >> word;)
+      if (word.ends_with(ending)) return std::filesystem::path(word).stem().string();
+  }
+  return name;
+}
+
 std::string run_json(const ObservedRun& run) {
   List tenants;
   for (const std::string& name : run.tenants()) tenants.add(json_text(name));
   const std::string file = std::filesystem::path(run.file().path()).filename().string();
   return fmt::format(
-      R"({{"file":{},"finished":{},"end_ns":{},"epochs":{},"tenants":{},"table":{},"delays":{},)"
-      R"("pixels":{},"kernel_table":{},"kernels":{},"blocks":{},"config":{}}})",
-      json_text(file), run.is_finished(), run.end() / femtoseconds_per_nanosecond,
-      run.times().size(), tenants.json(), tenants_json(run), delays_json(run), pixels_of_timeline,
-      kernel_table_json(run), kernel_bars(run, pixels_of_timeline),
-      block_counts(run, pixels_of_timeline), json_text(run.configuration_text()));
+      R"({{"file":{},"scenario":{},"gpu":{},"finished":{},"end_ns":{},"epochs":{},"tenants":{},)"
+      R"("table":{},"delays":{},"pixels":{},"kernel_table":{},"kernels":{},"blocks":{},)"
+      R"("config":{}}})",
+      json_text(file), json_text(scenario_of(run)),
+      json_text(run.configuration().at("gpu").at("name").text()), run.is_finished(),
+      run.end() / femtoseconds_per_nanosecond, run.times().size(), tenants.json(),
+      tenants_json(run), delays_json(run), pixels_of_timeline, kernel_table_json(run),
+      kernel_bars(run, pixels_of_timeline), block_counts(run, pixels_of_timeline),
+      json_text(run.configuration_text()));
+}
+
+/// In what two runs were configured differently.
+std::string differences_json(const std::vector<ObservedRun>& runs) {
+  List all;
+  if (runs.size() > 1)
+    for (const DifferingValue& value :
+         differing_values(runs[0].configuration(), runs[1].configuration()))
+      all.add(fmt::format(R"([{},{},{}])", json_text(value.key), json_text(value.a),
+                          json_text(value.b)));
+  return all.json();
 }
 
 /// What one run adds to a plot.
@@ -151,10 +181,14 @@ std::string numbers_json(const std::vector<double>& values) {
   return list.json();
 }
 
+/// In rows of two runs: the run has a row here, and no data.  null: the row is the other run's.
+constexpr const char* no_data = "\"-\"";
+
 /// Each curve's points have rows of their own, with nothing for the others.
 std::string rows_json(const std::vector<Curves>& runs) {
   std::vector<std::pair<std::int64_t, std::string>> rows;
   std::size_t before = 0, all = 0;
+  const bool several = runs.size() > 1;
   for (const Curves& run : runs) all += run.names.size();
   for (const Curves& run : runs) {
     const std::size_t after = all - before - run.names.size();
@@ -164,7 +198,7 @@ std::string rows_json(const std::vector<Curves>& runs) {
           "{}", static_cast<double>(run.points.times[point]) / femtoseconds_per_microsecond));
       for (std::size_t i = 0; i < before; ++i) row.add("null");
       for (const std::vector<double>& values : run.points.values)
-        row.add(json_number(values[point]));
+        row.add(several && std::isnan(values[point]) ? no_data : json_number(values[point]));
       for (std::size_t i = 0; i < after; ++i) row.add("null");
       rows.emplace_back(run.points.times[point], row.json());
     }
@@ -202,8 +236,8 @@ std::string data_json(const std::vector<ObservedRun>& runs) {
     }
     plots.add(plot_json(metric, curves));
   }
-  return fmt::format(R"({{"runs":{},"kernel_columns":{},"plots":{}}})", all.json(),
-                     kernel_columns_json(), plots.json());
+  return fmt::format(R"({{"runs":{},"differences":{},"kernel_columns":{},"plots":{}}})", all.json(),
+                     differences_json(runs), kernel_columns_json(), plots.json());
 }
 
 /// `page` with "{{name}}" replaced.

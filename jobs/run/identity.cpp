@@ -43,12 +43,21 @@ std::string hash_of(const std::vector<RankFact>& facts) {
 }
 
 /// The host program and the initial content are in no configuration.
-void add_workloads(const Node& root, std::vector<RankFact>& facts) {
-  for (const Node& tenant : root.at("tenants").items()) {
-    if (tenant.has("cpu")) continue;  // in the configuration
-    resolve_include_at(tenant, "workload");
-    const Node workload = tenant.at("workload");
-    for (const char* part : {"buffers", "program"}) add_values(workload.at(part), facts);
+void add_workloads(const Node& root, const Scenario& scenario, std::vector<RankFact>& facts) {
+  const std::vector<Node> written = root.at("tenants").items();
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    if (scenario.tenants[t].cpu) continue;  // in the configuration
+    const auto tenant = std::find_if(written.begin(), written.end(), [&](const Node& node) {
+      return node.at("name").text() == scenario.tenants[t].name;
+    });
+    resolve_include_at(*tenant, "workload");
+    const Node workload = tenant->at("workload");
+    std::vector<RankFact> values;
+    for (const char* part : {"buffers", "program"}) add_values(workload.at(part), values);
+    const std::size_t path = workload.path().size();
+    for (const RankFact& value : values)
+      facts.push_back(
+          {fmt::format("tenants.{}.workload{}", t, value.name.substr(path)), value.value});
   }
   std::erase_if(facts, [](const RankFact& fact) {  // the digest of the file's bytes says it
     return fact.name.ends_with(".init.file") || fact.name.ends_with(".init.file.name") ||
@@ -115,17 +124,32 @@ std::string program_build() {
   return build_text;
 }
 
+std::vector<RankFact> stop_in(const std::string& configuration) {
+  std::vector<RankFact> facts;
+  add_values(parse_document(configuration, "the configuration"), facts);
+  std::erase_if(facts, [](const RankFact& fact) { return fact.name != stop_time; });
+  return facts;
+}
+
 Identity::Identity(const CommandLine& line, const Node& document, const Scenario& scenario,
                    const std::string& configuration)
-    : facts_{{"the program", program_version()}, {"--check", line.check ? "on" : "off"}} {
+    : facts_{{"the program", program_version()}, {"--check", line.check ? "on" : "off"}},
+      stop_(stop_in(configuration)) {
+  if (!line.bounds) facts_.push_back({"--no-bounds", "on"});
   add_values(parse_document(configuration, "the configuration"), facts_);
-  add_workloads(document, facts_);
+  add_workloads(document, scenario, facts_);
   add_bytes(scenario, facts_);
   digest_ = hash_of(facts_);
   std::erase_if(facts_, [](const RankFact& fact) {
     return std::find(std::begin(endings), std::end(endings), fact.name) != std::end(endings);
   });
   run_digest_ = hash_of(facts_);
+}
+
+std::vector<RankFact> Identity::all_facts() const {
+  std::vector<RankFact> all = facts_;
+  all.insert(all.end(), stop_.begin(), stop_.end());
+  return all;
 }
 
 }  // namespace lockstep

@@ -15,7 +15,7 @@ namespace lockstep {
 /// modules and data.  No paths, ranks or threads.
 class Identity {
  public:
-  /// `document`: what the scenario was read from.
+  /// `document`: what the scenario was read from; tenants that the scenario lacks do not count.
   Identity(const CommandLine& line, const Node& document, const Scenario& scenario,
            const std::string& configuration);
 
@@ -25,9 +25,11 @@ class Identity {
   const std::string& run_digest() const { return run_digest_; }
   /// Everything but when the run is to stop, which a resumed run may change.
   const std::vector<RankFact>& facts() const { return facts_; }
+  /// With it.
+  std::vector<RankFact> all_facts() const;
 
  private:
-  std::vector<RankFact> facts_;
+  std::vector<RankFact> facts_, stop_;
   std::string digest_, run_digest_;
 };
 
@@ -37,6 +39,8 @@ std::string program_version();
 std::string program_revision();
 /// "Release by GNU 12.2.0".
 std::string program_build();
+/// When a run with this configuration is to stop: a fact, or none.
+std::vector<RankFact> stop_in(const std::string& configuration);
 /// Every value of `node` with its dotted name.
 void add_values(const Node& node, std::vector<RankFact>& facts);
 /// "bytes with the digest ..." of a file.

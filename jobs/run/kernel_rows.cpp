@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/isa/text/kernel_title.hpp"
+
 namespace lockstep {
 
 KernelRows::KernelRows(const Node& configuration)
@@ -11,7 +13,7 @@ std::vector<KernelRow> KernelRows::of(const std::vector<KernelRecord>& kernels, 
   std::vector<KernelRow> rows;
   for (const KernelRecord& kernel : kernels) {
     KernelRow& row = rows.emplace_back();
-    row.kernel = kernel.kernel;
+    row.kernel = isa::kernel_title(kernel.kernel);
     row.tenant = kernel.tenant;
     row.stream = kernel.stream;
     row.blocks_x = kernel.blocks[0];

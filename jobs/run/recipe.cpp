@@ -8,6 +8,7 @@
 #include "core/output/hdf5.hpp"
 #include "core/parameters/document.hpp"
 #include "jobs/observe/observed_run.hpp"
+#include "jobs/run/identity.hpp"
 #include "models/workload/scenario.hpp"
 
 namespace lockstep {
@@ -129,11 +130,21 @@ std::string recipe_text(const Node& scenario, const std::string& machine) {
   return text;
 }
 
-void write_recipe(RunOutput& file, const std::string& recipe, const std::vector<RankFact>& facts) {
+void write_recipe(RunOutput& file, const std::string& recipe) {
+  file.file().write_text(scenario_path, recipe);
+}
+
+void write_facts(RunOutput& file, const std::vector<RankFact>& facts) {
   std::string text;
   for (const RankFact& fact : facts) text += fact.name + ": " + fact.value + "\n";
-  file.file().write_text(scenario_path, recipe);
   file.file().write_text(facts_path, text);
+}
+
+std::vector<RankFact> all_facts_in(const std::string& file) {
+  std::vector<RankFact> facts = facts_in(file);
+  const std::vector<RankFact> stop = stop_in(text_in(file, "/config"));
+  facts.insert(facts.end(), stop.begin(), stop.end());
+  return facts;
 }
 
 bool was_checked(const std::string& file) {

@@ -22,7 +22,11 @@ std::string scenario_name(const CommandLine& line);
 /// A scenario to be run again, as YAML.  `machine` is its resolved part.
 std::string recipe_text(const Node& scenario, const std::string& machine);
 
-void write_recipe(RunOutput& file, const std::string& recipe, const std::vector<RankFact>& facts);
+void write_recipe(RunOutput& file, const std::string& recipe);
+void write_facts(RunOutput& file, const std::vector<RankFact>& facts);
+
+/// Identity::all_facts() of the run in `file`; UserError if it does not tell them.
+std::vector<RankFact> all_facts_in(const std::string& file);
 
 /// The run in `file` had --check.
 bool was_checked(const std::string& file);

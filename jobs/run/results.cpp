@@ -183,7 +183,7 @@ static std::string shares_text(const Totals& totals, std::size_t tenant) {
   std::vector<std::string> parts{fmt::format("{:.0f}% issued", percent(issued))};
   for (std::size_t c = 0; c < stall_causes; ++c)
     if (percent(stalls[c]) >= 0.5)
-      parts.push_back(fmt::format("{:.0f}% {}", percent(stalls[c]), stall_cause_words[c]));
+      parts.push_back(fmt::format("{:.0f}% {}", percent(stalls[c]), stall_cause_names[c]));
   return in_lines("  issue slots: ", parts);
 }
 

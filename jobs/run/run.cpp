@@ -11,6 +11,7 @@
 #include "jobs/run/block_profile.hpp"
 #include "jobs/run/check.hpp"
 #include "jobs/run/checkpoints.hpp"
+#include "jobs/run/earlier_output.hpp"
 #include "jobs/run/ending.hpp"
 #include "jobs/run/epoch_rows.hpp"
 #include "jobs/run/identity.hpp"
@@ -80,6 +81,7 @@ struct Prepared {
         machine(scenario, parameters,
                 {.capture = line.check,
                  .lowering = {},
+                 .bounds = line.bounds,
                  .print = print_line,
                  .warn = print_warning,
                  .block_profile = read_block_profile(scenario, parameters)}),
@@ -101,6 +103,8 @@ struct Prepared {
 
   void open_output(const CommandLine& line) {
     const std::string path = output_path(line);
+    if (!line.overwrite && line.resume.empty())
+      require_own_output(path, line.resumable ? checkpoint_path(path) : "", identity);
     make_folder_of(path);
     if (line.checkpoint_seconds > 0) require_place_of_checkpoint(checkpoint_path(path));
     if (line.resume.empty()) {
@@ -110,8 +114,8 @@ struct Prepared {
           std::make_unique<Output>(path, configuration, identity, machine, RunOutput::Resumed{});
     }
     // The runs alone of compare are of no scenario that somebody wrote.
-    if (line.resumable)
-      write_recipe(output->file, recipe_text(document, to_yaml(parameters)), identity.facts());
+    if (line.resumable) write_recipe(output->file, recipe_text(document, to_yaml(parameters)));
+    write_facts(output->file, identity.facts());
   }
 };
 
@@ -163,6 +167,12 @@ RunOutcome conclude(const Ended& ended, bool is_over, int status, const Checkpoi
 }
 
 }  // namespace
+
+Identity identity_of(const CommandLine& line, const ScenarioChange& change) {
+  const Node document = scenario_document(line);
+  const Scenario scenario = change(read_scenario(document, scenario_name(line)));
+  return {line, document, scenario, configuration_text(scenario, read_machine(scenario))};
+}
 
 RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
                     Communicator& communicator) {

@@ -7,6 +7,7 @@
 #include "core/engine/engine.hpp"
 #include "core/exec/communicator.hpp"
 #include "jobs/options.hpp"
+#include "jobs/run/identity.hpp"
 #include "jobs/tables.hpp"
 #include "models/workload/scenario.hpp"
 
@@ -19,6 +20,9 @@ struct RunOutcome {
 
 /// What is to be simulated instead of the scenario as it was read.
 using ScenarioChange = std::function<Scenario(Scenario)>;
+
+/// Who the run is that simulate() would make of the same.
+Identity identity_of(const CommandLine& line, const ScenarioChange& change);
 
 /// One simulation from scenario to HDF5 file, as the command line says.
 RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,

@@ -1,8 +1,10 @@
 /// `lockstep collect`: what the runs of a sweep have counted, in one HDF5 file.
 ///
 ///     /points/name, /points/status      [P] of each point: done, or missing
-///     /parameters/<key>                 [P] what it set, as text; dimension scales of all below
-///     /tenants/<column>                 [P, tenants] of the tables of that name
+///     /parameters/<key>                 [P] what it set: numbers if all are, else texts; dimension
+///                                       scales of all below
+///     /tenants/<column>                 [P, tenants] of the tables of that name, their names too
+///     /tenants/slowdown, ipc_alone, ipc_shared   [P, tenants] of `compare`
 ///     /final/stats/<kind>/<counter>     [P, ...] summed over the instances of the kind
 ///     /metrics/<name>                   [P] of `compare`
 ///
@@ -10,11 +12,13 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "core/error/error.hpp"
 #include "core/output/durable.hpp"
@@ -61,9 +65,10 @@ class Collection {
       statuses_.push_back(done ? "done" : "missing");
       if (!done) continue;
       const h5::File file = h5::File::open_to_read(output_of(sweep_, point));
-      read_tenants(file, p);
+      const std::vector<TenantRow> rows = read_table<TenantRow>(file);
+      read_tenants(rows, p);
       read_totals(file, p);
-      if (sweep_.command == "compare") read_metrics(point, p);
+      if (sweep_.command == "compare") read_metrics(point, rows, p);
     }
   }
 
@@ -81,6 +86,17 @@ class Collection {
       file.write_array(where, type, shape, column.values.data());
       file.set_attribute(where, "unit", column.unit);
       file.set_attribute(where, "description", column.description);
+      for (const std::string& scale : scales) file.attach_scale(where, 0, scale);
+    }
+    for (const auto& [where, rows] : texts_) {
+      std::size_t longest = 0;
+      for (const auto& row : rows) longest = std::max(longest, row.size());
+      std::vector<std::string> all;
+      for (std::vector<std::string> row : rows) {
+        row.resize(longest);
+        all.insert(all.end(), row.begin(), row.end());
+      }
+      file.write_texts(where, {rows.size(), longest}, all);
       for (const std::string& scale : scales) file.attach_scale(where, 0, scale);
     }
     file.close();
@@ -108,11 +124,17 @@ class Collection {
     return column.row == as.row ? &column.values[point * words] : nullptr;
   }
 
-  void read_tenants(const h5::File& file, std::size_t point) {
-    const std::vector<TenantRow> rows = read_table<TenantRow>(file);
+  void read_tenants(const std::vector<TenantRow>& rows, std::size_t point) {
     const TableSchema& schema = table_schema_of<TenantRow>();
     for (const TableColumn& column : schema.columns) {
-      if (column.type == TableColumn::Type::text) continue;
+      if (column.type == TableColumn::Type::text) {
+        auto& texts = texts_.try_emplace("/tenants/" + column.name, sweep_.points.size())
+                          .first->second[point];
+        for (const TenantRow& row : rows)
+          texts.push_back(*reinterpret_cast<const std::string*>(
+              reinterpret_cast<const char*>(&row) + column.offset));
+        continue;
+      }
       Column as{{rows.size()}, {}, column.type == TableColumn::Type::real, column.unit, column.doc};
       std::uint64_t* words = place("/tenants/" + column.name, point, as);
       for (std::size_t t = 0; words && t < rows.size(); ++t) {
@@ -160,7 +182,8 @@ class Collection {
     return is_real ? bits_of(real) : whole;
   }
 
-  void read_metrics(const SweepPoint& point, std::size_t index) {
+  void read_metrics(const SweepPoint& point, const std::vector<TenantRow>& rows,
+                    std::size_t index) {
     const std::string scenario = std::filesystem::path(point.scenario).stem().string();
     const Node metrics = load_document(sweep_.path(point, "/" + scenario + ".compare.yaml"));
     for (const auto& [name, value] : metrics.entries()) {
@@ -168,6 +191,26 @@ class Collection {
       Column as{{}, {}, true, "ratio", "as `lockstep compare` says it"};
       *place("/metrics/" + name, index, as) = bits_of(value.real());
     }
+    const Node tenants = metrics.at("tenants");
+    for (const char* name : {"ipc_alone", "ipc_shared", "slowdown"}) {
+      const Column as{{rows.size()}, {}, true, "", "as `lockstep compare` says it"};
+      std::uint64_t* const words = place(std::string("/tenants/") + name, index, as);
+      for (std::size_t t = 0; words && t < rows.size(); ++t)
+        words[t] = bits_of(tenants.at(rows[t].tenant).at(name).real());
+    }
+  }
+
+  /// What is not set is NaN; nothing: some are no numbers.
+  static std::optional<std::vector<double>> numbers_of(const std::vector<std::string>& texts) {
+    std::vector<double> numbers;
+    for (const std::string& text : texts) {
+      double number = std::numeric_limits<double>::quiet_NaN();
+      const char* const end = text.data() + text.size();
+      if (!text.empty() && std::from_chars(text.data(), end, number).ptr != end)
+        return std::nullopt;
+      numbers.push_back(number);
+    }
+    return numbers;
   }
 
   /// The paths of what all points set.
@@ -184,7 +227,10 @@ class Collection {
     std::vector<std::string> scales;
     for (const auto& [key, texts] : values) {
       scales.push_back("/parameters/" + key);
-      file.write_texts(scales.back(), texts);
+      if (const auto numbers = numbers_of(texts))
+        file.write_array(scales.back(), h5::Scalar::f64, {count}, numbers->data());
+      else
+        file.write_texts(scales.back(), texts);
       file.make_scale(scales.back(), key);
     }
     return scales;
@@ -193,6 +239,7 @@ class Collection {
   const Sweep& sweep_;
   std::vector<std::string> names_, statuses_;
   std::map<std::string, Column> columns_;
+  std::map<std::string, std::vector<std::vector<std::string>>> texts_;  ///< by path and point
 };
 
 }  // namespace

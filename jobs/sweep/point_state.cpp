@@ -5,8 +5,7 @@
 
 #include "core/error/error.hpp"
 #include "core/output/hdf5.hpp"
-#include "jobs/run/identity.hpp"
-#include "models/gpu/configuration.hpp"
+#include "jobs/run/run.hpp"
 
 namespace lockstep {
 namespace {
@@ -17,13 +16,18 @@ std::string digest_of(const Sweep& sweep, const SweepPoint& point) {
   line.settings = point.settings();
   line.check =
       std::find(sweep.arguments.begin(), sweep.arguments.end(), "--check") != sweep.arguments.end();
-  const Node document = load_scenario(line.scenario, line.settings);
-  const Scenario scenario = read_scenario(document, point.name);
-  return Identity(line, document, scenario, configuration_text(scenario, read_machine(scenario)))
-      .digest();
+  return identity_of(line, [](Scenario scenario) { return scenario; }).digest();
 }
 
 }  // namespace
+
+void check_point(const Sweep& sweep, const SweepPoint& point) {
+  try {
+    digest_of(sweep, point);
+  } catch (const UserError& error) {
+    throw UserError(sweep.file + ", point " + point.name, error.what(), "");
+  }
+}
 
 std::string text_attribute(const std::string& file, const std::string& object,
                            const std::string& name) {
@@ -80,6 +84,11 @@ std::vector<std::string> command_of(const Sweep& sweep, const SweepPoint& point,
   }
   words.push_back("--output");
   words.push_back(sweep.path(point, sweep.command == "run" ? ".h5" : ""));
+  words.push_back("--overwrite");  // what a point has written before is its own
+  if (sweep.command == "compare") {
+    words.push_back("--alone-folder");
+    words.push_back(sweep.folder + "/alone");
+  }
   words.insert(words.end(), sweep.arguments.begin(), sweep.arguments.end());
   if (state == PointState::resumable) {
     words.push_back("--resume");

@@ -14,6 +14,8 @@ enum class PointState : std::uint8_t {
   done,
 };
 
+/// UserError that names the point, if its scenario or what it sets has a mistake.
+void check_point(const Sweep& sweep, const SweepPoint& point);
 PointState state_of(const Sweep& sweep, const SweepPoint& point);
 /// "" if there is none, or no such file.
 std::string text_attribute(const std::string& file, const std::string& object,

@@ -72,6 +72,7 @@ class Pool {
  private:
   void begin(const SweepPoint& point, PointState state) {
     show();
+    if (state == PointState::missing && is_whole(sweep_, point)) ++replaced_;
     const pid_t child = fork();
     if (child < 0) throw UserError("", "no further process can be started", "use fewer --jobs");
     if (child == 0) become(command_of(sweep_, point, state), sweep_.path(point, ".log"));
@@ -117,6 +118,11 @@ class Pool {
     if (!quiet_) {
       std::fprintf(stderr, "%slockstep: %s\n", terminal_.clear_line(), summary().c_str());
     }
+    if (!quiet_ && replaced_ > 0)
+      std::fprintf(stderr,
+                   "lockstep: note: %zu of them had an output of other settings, which is "
+                   "replaced\n",
+                   replaced_);
     for (const std::string& name : failed_) {
       std::fprintf(stderr, "lockstep: %s failed - see %s/%s.log\n", name.c_str(),
                    sweep_.folder.c_str(), name.c_str());
@@ -131,6 +137,7 @@ class Pool {
   const Terminal terminal_;
   std::map<pid_t, const SweepPoint*> running_;
   std::size_t done_ = 0, skipped_ = 0;
+  std::size_t replaced_ = 0;  ///< outputs of another program, scenario or data
   std::vector<std::string> failed_;
   bool told_ = false;
 };
@@ -173,6 +180,8 @@ int run_point(const Sweep& sweep, std::size_t index) {
 
 int sweep_command(const CommandLine& line) {
   const Sweep sweep = read_sweep(line.scenario);
+  if (line.point < 0)
+    for (const SweepPoint& point : sweep.points) check_point(sweep, point);
   make_folder(sweep);
   if (!line.slurm_script.empty()) return submit(sweep, line.slurm_script);
   if (line.point >= 0) return run_point(sweep, static_cast<std::size_t>(line.point));

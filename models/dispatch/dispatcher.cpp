@@ -8,6 +8,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
+#include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep {
 
@@ -148,7 +149,8 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
                                limits_, launch.registers);
   const std::string problem = why_block_does_not_fit(grid.block, limits_);
   if (!problem.empty()) {
-    throw UserError("kernel " + program.name, problem, "make the block or its needs smaller");
+    throw UserError("kernel " + isa::kernel_title(program.name), problem,
+                    "make the block or its needs smaller");
   }
   grid.cooperative = modules_[launch.module]->meets_grid_wide(program);
   grid.block_share = grid.block.dominant_share(limits_);

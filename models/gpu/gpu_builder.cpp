@@ -21,6 +21,16 @@ IssueDetail issue_detail(const MachineParameters& parameters) {
   return detail_for(parameters.gpu.sm, policies.exception_scheme, saves_blocks(policies));
 }
 
+/// By tenant, in the order of the workload.
+std::vector<std::vector<std::string>> buffer_names(const Scenario& scenario) {
+  std::vector<std::vector<std::string>> names;
+  for (const Tenant& tenant : scenario.tenants) {
+    names.emplace_back();
+    for (const Buffer& buffer : tenant.workload.buffers) names.back().push_back(buffer.name);
+  }
+  return names;
+}
+
 PreemptionMachine preemption_machine(const MachineParameters& parameters) {
   PreemptionMachine machine{Clock(parameters.gpu.sm.clock), parameters.gpu.bandwidth_of_an_sm()};
   if (!is_preemptible(parameters.policies.exception_scheme))
@@ -173,8 +183,7 @@ std::unique_ptr<Component> GpuBuilder::build_gmmu(const LinkTable& links, KindId
 const std::shared_ptr<const IssueTables>& GpuBuilder::issue_tables() const {
   if (!issue_tables_)
     issue_tables_ =
-        make_issue_tables(parameters_.gpu.sm, modules_.pointers(), issue_detail(parameters_),
-                          needs_of_preemption(parameters_.policies.preemption).follows);
+        make_issue_tables(parameters_.gpu.sm, modules_.pointers(), issue_detail(parameters_));
   return issue_tables_;
 }
 
@@ -194,6 +203,7 @@ std::unique_ptr<Component> GpuBuilder::build_sm(std::uint32_t index, const LinkT
   setup.record_blocks = parameters_.simulation.record_blocks;
   setup.progress_limit = parameters_.simulation.progress_limit;
   for (const Tenant& tenant : scenario_.tenants) setup.tenants.push_back(tenant.name);
+  setup.buffers = buffer_names(scenario_);
   setup.modules = modules_.pointers();
   setup.issue_tables = issue_tables();
   setup.constant_rows = constant_rows_;

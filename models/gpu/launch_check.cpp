@@ -8,6 +8,7 @@
 #include "core/error/error.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
 #include "models/isa/encode/idempotence.hpp"
+#include "models/isa/text/kernel_title.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/workload/recorded_program.hpp"
 
@@ -20,7 +21,7 @@ void check_grid_wide(const Step& step, const isa::Program& kernel, const LaunchS
   const std::uint64_t blocks = std::uint64_t{shape.blocks[0]} * shape.blocks[1] * shape.blocks[2];
   if (blocks <= room) return;
   throw UserError(step.where,
-                  "kernel " + kernel.name +
+                  "kernel " + isa::kernel_title(kernel.name) +
                       " waits for all its blocks at a grid-wide barrier, but " +
                       std::to_string(room) + " of " + std::to_string(blocks) +
                       " blocks can be on the GPU at once",
@@ -50,7 +51,7 @@ bool begins_beyond_repeat(const isa::Program& kernel) {
 void refuse_without_points(const Tenant& victim, const Tenant& urgent, const isa::Program& kernel) {
   if (urgent.latency_bound == Time::never() || has_points(kernel)) return;
   throw UserError(victim.where,
-                  "kernel " + kernel.name + " of tenant " + victim.name +
+                  "kernel " + isa::kernel_title(kernel.name) + " of tenant " + victim.name +
                       " has no preemption points: with policies.preemption points: selective its "
                       "blocks run to their end, and tenant " +
                       urgent.name + " has a latency_bound",
@@ -60,7 +61,7 @@ void refuse_without_points(const Tenant& victim, const Tenant& urgent, const isa
 void refuse_beyond_repeat(const Tenant& victim, const Tenant& urgent, const isa::Program& kernel) {
   if (!begins_beyond_repeat(kernel)) return;
   throw UserError(victim.where,
-                  "kernel " + kernel.name + " of tenant " + victim.name +
+                  "kernel " + isa::kernel_title(kernel.name) + " of tenant " + victim.name +
                       " begins with an atomic operation, a printf or a store that cannot be "
                       "repeated: policies.preemption flush can never drop a block of it for "
                       "tenant " +
@@ -79,11 +80,11 @@ std::uint32_t largest_block(const isa::Program& kernel, const LaunchShape& shape
                                const LaunchShape& shape, const BlockResources& block,
                                const OccupancyLimits& limits, const std::string& why) {
   if (block.registers <= limits.registers)
-    throw UserError(step.where, "kernel " + kernel.name + ": " + why,
+    throw UserError(step.where, "kernel " + isa::kernel_title(kernel.name) + ": " + why,
                     "make the block or its needs smaller, or the SM larger");
   throw UserError(step.where,
-                  fmt::format("kernel {}: {} ({} threads with {} registers each{})", kernel.name,
-                              why, block.threads,
+                  fmt::format("kernel {}: {} ({} threads with {} registers each{})",
+                              isa::kernel_title(kernel.name), why, block.threads,
                               shape.registers != 0 ? shape.registers : kernel.registers_per_thread,
                               shape.registers != 0 ? ", as the launch states" : ""),
                   fmt::format("launch at most {} threads a block, or make the SM larger",

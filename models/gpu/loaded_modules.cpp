@@ -9,6 +9,7 @@
 
 #include "models/gpu/launch_check.hpp"
 #include "models/isa/load.hpp"
+#include "models/isa/text/kernel_title.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/workload/kernel_arguments.hpp"
 
@@ -110,7 +111,7 @@ std::size_t LoadedModules::longest_kernel_name() const {
   std::size_t longest = 0;
   for (const auto& module : modules_)
     for (const isa::Kernel& kernel : module->kernels)
-      longest = std::max(longest, kernel.reference.name.size());
+      longest = std::max(longest, isa::kernel_title(kernel.reference.name).size());
   return longest;
 }
 

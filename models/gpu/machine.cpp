@@ -5,6 +5,7 @@
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/driver/host_statistics.hpp"
 #include "models/gpu/memory_check.hpp"
+#include "models/gpu/oversubscription.hpp"
 #include "models/gpu/policy_check.hpp"
 #include "models/host/host.hpp"
 #include "models/host_link/link_statistics.hpp"
@@ -22,6 +23,10 @@ MachineParameters resolve_machine(const Scenario& scenario) {
                          ? read_parameters<PolicyParameters>(scenario.policies)
                          : defaults<PolicyParameters>();
   machine.simulation = scenario.simulation;
+  if (machine.gpu.memory.oversubscription > 0) {
+    machine.gpu.memory.capacity = oversubscribed_capacity(scenario, machine);
+    machine.gpu.memory.oversubscription = 0;
+  }
   return machine;
 }
 
@@ -43,6 +48,7 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
     : scenario_(scenario),
       parameters_(with_places(checked(scenario, parameters))),
       capture_(options.capture),
+      bounds_(options.bounds),
       print_(options.print),
       warn_(options.warn),
       block_profile_(options.block_profile),
@@ -94,6 +100,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.foreign_pages = gpu().foreign_pages();
   setup.memory_bytes_per_second = parameters_.gpu.memory.bytes_per_second();
   setup.capture = capture_;
+  setup.bounds = bounds_;
   setup.print = print_;
   setup.warn = warn_;
   setup.seed = parameters_.simulation.seed;

@@ -27,6 +27,7 @@ class Machine {
   struct Options {
     bool capture = false;  ///< keep the final GPU bytes of checked buffers
     isa::LoweringOptions lowering;
+    bool bounds = true;               ///< accesses outside of buffers end their tenant
     PrintedLines::Sink print = {};    ///< what gets the lines that kernels print
     PrintedLines::Sink warn = {};     ///< what gets warnings about kernels
     BlockProfile block_profile = {};  ///< if the preemption goes by one
@@ -63,7 +64,7 @@ class Machine {
 
   const Scenario& scenario_;
   const MachineParameters parameters_;
-  const bool capture_;
+  const bool capture_, bounds_;
   const PrintedLines::Sink print_, warn_;
   const BlockProfile block_profile_;
   const LoadedModules modules_;

@@ -108,7 +108,13 @@ std::string note_of_shares(const Scenario& scenario, const PolicyParameters& pol
       return "note: " + tenant.where +
              ": sms: means nothing with policies.sharing exclusive, which gives a " +
              "tenant all SMs - choose sharing: spatial, or leave it out";
-  return "";
+  const bool is_chosen = scenario.policies.exists() && scenario.policies.has("sharing");
+  const auto on_gpu = std::count_if(scenario.tenants.begin(), scenario.tenants.end(),
+                                    [](const Tenant& tenant) { return !tenant.cpu; });
+  if (is_chosen || on_gpu < 2) return "";
+  return "note: the kernels of the tenants run one after the other, each on all SMs: "
+         "policies.sharing is exclusive unless it is given - choose sharing: spatial to have them "
+         "run side by side";
 }
 
 MachineParameters with_places(MachineParameters parameters) {

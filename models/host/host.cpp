@@ -71,6 +71,7 @@ Host::Host(Setup setup)
       progress_(setup.progress_limit, setup.tenants->size()),
       link_bytes_(setup.tenants->size()),
       changed_(setup.tenants->size()) {
+  services_.sends_bounds = setup.bounds;
   for (std::size_t t = 0; t < setup.tenants->size(); ++t) {
     const std::uint16_t module = setup.module_of_tenant[t];
     runs_.push_back(std::make_unique<TenantRun>((*setup.tenants)[t],

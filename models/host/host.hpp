@@ -29,6 +29,7 @@ class Host final : public Component, public GridCounter, public ProgressSource {
     std::uint64_t memory_bytes_per_second = 0;
     std::vector<Frame> foreign_pages;
     bool capture = false;  ///< keep the GPU's final bytes of checked buffers and foreign pages
+    bool bounds = true;    ///< launches say where buffers lie
     std::uint64_t seed = 0;
     bool record_faults = false;
     Time progress_limit = Time::zero();

@@ -69,6 +69,16 @@ std::vector<std::uint64_t> TenantBuffers::addresses() const {
   return result;
 }
 
+std::vector<BufferBound> TenantBuffers::bounds() const {
+  std::vector<BufferBound> all;
+  for (std::uint32_t b = 0; b < count(); ++b)
+    if (buffers_[b].mapped)
+      all.push_back({buffers_[b].address.value(), buffers_[b].host.size(), b, 0});
+  std::sort(all.begin(), all.end(),
+            [](const BufferBound& a, const BufferBound& b) { return a.address < b.address; });
+  return all;
+}
+
 TenantPages TenantBuffers::pages_of(BufferId buffer, std::uint64_t offset,
                                     std::uint64_t bytes) const {
   const VirtualAddress begin = address(buffer) + offset;

@@ -16,6 +16,7 @@
 #include "models/host/host_buffer.hpp"
 #include "models/host/tenant_services.hpp"
 #include "models/isa/program.hpp"
+#include "models/noc/grid_messages.hpp"
 #include "models/workload/scenario.hpp"
 
 namespace lockstep {
@@ -49,6 +50,9 @@ class TenantBuffers {
   void swap(std::uint32_t one, std::uint32_t other) { std::swap(names_[one], names_[other]); }
   /// By name.
   std::vector<std::uint64_t> addresses() const;
+
+  /// Of all that are there, sorted by address.
+  std::vector<BufferBound> bounds() const;
 
   /// False while there is no room for what cannot be paged; throws if there never will be.
   bool has_room(const HostCycle& cycle) const;

@@ -26,6 +26,7 @@ class TenantServices {
   ManagedMemory managed;
   Link to_dispatcher;
   const Time launch_overhead;
+  bool sends_bounds = true;  ///< launches say where buffers lie
   KernelLog kernels;
   GridIntervals grids;  ///< at the host itself
 

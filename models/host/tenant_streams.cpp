@@ -59,6 +59,12 @@ void TenantStreams::send_launch(Operation& operation, const HostCycle& cycle) {
   }
   GridLaunch& launch = operation.launch;
   launch.globals = static_cast<std::uint16_t>(buffers_.variables().size());
+  if (services_.sends_bounds) {
+    const std::vector<BufferBound> bounds = buffers_.bounds();
+    const auto bytes = std::as_bytes(std::span(bounds));
+    payload.insert(payload.end(), bytes.begin(), bytes.end());
+    launch.bounds = static_cast<std::uint32_t>(bounds.size());
+  }
   cycle.outbox.send(services_.to_dispatcher, cycle.now, kind_of(MessageKind::launch_grid), launch,
                     payload);
   services_.grid_begins({launch.grid, tenant_.value()}, cycle);

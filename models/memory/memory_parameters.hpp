@@ -92,6 +92,7 @@ struct L2Parameters {
 struct MemoryParameters {
   std::uint32_t partitions = 0;
   Bytes capacity;
+  double oversubscription = 0;
   Frequency clock;
   L2Parameters l2;
   DramParameters dram;
@@ -107,6 +108,10 @@ struct MemoryParameters {
                "memory partitions: L2 slices in front of one DRAM channel each")
         .field("capacity", &MemoryParameters::capacity, 16_GiB, range(16_KiB, 1024_GiB),
                "GPU memory, all partitions together")
+        .field("oversubscription", &MemoryParameters::oversubscription, 0.0, range(0, 1000),
+               "125% or 1.25: the capacity is what lets the managed memory of all tenants be so "
+               "many times what is left for it beside device memory and page tables, rounded up; "
+               "the output's /config has that capacity, and 0 here; 0: as `capacity` says")
         .field("clock", &MemoryParameters::clock, 1312_MHz, range(1_MHz, 10000_MHz),
                "clock of the L2")
         .group("l2", &MemoryParameters::l2, "L2 slices")

@@ -15,8 +15,23 @@
 
 namespace lockstep {
 
+/// A buffer of a tenant, or a .global variable of its module that is none.
+struct BufferBound {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t buffer = 0;  ///< BufferId
+  std::uint32_t reserved = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(address, bytes, buffer);
+  }
+};
+static_assert(sizeof(BufferBound) == 24);
+
 /// Body of launch_grid and start_grid.  Payload: `parameter_bytes` (rounded up to 8) of kernel
-/// parameters, then `globals` 64-bit addresses of the module's .global variables.
+/// parameters, then `globals` 64-bit addresses of the module's .global variables, then `bounds`
+/// BufferBounds sorted by address (none: accesses are not held against them).
 struct GridLaunch {
   std::uint32_t grid = 0;  ///< unique in the run, in launch order at the host
   std::uint16_t tenant = 0;
@@ -35,6 +50,8 @@ struct GridLaunch {
   std::uint64_t overwritten = 0;
   /// Of these, those through which others see each store.
   std::uint64_t pinned = 0;
+  std::uint32_t bounds = 0;
+  std::uint32_t reserved = 0;
 
   std::uint64_t block_count() const { return std::uint64_t{blocks[0]} * blocks[1] * blocks[2]; }
   std::uint32_t threads_per_block() const { return threads[0] * threads[1] * threads[2]; }
@@ -42,10 +59,10 @@ struct GridLaunch {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(grid, tenant, module, kernel, stream, priority, blocks, threads, dynamic_shared_bytes,
-            parameter_bytes, globals, queued, registers, overwritten, pinned);
+            parameter_bytes, globals, queued, registers, overwritten, pinned, bounds);
   }
 };
-static_assert(sizeof(GridLaunch) == 72);
+static_assert(sizeof(GridLaunch) == 80);
 
 /// What a block that is saved leaves on chip, as bits.
 namespace in_place {

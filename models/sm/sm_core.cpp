@@ -20,8 +20,7 @@ SmSetup completed(SmSetup setup) {
   if (!setup.issue_tables)
     setup.issue_tables = make_issue_tables(
         setup.parameters, setup.modules,
-        detail_for(setup.parameters, setup.exception_scheme, setup.contexts.places > 0),
-        setup.follows_blocks);
+        detail_for(setup.parameters, setup.exception_scheme, setup.contexts.places > 0));
   if (!setup.constant_rows) setup.constant_rows = std::make_shared<ConstantRows>();
   return setup;
 }

@@ -8,6 +8,7 @@
 #include "core/error/error.hpp"
 #include "core/parameters/suggest.hpp"
 #include "models/isa/load.hpp"
+#include "models/isa/text/kernel_title.hpp"
 #include "models/workload/element.hpp"
 #include "models/workload/recording/recording.hpp"
 
@@ -51,8 +52,9 @@ void check_words(const isa::Program& kernel, std::size_t index, const Step::Argu
 void check_kinds(const isa::Program& kernel, const Step& launch) {
   if (launch.arguments.size() != kernel.parameters.size()) {
     throw UserError(launch.where,
-                    "kernel " + kernel.name + " takes " + std::to_string(kernel.parameters.size()) +
-                        " arguments, got " + std::to_string(launch.arguments.size()),
+                    "kernel " + isa::kernel_title(kernel.name) + " takes " +
+                        std::to_string(kernel.parameters.size()) + " arguments, got " +
+                        std::to_string(launch.arguments.size()),
                     "list one argument per parameter, in the order of the kernel's declaration");
   }
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
@@ -142,8 +144,8 @@ void check_block(const isa::Program& kernel, const Step& launch, const LaunchSha
   const bool required = kernel.required_block[0] != 0;
   if (required && shape.threads != kernel.required_block) {
     throw UserError(launch.where,
-                    "kernel " + kernel.name + " requires blocks of " + text(kernel.required_block) +
-                        " threads, got " + text(shape.threads),
+                    "kernel " + isa::kernel_title(kernel.name) + " requires blocks of " +
+                        text(kernel.required_block) + " threads, got " + text(shape.threads),
                     "change `block`, or .reqntid of the kernel");
   }
   const std::uint64_t limit = kernel.maximum_threads ? kernel.maximum_threads : maximum_threads;
@@ -227,7 +229,8 @@ std::vector<std::byte> pack_arguments(const isa::Program& kernel, const Step& la
   if (launch.is_packed) {
     if (launch.packed.size() == kernel.parameter_bytes) return launch.packed;
     throw UserError(launch.where,
-                    "kernel " + kernel.name + " takes " + std::to_string(kernel.parameter_bytes) +
+                    "kernel " + isa::kernel_title(kernel.name) + " takes " +
+                        std::to_string(kernel.parameter_bytes) +
                         " bytes of parameters, the recording has " +
                         std::to_string(launch.packed.size()),
                     "leave the module of a recording as it was written");

@@ -1,9 +1,11 @@
 #include "models/workload/scenario.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "core/parameters/document.hpp"
+#include "core/parameters/suggest.hpp"
 #include "models/workload/arrivals.hpp"
 #include "models/workload/wrong_kind.hpp"
 
@@ -50,11 +52,69 @@ void include(const Node& map, const char* key) {
   refuse_other_kind(map.find(key), key);
 }
 
+void refuse_recording(const Node& workload, const Node& at) {
+  const Node program = workload.at("program");
+  if (program.is_map())
+    throw at.error("the buffers of a recording are those that its program asked for",
+                   "change the program, and record it again");
+}
+
+/// The buffer that a key names is there: a new one would be used by nobody.
+void require_part(const Node& workload, const std::string& key, const Node& at) {
+  const std::size_t first = key.find('.');
+  if (key.substr(0, first) != "buffers" || first == std::string::npos) return;
+  const std::string name = key.substr(first + 1, key.find('.', first + 1) - first - 1);
+  std::vector<std::string> known;
+  for (const auto& [other, buffer] : workload.at("buffers").entries()) known.push_back(other);
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw at.error("the workload has no buffer \"" + name + "\"", suggest(name, known));
+}
+
+/// Device memory of the workload becomes what `memory` says.
+void move_buffer(const Node& workload, const std::string& name, const Node& memory) {
+  const Node buffer = workload.at("buffers").at(name);
+  const bool was_device = buffer.at("memory").text() == "device";
+  if (was_device && memory.text() != "device")
+    override_value(workload, "buffers." + name + ".copied",
+                   parse_document("false", memory.where()));
+  override_value(workload, "buffers." + name + ".memory", memory);
+}
+
+/// `memory: managed` of a tenant: for all buffers that are device memory.
+void move_buffers(const Node& workload, const Node& memory) {
+  if (memory.text() != "managed" && memory.text() != "pinned")
+    throw memory.error("no memory is called \"" + memory.text() + "\" here", "managed or pinned");
+  refuse_recording(workload, memory);
+  for (const auto& [name, buffer] : workload.at("buffers").entries())
+    if (buffer.at("memory").text() == "device" && !buffer.has("symbol"))
+      move_buffer(workload, name, memory);
+}
+
+/// `set:` of a tenant: dotted keys of its workload.
+void change_workload(const Node& workload, const Node& changes) {
+  const std::string buffers = "buffers.", memory = ".memory";
+  for (const auto& [key, value] : changes.entries()) {
+    const bool moves = key.starts_with(buffers) && key.ends_with(memory) &&
+                       key.size() > buffers.size() + memory.size();
+    const std::string name =
+        moves ? key.substr(buffers.size(), key.size() - buffers.size() - memory.size()) : "";
+    if (moves && workload.at("buffers").has(name)) {
+      refuse_recording(workload, value);
+      move_buffer(workload, name, value);
+    } else {
+      require_part(workload, key, value);
+      override_value(workload, key, value);
+    }
+  }
+}
+
 void read_gpu(Tenant& tenant, const Node& node) {
   include(node, "workload");
   const Node workload = node.at("workload");
   if (!workload.is_map())
     throw workload.error("needs a workload file or a map", "write workload: NAME.yaml");
+  if (const Node memory = node.find("memory"); memory.exists()) move_buffers(workload, memory);
+  if (const Node changes = node.find("set"); changes.exists()) change_workload(workload, changes);
   tenant.workload = read_workload(workload, node.find("parameters"));
 }
 
@@ -73,8 +133,8 @@ void check_end(const Tenant& tenant, const Node& node, const SimulationParameter
 
 void read_cpu(Tenant& tenant, const Node& node, const Node& cpu,
               const SimulationParameters& simulation) {
-  for (const char* key :
-       {"workload", "parameters", "sms", "priority", "latency_bound", "deadline", "arrivals"})
+  for (const char* key : {"workload", "parameters", "memory", "set", "sms", "priority",
+                          "latency_bound", "deadline", "arrivals"})
     if (const Node other = node.find(key); other.exists())
       throw other.error("means nothing to a tenant on a CPU core", "leave it or cpu: out");
   tenant.cpu = read_cpu_program(cpu);
@@ -112,17 +172,31 @@ Tenant read_tenant(const Node& node, const SimulationParameters& simulation, std
   return tenant;
 }
 
+/// Those that replace the whole machine or its host, and the others.
+std::pair<std::vector<std::string>, std::vector<std::string>> split_settings(
+    const std::vector<std::string>& settings) {
+  std::pair<std::vector<std::string>, std::vector<std::string>> split;
+  for (const std::string& setting : settings) {
+    const bool is_file = setting.starts_with("gpu=") || setting.starts_with("host=");
+    (is_file ? split.first : split.second).push_back(setting);
+  }
+  return split;
+}
+
 }  // namespace
 
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings) {
   refuse_other_format(file, file);
   Node root = load_document(file);
+  // `--set gpu=a100` names another file, and the other settings change what is in it.
+  const auto [files, others] = split_settings(settings);
+  apply_settings(root, files);
   include(root, "gpu");
   include(root, "host");
   if (const Node overrides = root.find("override"); overrides.exists()) {
     apply_overrides(root, overrides);
   }
-  apply_settings(root, settings);
+  apply_settings(root, others);
   return root;
 }
 

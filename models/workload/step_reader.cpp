@@ -13,7 +13,7 @@ class StepReader {
 
   std::vector<Step> read(const Node& list) const {
     std::vector<Step> steps;
-    for (const Node& item : list.items()) steps.push_back(read_step(item));
+    for (const Node& item : list.items()) add(read_step(item), steps);
     return steps;
   }
 
@@ -24,6 +24,26 @@ class StepReader {
     Step::Kind kind;
     Read read;
   };
+
+  /// Also what a program does instead of copies of a buffer that is not copied.
+  void add(Step step, std::vector<Step>& steps) const {
+    const bool is_copy = step.kind == Step::Kind::copy;
+    const bool stores = step.kind == Step::Kind::fill || step.kind == Step::Kind::write;
+    if ((!is_copy && !stores) || workload_.buffers[step.buffer].copied)
+      return steps.push_back(std::move(step));
+    Step wait;
+    wait.kind = Step::Kind::synchronize;
+    wait.where = step.where;
+    wait.stream = step.stream;
+    wait.has_stream = step.has_stream;
+    steps.push_back(std::move(wait));
+    if (is_copy && step.to_gpu && !step.data) return;
+    if (is_copy) step.kind = step.to_gpu ? Step::Kind::write : Step::Kind::read;
+    if (step.kind == Step::Kind::read) step.data.reset();
+    step.has_stream = false;
+    step.stream = 0;
+    steps.push_back(std::move(step));
+  }
 
   Step read_step(const Node& item) const {
     static const Word words[] = {
@@ -110,9 +130,11 @@ class StepReader {
 
   void copy(const Node& map, Step& step) const {
     step.buffer = buffer(map.at("buffer"));
-    if (workload_.buffers[step.buffer].memory != MemoryKind::device) {
+    const Buffer& copied = workload_.buffers[step.buffer];
+    if (copied.memory != MemoryKind::device && copied.copied) {
       throw map.at("buffer").error("only device buffers are copied",
-                                   "managed and pinned ones need no copy");
+                                   "managed and pinned ones need no copy: take the step out, or "
+                                   "give the buffer copied: false");
     }
     step.to_gpu = direction(map.at("to"), "device");
     part(map, step);

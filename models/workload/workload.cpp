@@ -185,6 +185,12 @@ Buffer read_buffer(const std::string& name, const Node& node, const Variables& v
   } else {
     throw memory.error("no memory is called \"" + memory.text() + "\"", "device, managed, pinned");
   }
+  if (const Node copied = node.find("copied"); copied.exists()) {
+    buffer.copied = copied.boolean();
+    if (!buffer.copied && buffer.memory == MemoryKind::device)
+      throw copied.error("device memory has its content from copies",
+                         "leave it out, or write memory: managed");
+  }
   if (const Node check = node.find("check"); check.exists()) buffer.check = check.boolean();
   if (const Node tolerance = node.find("tolerance"); tolerance.exists()) {
     buffer.tolerance = tolerance.real();

@@ -73,6 +73,8 @@ struct Buffer {
   std::vector<isa::InexactFloats> inexact;  ///< of a recording: floats that may differ
   std::optional<std::uint64_t> address;     ///< where it lies; absent: where the driver puts it
   std::string symbol;                       ///< variable of the module that this is; empty: none
+  /// false: `copy` steps stand for what programs with managed memory do instead.
+  bool copied = true;
 
   std::uint64_t bytes() const { return count * isa::bytes_of(type); }
 };

@@ -39,6 +39,8 @@ class Bench:
 
     def start(self, ranks, *arguments):
         command = [self.lockstep, "run", "s.yaml", "--quiet", "--output", "o.h5", *arguments]
+        if "--resume" not in arguments:
+            (self.folder / "o.h5").unlink(missing_ok=True)
         if ranks > 1:
             command = ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *command]
         return subprocess.Popen(command, cwd=self.folder, env=self.environment, stderr=subprocess.DEVNULL)

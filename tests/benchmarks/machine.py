@@ -71,6 +71,7 @@ class Bench:
 
     def once(self, scenario, threads=1, ranks=0):
         output = self.folder / "out.h5"
+        output.unlink(missing_ok=True)
         command = [self.lockstep, "run", scenario, "--quiet", "--threads", str(threads)]
         command += ["--output", output]
         if ranks:

@@ -115,6 +115,7 @@ class Bench:
             f"gpu: {CONFIGS}/gpus/{gpu}.yaml\nhost: {CONFIGS}/hosts/{host}.yaml\nsimulation: {simulation}\n"
             f"policies: {policies}\noverride: {override}\ntenants:\n" + "".join(lines)
         )
+        output.unlink(missing_ok=True)
         command = [self.lockstep, "run", scenario, "--quiet", "--threads", 1, "--output", output]
         subprocess.run(list(map(str, command)), check=True)
         return Result(output)

@@ -57,9 +57,14 @@ class ScenarioTest(unittest.TestCase):
         path.write_text(textwrap.dedent(text))
         return path
 
-    def lockstep(self, *arguments, ranks=0, before=(), extra_environment=None):
-        """The finished process; `ranks` > 0 runs it under mpirun.  `before`: a command that starts it."""
+    def lockstep(self, *arguments, ranks=0, before=(), extra_environment=None, overwrite=True):
+        """The finished process; `ranks` > 0 runs it under mpirun.  `before`: a command that starts it.
+
+        Runs replace what an earlier run of the test has left, unless `overwrite` is false.
+        """
         command = [*before, LOCKSTEP, *map(str, arguments)]
+        if overwrite and arguments and arguments[0] in ("run", "compare") and "--help" not in arguments:
+            command.append("--overwrite")
         if ranks:
             command = [MPIRUN, "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *command]
         run = subprocess.run(

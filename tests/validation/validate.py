@@ -54,7 +54,7 @@ class Run:
                          "parameters": description.get("parameters", {})}],
         }))
         output = stem.with_suffix(".h5")
-        command = [lockstep, "run", scenario, "--quiet", "--threads", "1", "--output", output]
+        command = [lockstep, "run", scenario, "--quiet", "--threads", "1", "--output", output, "--overwrite"]
         ended = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
         if ended.returncode:
             sys.exit(f"validate.py: run '{name}' failed: {ended.stderr.strip()}")

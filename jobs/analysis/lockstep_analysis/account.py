@@ -80,7 +80,7 @@ def _heading(run):
 def _labels(run, other):
     differing = differences(run, other)
     if len(differing) != 1:
-        return run.path, other.path
+        return (run.path, other.path) if run.path != other.path else ("the first", "the second")
     key, values = next(iter(differing.items()))
     return tuple(f"{key.rpartition('.')[2]} {value}" for value in values)
 

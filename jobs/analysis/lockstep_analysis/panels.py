@@ -13,6 +13,7 @@ class Panel:
     values: Callable  # of a run: frame by time and tenant
     scale: float = 1
     most: float = 0  # end of the axis; 0: what the values need
+    limit: Callable = None  # of a run: what the values of all tenants together cannot pass
 
     def of(self, run):
         return self.values(run) * self.scale
@@ -27,6 +28,10 @@ def _resident(run):
     return run.by_tenant("host/resident_pages") * PAGE_MEBIBYTES
 
 
+def _capacity(run):
+    return run.bytes("gpu.memory.capacity") / 2**20
+
+
 def _waiting(run):
     return run.by_tenant("gmmu/far_faults_waiting")
 
@@ -39,7 +44,7 @@ ALL = (
     Panel("SMs with\na thread block", _busy_sms),
     Panel("page faults\nwaiting", _waiting),
     _metric("link_bandwidth", "host link\nGB/s", 1e-9),
-    Panel("managed memory\non the GPU, MiB", _resident),
+    Panel("managed memory\non the GPU, MiB", _resident, limit=_capacity),
     _metric("instructions_per_cycle", "warp instructions\nper cycle"),
     _metric("dram_bandwidth", "DRAM\nGB/s", 1e-9),
     _metric("l2_hit_rate", "L2 hits\n%", 100, 100),

@@ -7,11 +7,15 @@ from .coarser import Coarser
 from .configuration import differences
 
 MICROSECOND = 1e9  # fs
+LIMIT_REACH = 3  # times what the values reach
 TIME_UNITS = (("ns", 1e6), ("us", 1e9), ("ms", 1e12), ("s", 1e15))
 
 
-def overview(run, other=None):
-    """What happened over time, by tenant, a panel for each thing that did; a second run stands beside the first."""
+def overview(run, other=None, same_time=False):
+    """What happened over time, by tenant, a panel for each thing that did; a second run stands beside the first.
+
+    `same_time`: both have one axis of time, so that the shorter one ends where it ends in the longer one's.
+    """
     runs = [run] if other is None else [run, other]
     coarse = [Coarser(each) for each in runs]
     shown = panels.telling(coarse, most=5 if other is None else 4)
@@ -22,10 +26,10 @@ def overview(run, other=None):
             _draw(axis, frame)
         row[0].set_ylabel(panel.label)
         top = panel.most or 1.08 * max(np.nanmax(frame.to_numpy(dtype=float)) for frame in frames)
-        row[0].set_ylim(0, top)  # from 0: a difference looks as large as it is
+        row[0].set_ylim(0, _with_limit(row, panel, runs, top))  # from 0: a difference looks as large as it is
     longest = max((float(each.times[-1]) for each in runs if len(each.times)), default=1.0)
     for column, (each, title) in enumerate(zip(runs, _titles(runs))):
-        _time_axis(axes[-1, column], each, longest)
+        _time_axis(axes[-1, column], each, longest, same_time)
         axes[0, column].set_title(title, fontsize="medium")
     figure.suptitle(f"{run.scenario} on {run.machine}")
     figure.align_ylabels(axes[:, 0])
@@ -52,10 +56,23 @@ def _draw(axis, frame):
     axis.spines[["top", "right"]].set_visible(False)
 
 
-def _time_axis(axis, run, longest):
-    """In the unit that suits the longest run; each has its own length."""
+def _with_limit(row, panel, runs, top):
+    """Draws what the values cannot pass where it is near enough to be seen beside them; the end of the axis."""
+    limits = [panel.limit(run) for run in runs] if panel.limit else []
+    for axis, limit in zip(row, limits):
+        if limit > LIMIT_REACH * top:
+            continue
+        axis.axhline(limit, color="#666666", linestyle="--", linewidth=1)
+        axis.annotate("capacity", (1, limit), xycoords=("axes fraction", "data"), xytext=(-2, 2),
+                      textcoords="offset points", ha="right", fontsize="x-small", color="#666666")
+        top = max(top, 1.2 * limit)
+    return top
+
+
+def _time_axis(axis, run, longest, same_time):
+    """In the unit that suits the longest run; each has its own length unless both have the longest one's."""
     unit, length = next((pair for pair in TIME_UNITS if longest < 5000 * pair[1]), TIME_UNITS[-1])
-    axis.set_xlim(0, float(run.times[-1]) if len(run.times) else longest)
+    axis.set_xlim(0, float(run.times[-1]) if len(run.times) and not same_time else longest)
     axis.xaxis.set_major_formatter(lambda time, _: f"{time / length:g}")
     axis.set_xlabel(f"simulated time, {unit}")
 

@@ -114,6 +114,11 @@ class Run:
                 return value.strip()
         raise KeyError(f"{self.path}: /config has no {key}")
 
+    def bytes(self, key):
+        """A size of the configuration, such as gpu.memory.capacity."""
+        found = re.fullmatch(r"(\d+)([KMGT]i)?B", self.setting(key))
+        return int(found[1]) * 1024 ** (" KMGT".index(found[2][0]) if found[2] else 0)
+
     def core_clock(self):
         """Hertz of gpu.sm.clock."""
         found = re.fullmatch(r"([\d.]+)([A-Za-z]+)", self.setting("gpu.sm.clock"))

@@ -1,15 +1,21 @@
 """What `lockstep collect` wrote: one row per point of a sweep."""
+import numpy as np
 import pandas as pd
 
 
+def decoded(values):
+    """Texts as such, numbers as they are."""
+    return values if values.dtype.kind not in "SO" else np.char.decode(values.astype("S"))
+
+
 class Sweep:
-    """Parameters are texts, as the sweep's file has them."""
+    """Parameters are numbers where all of a key are, else texts, as the sweep's file has them."""
 
     def __init__(self, path, file):
         self.path = str(path)
         self.file = file
         self.parameters = pd.DataFrame(
-            {key: [value.decode() for value in file["parameters"][key][:]] for key in file["parameters"]})
+            {key: decoded(file["parameters"][key][:]) for key in file["parameters"]})
         self.points = self.parameters.assign(
             name=[name.decode() for name in file["points/name"][:]],
             status=[status.decode() for status in file["points/status"][:]])
@@ -45,7 +51,7 @@ class Sweep:
         """A series with one entry per point and place in its row."""
         if path not in self.file:
             raise KeyError(f"{self.path}: has no /{path}")
-        values = self.file[path][:]
+        values = decoded(self.file[path][:])
         flat = pd.DataFrame(values.reshape(len(values), -1), index=self._index())[self._done()]
         flat.columns.name = level
         return flat.stack()

@@ -3,7 +3,8 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const page = document.getElementById("page");
-  const colours = ["#1b6ca8", "#d1495b", "#2e933c", "#8d5a97", "#e08e0b", "#00798c", "#6b4226", "#444"];
+  // Those of Okabe and Ito, which the colour-blind tell apart; `lockstep plot` has the same.
+  const colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
   const colourOf = (index) => colours[index % colours.length];
 
   const add = (parent, tag, text, attributes = {}) => {
@@ -16,6 +17,12 @@
     if (value === null) return "-";
     if (Number.isInteger(value)) return value.toLocaleString("en");
     return Math.abs(value) >= 1e6 ? value.toExponential(4) : value.toPrecision(6);
+  };
+  // For axes: few digits, and prefixes of large numbers only (0.8 is no "800m").
+  const short = (value) => {
+    for (const [factor, prefix] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]])
+      if (Math.abs(value) >= 10 * factor) return `${Number((value / factor).toPrecision(3))} ${prefix}`;
+    return String(Number(value.toPrecision(3)));
   };
   const microseconds = (nanoseconds) => nanoseconds === null ? "never" : (nanoseconds / 1000).toFixed(3);
 
@@ -160,7 +167,7 @@
       const element = table(page, ["waited / behind", ...run.tenants], rows, {class: "heat", "data-table": counter});
       cycles.forEach((value, i) => {
         const cell = element.rows[1 + Math.floor(i / count)].cells[1 + i % count];
-        cell.style.background = `rgba(209, 73, 91, ${0.9 * value / most})`;
+        cell.style.background = `rgba(213, 94, 0, ${0.9 * value / most})`;
       });
     }
   };
@@ -172,17 +179,24 @@
   };
   const plot = ({name, title, unit, series, last, whole, rows}) => {
     add(page, "h3", `${title}, ${unit}`);
-    const shown = rows.filter((row) => row.slice(1).some((value) => value !== null));
+    // dygraphs joins points across null, and leaves a gap at NaN.
+    const points = rows.map((row) => row.map((value) => value === "-" ? NaN : value));
+    const shown = points.filter((row) => row.slice(1).some((value) => value !== null && !Number.isNaN(value)));
     if (shown.length > 0) {
       const element = add(page, "div", undefined, {class: "plot", "data-plot": name});
-      graphs.push(new Dygraph(element, rows, {
+      graphs.push(new Dygraph(element, points, {
         labels: ["us", ...series],
         colors: series.map((_, index) => colourOf(index)),
         connectSeparatedPoints: data.runs.length > 1,
         includeZero: true,
-        labelsKMB: true,
         legend: "follow",
-        axes: {x: {valueFormatter: (us) => `${us} us`}},
+        ylabel: unit,
+        xlabel: "simulated time, us",
+        axes: {
+          x: {valueFormatter: (us) => `${us} us`, axisLabelFormatter: (us) => short(us)},
+          y: {valueFormatter: (value) => `${short(value)} ${unit}`, axisLabelFormatter: (value) => short(value),
+            axisLabelWidth: 60},
+        },
         zoomCallback(least, largest) {
           zoomAll(this.isZoomed("x") ? [least, largest] : null, this);
         },
@@ -193,9 +207,16 @@
       {"data-series": name});
   };
 
-  document.getElementById("title").textContent = data.runs.map((run) => run.file).join(" and ");
+  const named = (run) => `${run.scenario} on ${run.gpu}`;
+  const names = [...new Set(data.runs.map(named))];
+  document.getElementById("title").textContent = names.join(" and ");
+  const subtitle = data.runs.map((run, i) => data.runs.length > 1 ? `${"AB"[i]}: ${run.file}` : run.file).join(", ");
+  add(page, "p", subtitle, {id: "files"});
   const labels = data.runs.length > 1 ? [" of A", " of B"] : [""];
-  if (data.runs.length > 1) comparison(data.runs[0], data.runs[1]);
+  if (data.runs.length > 1) {
+    if (data.differences.length > 0) table(page, ["configured", "A", "B"], data.differences, {"data-table": "differences"});
+    comparison(data.runs[0], data.runs[1]);
+  }
   data.runs.forEach((run, i) => {
     add(page, "h2", `Tenants${labels[i]}`);
     add(page, "p", `${run.file}: ${microseconds(run.end_ns)} us simulated, ${number(run.epochs)} epochs` +

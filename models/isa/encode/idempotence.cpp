@@ -153,6 +153,7 @@ GlobalUse find_global_use(const Program& program) {
   const OriginAnalysis analysis(program);
   const std::vector<State> before = follows ? analysis.run() : std::vector<State>{};
   GlobalUse use;
+  use.addresses.assign(program.instructions.size(), 0);
   for (std::uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
     const Instruction& instruction = program.instructions[pc];
     if (instruction.category == Category::print) use.writes.push_back({pc, from_anywhere});
@@ -162,6 +163,7 @@ GlobalUse find_global_use(const Program& program) {
       if (const PointerOrigins known =
               analysis.origins_of(instruction.source[0], guard_of(instruction), before[pc]))
         origins = known;
+    use.addresses[pc] = origins;
     if (instruction.category == Category::store || instruction.category == Category::atomic)
       use.stored |= origins;
     if (instruction.category == Category::atomic) {

@@ -38,6 +38,8 @@ struct GlobalUse {
   PointerOrigins read = 0;
   PointerOrigins stored = 0;  ///< by stores and atomics
   std::vector<Write> writes;  ///< by pc
+  /// Of the address of each load, store and atomic of global memory, by pc; 0: of others.
+  std::vector<PointerOrigins> addresses;
 
   PointerOrigins written() const;
   /// The origins through which data is written that is also read.  `buffer_of(i)`: a number of the

@@ -8,6 +8,7 @@
 #include "models/isa/program.hpp"
 #include "models/noc/grid_counts.hpp"
 #include "models/noc/grid_messages.hpp"
+#include "models/sm/blocks/buffer_bounds.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/tables/constant_rows.hpp"
 #include "models/sm/tables/issue_tables.hpp"
@@ -27,6 +28,7 @@ struct GridSlot {
   std::uint32_t blocks_in_memory = 0;  ///< that will return
   std::uint32_t stores_left = 0;       ///< without acknowledgement, of blocks that have left
   std::vector<std::byte> parameters;
+  BufferBounds bounds;
   std::vector<std::uint64_t> globals;  ///< addresses of the module's .global variables
   /// The module's constant variables, if addresses had to be written into them.
   std::vector<std::byte> relocated_image;
@@ -61,12 +63,17 @@ struct GridSlot {
     context.predicates = registers + std::size_t{issue->rows} * isa::warp_size;
     return context;
   }
+  /// One buffer of the tenant has all of these bytes, which the instruction at `pc` accesses.
+  bool holds(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes) {
+    return bounds.holds(pc, address, bytes) ||
+           bounds.recall(pc, address, bytes, issue->global_use.addresses[pc], parameters);
+  }
   std::uint32_t rows_per_warp() const { return issue->rows + 2; }
 
   void serialize(Archive& archive) {
     archive(used, ended, stopped, makes_room, clears, launch, block, resident_blocks,
             blocks_in_memory, stores_left, globals, counts, untaken, unreported, parameters,
-            relocated_image, parameters_ready);
+            relocated_image, parameters_ready, bounds);
   }
 
   const isa::Module* module = nullptr;

@@ -7,6 +7,7 @@
 #include "core/error/error.hpp"
 #include "models/isa/text/absent_lanes.hpp"
 #include "models/isa/text/assertion.hpp"
+#include "models/isa/text/kernel_title.hpp"
 #include "models/vm/messages.hpp"
 
 namespace lockstep {
@@ -36,7 +37,7 @@ Mistake Mistakes::by(const Warp& warp, std::uint32_t pc, unsigned lane, const st
   const std::string tenant =
       warp.tenant < tenants.size() ? tenants[warp.tenant] : std::to_string(warp.tenant);
   return {grid.module->file + line,
-          "tenant " + tenant + ", kernel " + grid.program->name + ", block " +
+          "tenant " + tenant + ", kernel " + isa::kernel_title(grid.program->name) + ", block " +
               triple(block[0], block[1], block[2]) + ", thread " +
               triple(thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]) +
               ": " + what,
@@ -79,6 +80,32 @@ void Mistakes::warn(const Warp& warp, const isa::WarpPaths::Absent& absent, SmCy
   const std::string texts = mistake.where + '\0' + mistake.what + '\0';
   ports_.tell_host(MessageKind::warning, TenantNotice{warp.tenant, {}},
                    std::as_bytes(std::span(texts)), now);
+}
+
+std::string Mistakes::name_of(const Warp& warp, const BufferBound& buffer) const {
+  const auto& names = constants_.setup.buffers;
+  if (warp.tenant < names.size() && buffer.buffer < names[warp.tenant].size())
+    return "buffer " + names[warp.tenant][buffer.buffer];
+  const GridSlot& grid = blocks_.grid_of(warp);
+  for (std::size_t g = 0; g < grid.globals.size(); ++g)
+    if (grid.globals[g] == buffer.address) return "variable " + grid.module->globals[g].name;
+  return "a buffer";
+}
+
+void Mistakes::outside(const Warp& warp, unsigned lane, const std::string& kind, unsigned bytes,
+                       std::uint64_t address, const BufferBounds::Outside& outside) const {
+  const BufferBound& nearest = *outside.nearest;
+  const std::string name = name_of(warp, nearest);
+  const std::string place =
+      outside.is_before ? std::to_string(nearest.address - address) + " bytes before " + name
+                        : "at offset " + std::to_string(address - nearest.address) + " of " + name +
+                              ", which has " + std::to_string(nearest.bytes) + " bytes";
+  const std::string hit =
+      outside.hit ? " that its pointer points into, in " + name_of(warp, *outside.hit) : "";
+  user_error(warp, warp.paths.pc(), lane,
+             kind + hexadecimal(address) + ", which is outside of every buffer" + hit + ": " +
+                 std::to_string(bytes) + " bytes " + place,
+             "an index runs over a buffer, or the buffer was freed");
 }
 
 void Mistakes::report(TenantId tenant, const Mistake& mistake, SmCycle now) {

@@ -42,6 +42,10 @@ class Mistakes {
     if (const auto absent = warp.paths.take_absent(); absent) [[unlikely]]
       warn(warp, *absent, now);
   }
+  /// `kind`: "store to "; `outside` the buffers of the tenant.
+  [[noreturn]] void outside(const Warp& warp, unsigned lane, const std::string& kind,
+                            unsigned bytes, std::uint64_t address,
+                            const BufferBounds::Outside& outside) const;
   /// Tells the host, which ends the tenant.
   void report(TenantId tenant, const Mistake& mistake, SmCycle now);
 
@@ -52,6 +56,8 @@ class Mistakes {
 
  private:
   void warn(const Warp& warp, const isa::WarpPaths::Absent& absent, SmCycle now);
+  /// Of a buffer of the warp's tenant.
+  std::string name_of(const Warp& warp, const BufferBound& buffer) const;
 
   const SmConstants& constants_;
   const ResidentBlocks& blocks_;

@@ -74,6 +74,9 @@ void ResidentBlocks::start_grid(const GridLaunch& launch, std::span<const std::b
   if (launch.globals > 0)
     std::memcpy(grid.globals.data(), payload.data() + parameter_bytes,
                 launch.globals * sizeof(std::uint64_t));
+  grid.bounds =
+      BufferBounds(payload.subspan(parameter_bytes + launch.globals * sizeof(std::uint64_t),
+                                   launch.bounds * sizeof(BufferBound)));
   grid.find_program(constants_.setup);
   grid.block = block_resources(*grid.program, launch.threads_per_block(),
                                launch.dynamic_shared_bytes, constants_.limits, launch.registers);

@@ -133,6 +133,8 @@ bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,
   if (in_local != 0)
     check_local(blocks_, mistakes_, warp, relative(in_local, isa::local_window_base), in_local,
                 lane_bytes(instruction.memory));
+  if (in_global != 0 && instruction.category != Category::prefetch)
+    load_store_.require_in_buffers(warp, instruction, in_global, generic);
   if (in_shared != 0)
     shared_.issue(slot, instruction, record, in_shared,
                   narrow(relative(in_shared, isa::shared_window_base)).data(), 0, !mixed, now);

@@ -1,5 +1,6 @@
 #include "models/sm/load_store/load_store_unit.hpp"
 
+#include <bit>
 #include <cstring>
 
 #include "models/sm/access/bank_conflicts.hpp"
@@ -44,6 +45,19 @@ static Access::Kind access_kind(Category category) {
   }
 }
 
+/// What messages say before an address.
+static std::string access_word(Access::Kind kind) {
+  return kind == Access::Kind::load    ? "load from "
+         : kind == Access::Kind::store ? "store to "
+                                       : "atomic at ";
+}
+
+static LaneAddresses consecutive(std::uint64_t base, unsigned bytes) {
+  LaneAddresses address;
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane) address[lane] = base + lane * bytes;
+  return address;
+}
+
 bool LoadStoreUnit::issue_consecutive(WarpSlot slot, const Instruction& instruction,
                                       const IssueRecord& record, std::uint32_t active,
                                       std::uint16_t member, SmCycle now) {
@@ -61,6 +75,9 @@ bool LoadStoreUnit::issue_consecutive(WarpSlot slot, const Instruction& instruct
   if ((base & (bytes - 1)) != 0 || base < isa::first_global_address || base >> 63 != 0 ||
       !are_consecutive(row, bytes))
     return false;
+  const Warp& warp = blocks_.warp(slot);
+  if (!blocks_.grid_of(warp).holds(warp.paths.pc(), base, isa::warp_size * bytes)) [[unlikely]]
+    require_in_buffers(warp, instruction, active, consecutive(base, bytes));
   Access& access = begin_access(slot, instruction, record, active, false, member);
   coalesce_consecutive(access, base, bytes);
   enter_access(access, instruction, record, Flights::none, now);
@@ -77,9 +94,38 @@ std::uint16_t LoadStoreUnit::issue_lines(WarpSlot slot, const Instruction& instr
     check_local(blocks_, mistakes_, blocks_.warp(slot), address, active, access.stride);
     start_local(access, constants_.local.first_line_of(blocks_.home_of(slot)), address);
   } else {
-    coalesce(access, address, access.kind == Access::Kind::prefetch ? 1 : access.stride);
+    const bool prefetches = access.kind == Access::Kind::prefetch;
+    coalesce(access, address, prefetches ? 1 : access.stride);
+    if (!prefetches && !is_in_buffers(access)) [[unlikely]]
+      require_in_buffers(blocks_.warp(slot), instruction, active, address);
   }
   return enter_access(access, instruction, record, flight, now);
+}
+
+bool LoadStoreUnit::is_in_buffers(const Access& access) {
+  GridSlot& grid = blocks_.grid(access.grid);
+  if (access.contiguous) {
+    const LineGroup& first = access.group[0];
+    return grid.holds(access.pc, first.line + first.first_offset,
+                      static_cast<unsigned>(std::popcount(access.active)) * access.stride);
+  }
+  for (unsigned g = 0; g < access.groups; ++g)
+    if (!grid.holds(access.pc, access.group[g].line, line_bytes)) return false;
+  return true;
+}
+
+void LoadStoreUnit::require_in_buffers(const Warp& warp, const Instruction& instruction,
+                                       std::uint32_t active, const LaneAddresses& address) {
+  GridSlot& grid = blocks_.grid_of(warp);
+  const std::uint32_t pc = warp.paths.pc();
+  const unsigned bytes = lane_bytes(instruction.memory);
+  for (std::uint32_t left = active; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    if (const auto outside = grid.bounds.find(
+            pc, address[lane], bytes, grid.issue->global_use.addresses[pc], grid.parameters))
+      mistakes_.outside(warp, lane, access_word(access_kind(instruction.category)), bytes,
+                        address[lane], *outside);
+  }
 }
 
 Access& LoadStoreUnit::begin_access(WarpSlot slot, const Instruction& instruction,
@@ -326,15 +372,13 @@ void LoadStoreUnit::violated(const Access& access, unsigned group, SmCycle now) 
   const Warp& warp = blocks_.warp(WarpSlot(access.warp));
   const LineGroup& line = access.group[group];
   const unsigned lane = static_cast<unsigned>(std::countr_zero(line.lanes));
-  mistakes_.report(TenantId(access.tenant),
-                   mistakes_.by(warp, access.pc, lane,
-                                std::string(access.kind == Access::Kind::load    ? "load from "
-                                            : access.kind == Access::Kind::store ? "store to "
-                                                                                 : "atomic at ") +
-                                    hexadecimal(line.line + line.first_offset) +
-                                    ", which is outside of every buffer",
-                                "an index runs over a buffer, or the buffer was freed"),
-                   now);
+  mistakes_.report(
+      TenantId(access.tenant),
+      mistakes_.by(warp, access.pc, lane,
+                   access_word(access.kind) + hexadecimal(line.line + line.first_offset) +
+                       ", which is outside of every buffer",
+                   "an index runs over a buffer, or the buffer was freed"),
+      now);
 }
 
 void LoadStoreUnit::warm_hot() const {

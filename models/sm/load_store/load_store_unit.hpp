@@ -44,6 +44,9 @@ class LoadStoreUnit final : public ParkedLines {
                             const IssueRecord& record, std::uint32_t active,
                             const LaneAddresses& address, bool local, std::uint16_t flight,
                             std::uint16_t member, SmCycle now);
+  /// Throws a Mistake if a lane's bytes lie in none of the tenant's buffers.
+  void require_in_buffers(const Warp& warp, const isa::Instruction& instruction,
+                          std::uint32_t active, const LaneAddresses& address);
   /// Enters what is left of the warp's next squashed access, and says what the warp does then.
   void issue_again(std::uint16_t member, SmCycle now);
 
@@ -118,6 +121,8 @@ class LoadStoreUnit final : public ParkedLines {
   Access& begin_access(WarpSlot slot, const isa::Instruction& instruction,
                        const IssueRecord& record, std::uint32_t active, bool local,
                        std::uint16_t member);
+  /// A buffer has all of each line; false: it is to be found out lane by lane.
+  bool is_in_buffers(const Access& access);
   std::uint16_t enter_access(Access& access, const isa::Instruction& instruction,
                              const IssueRecord& record, std::uint16_t flight, SmCycle now);
   void gather_data(Access& access, const isa::Instruction& instruction);

@@ -34,7 +34,8 @@ struct SmSetup {
   PolicyChoice exception_scheme;  ///< of exception_scheme_policies()
   PolicyChoice block_switching;   ///< of block_switching_policies()
   std::uint32_t index = 0;
-  std::vector<std::string> tenants;  ///< names, for messages
+  std::vector<std::string> tenants;               ///< names, for messages
+  std::vector<std::vector<std::string>> buffers;  ///< the same, by tenant and BufferId
   std::vector<const isa::Module*> modules;
   /// What issue needs to know of each instruction; shared by all SMs of a rank.  Made by
   /// make_issue_tables; nullptr: this SM makes its own.

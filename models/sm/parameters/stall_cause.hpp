@@ -33,22 +33,6 @@ inline constexpr const char* stall_cause_names[stall_causes] = {
     "unit",        "memory_queue", "log_full", "queue_full", "dependency",
     "late_source", "fetch",        "memory",   "control",    "last_check",
     "fence",       "barrier",      "fault",    "drain",      "idle"};
-/// As tables say it.
-inline constexpr const char* stall_cause_words[stall_causes] = {"unit busy",
-                                                                "memory queue full",
-                                                                "operand log full",
-                                                                "replay queue full",
-                                                                "dependencies",
-                                                                "late sources",
-                                                                "fetch",
-                                                                "memory",
-                                                                "branches",
-                                                                "last checks",
-                                                                "fences",
-                                                                "barriers",
-                                                                "page faults",
-                                                                "draining",
-                                                                "no warp"};
 static_assert(stall_causes == GridCounts::stall_causes);
 
 }  // namespace lockstep

@@ -197,8 +197,7 @@ void find_live_rows(const isa::Program& program, IssueTable& issue) {
 }  // namespace
 
 IssueTables::IssueTables(const SmParameters& parameters,
-                         const std::vector<const isa::Module*>& modules, IssueDetail detail,
-                         bool follows_blocks) {
+                         const std::vector<const isa::Module*>& modules, IssueDetail detail) {
   for (const isa::Module* module : modules) {
     auto& kernels = tables_.emplace_back();
     for (const isa::Kernel& kernel : module->kernels) {
@@ -239,7 +238,7 @@ IssueTables::IssueTables(const SmParameters& parameters,
       issue.pair_rows = dense.pair_rows;
       if (precise) find_live_rows(program, issue);
       issue.rows_read_first = dense.read_first;
-      if (follows_blocks) issue.global_use = isa::find_global_use(program);
+      issue.global_use = isa::find_global_use(program);
       if (parameters.instruction_cache.on()) place_code(parameters, issue);
     }
   }
@@ -258,8 +257,8 @@ void IssueTables::place_code(const SmParameters& parameters, IssueTable& issue) 
 
 std::shared_ptr<const IssueTables> make_issue_tables(const SmParameters& parameters,
                                                      const std::vector<const isa::Module*>& modules,
-                                                     IssueDetail detail, bool follows_blocks) {
-  return std::make_shared<const IssueTables>(parameters, modules, detail, follows_blocks);
+                                                     IssueDetail detail) {
+  return std::make_shared<const IssueTables>(parameters, modules, detail);
 }
 
 }  // namespace lockstep

@@ -54,7 +54,7 @@ struct IssueTable {
   std::vector<PreciseRecord> precise;          ///< by pc; see IssueDetail
   /// Line of the code region, by pc; empty without instruction caches.
   std::vector<std::uint32_t> code_lines;
-  isa::GlobalUse global_use;  ///< if blocks are followed
+  isa::GlobalUse global_use;
   // If every register holds its value:
   std::uint32_t pair_rows = 0;     ///< rows below hold 64-bit values, two each
   std::vector<RowMask> live_rows;  ///< live before each pc
@@ -73,7 +73,7 @@ enum class IssueDetail : std::uint8_t {
 class IssueTables {
  public:
   IssueTables(const SmParameters& parameters, const std::vector<const isa::Module*>& modules,
-              IssueDetail detail = IssueDetail::fast, bool follows_blocks = false);
+              IssueDetail detail = IssueDetail::fast);
   const IssueTable& of(std::uint32_t module, std::uint32_t kernel) const {
     return tables_[module][kernel];
   }
@@ -86,10 +86,9 @@ class IssueTables {
   std::uint32_t code_lines_ = 0;
 };
 
-/// For all SMs of a rank.  `follows_blocks`: SmSetup::follows_blocks.
+/// For all SMs of a rank.
 std::shared_ptr<const IssueTables> make_issue_tables(const SmParameters& parameters,
                                                      const std::vector<const isa::Module*>& modules,
-                                                     IssueDetail detail = IssueDetail::fast,
-                                                     bool follows_blocks = false);
+                                                     IssueDetail detail = IssueDetail::fast);
 
 }  // namespace lockstep

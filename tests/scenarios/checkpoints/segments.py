@@ -62,7 +62,8 @@ class SegmentsTest(ScenarioTest):
 
     def start(self, *arguments, ranks=0, threads=1, resume=None, output="o.h5", of_program=None, **more):
         """`of_program`: variables of the environment that mpirun does not get."""
-        command = [LOCKSTEP, "run", "scenario.yaml", "--quiet", "--output", output, "--threads", str(threads)]
+        command = [LOCKSTEP, "run", "scenario.yaml", "--quiet", "--overwrite", "--output", output, "--threads",
+                   str(threads)]
         command += map(str, arguments)
         if resume:
             command += ["--resume", resume]

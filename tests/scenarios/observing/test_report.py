@@ -89,7 +89,7 @@ class Report(ScenarioTest):
         self.browse(f"--screenshot={self.folder}/page.png")
         import matplotlib.image
         pixels = matplotlib.image.imread(self.folder / "page.png")[:, :, :3]
-        for colour in ("1b6ca8", "d1495b"):  # of both tenants
+        for colour in ("0072b2", "d55e00"):  # of both tenants
             wanted = [int(colour[i:i + 2], 16) / 255 for i in (0, 2, 4)]
             self.assertGreater((abs(pixels - wanted).max(axis=2) < 0.02).sum(), 500, colour)
 

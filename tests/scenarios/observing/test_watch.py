@@ -16,7 +16,7 @@ class Watch(ScenarioTest):
     def start_run(self, *settings):
         """Some seconds, in many epochs."""
         self.scenario(ROOT / "configs/workloads/sgemm.yaml", "{n: 512}", "simulation: {epoch: 2us}")
-        return self.start("run", "scenario.yaml", "--quiet", "--output", "o.h5", *settings)
+        return self.start("run", "scenario.yaml", "--quiet", "--overwrite", "--output", "o.h5", *settings)
 
     def start(self, *arguments):
         process = subprocess.Popen([LOCKSTEP, *arguments], cwd=self.folder, env=environment(), text=True,

@@ -45,8 +45,7 @@ IdealMachine::IdealMachine(isa::Module module, const Options& options)
   tables_ = make_issue_tables(
       options_.parameters, {&module_},
       detail_for(options_.parameters,
-                 policy_written<exception_scheme_policies>(options_.exception_scheme)),
-      options_.follows_blocks);
+                 policy_written<exception_scheme_policies>(options_.exception_scheme)));
   for (std::uint32_t i = 0; i < options_.sms; ++i) {
     sms_.emplace_back();
     inboxes_.emplace_back();

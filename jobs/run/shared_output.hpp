@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+namespace lockstep {
+
+/// The output of a run that several processes need, and one of them simulates.  The others wait
+/// for it, also on other nodes, where the file system has locks.
+class SharedOutput {
+ public:
+  /// Waits for a process that simulates it just now, or for a signal to this one.
+  explicit SharedOutput(const std::string& path);
+  /// Ends the waiting of others.
+  ~SharedOutput();
+  SharedOutput(const SharedOutput&) = delete;
+  SharedOutput& operator=(const SharedOutput&) = delete;
+
+  /// It need not be simulated.
+  bool is_whole() const;
+
+ private:
+  const std::string path_;
+  int lock_;  ///< descriptor of a file beside the output
+};
+
+}  // namespace lockstep

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "models/gpu/machine_parameters.hpp"
+
+namespace lockstep {
+
+/// The bytes that the tenants' buffers take, by where they are.
+struct Footprint {
+  std::uint64_t device = 0, managed = 0, pinned = 0;
+
+  Footprint& operator+=(const Footprint& other) {
+    device += other.device;
+    managed += other.managed;
+    pinned += other.pinned;
+    return *this;
+  }
+};
+
+/// Of the declared buffers and the heap, in pages of 4 KiB.
+Footprint footprint_of(const Tenant& tenant);
+
+/// The capacity with which all managed memory of the tenants together is so many times what is
+/// left for it beside device memory and page tables, rounded up to what the machine can have.
+/// Throws UserError if nothing is managed.
+Bytes oversubscribed_capacity(const Scenario& scenario, const MachineParameters& machine);
+
+}  // namespace lockstep

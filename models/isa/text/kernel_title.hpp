@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace lockstep::isa {
+
+/// How people know a kernel: "add<float>(float*, int)" of a C++ name, other names as they are.
+std::string kernel_title(const std::string& name);
+
+}  // namespace lockstep::isa

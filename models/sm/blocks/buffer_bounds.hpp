@@ -1,0 +1,73 @@
+/// Where the buffers of a grid's tenant lie, so that accesses behind them are found by the byte.
+///
+/// An instruction mostly stays in one buffer: what it used last is compared first, and is all that
+/// a good access costs.  Small buffers lie side by side in a large page.  There an access must also
+/// stay in a buffer that a pointer points to from which its address was computed, where that is
+/// known (isa::PointerOrigins).
+///
+/// Addresses far from every buffer are left to translation, which finds no page.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/isa/encode/idempotence.hpp"
+#include "models/noc/grid_messages.hpp"
+
+namespace lockstep {
+
+class BufferBounds {
+ public:
+  /// None: nothing is known of buffers, and every access is good.
+  BufferBounds() = default;
+  /// BufferBound after BufferBound, sorted by address.
+  explicit BufferBounds(std::span<const std::byte> bounds);
+
+  /// The buffer that the instruction at `pc` used last has all of these bytes.
+  bool holds(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes) const {
+    const Range& range = recent_[pc % recent_.size()];
+    const std::uint64_t offset = address - range.first;
+    return offset < range.bytes && bytes <= range.bytes - offset;
+  }
+
+  /// Some buffer has all of them, and may; from now on it is the one that the instruction used
+  /// last.  `origins` of the address; `parameters` of the grid.
+  bool recall(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes,
+              isa::PointerOrigins origins, std::span<const std::byte> parameters);
+
+  /// An access that no buffer has.
+  struct Outside {
+    const BufferBound* nearest = nullptr;
+    bool is_before = false;            ///< the buffer, not behind it
+    const BufferBound* hit = nullptr;  ///< another buffer, which the address lies in
+  };
+  /// Nothing if a buffer has the bytes, as recall() says, or if they are far from all.
+  std::optional<Outside> find(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes,
+                              isa::PointerOrigins origins, std::span<const std::byte> parameters);
+
+  void serialize(Archive& archive) {
+    archive(bounds_);
+    if (!archive.is_saving()) forget();
+  }
+
+ private:
+  struct Range {
+    std::uint64_t first = 0, bytes = ~std::uint64_t{0};
+  };
+  void forget();
+  /// The last that begins at the address or before it; nullptr: all begin behind it.
+  const BufferBound* at_or_before(std::uint64_t address) const;
+  /// The only buffer beside `hit` in its large page that the address was to lie in, if so.
+  const BufferBound* meant_beside(const BufferBound& hit, isa::PointerOrigins origins,
+                                  std::span<const std::byte> parameters) const;
+
+  std::vector<BufferBound> bounds_;
+  std::array<Range, 64> recent_;  ///< by pc
+};
+
+}  // namespace lockstep
