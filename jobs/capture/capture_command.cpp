@@ -140,6 +140,11 @@ int capture_command(const CommandLine& line) {
   if (!end.empty() && !session.is_over())
     std::fprintf(stderr, "lockstep capture: %s %s; the recording has what it did until then\n",
                  line.program[0].c_str(), end.c_str());
+  if (session.memory().has_child_mark() && !session.failure())
+    std::fputs(
+        "lockstep capture: more than one process of the program asked for the GPU, so the capture "
+        "is refused\n",
+        stderr);
   const bool is_whole = end.empty() && !session.failure() && !session.has_runtime_inside() &&
                         !session.memory().has_child_mark();
   return is_whole ? exit_done : exit_error;

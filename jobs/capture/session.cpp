@@ -38,6 +38,16 @@ void append(std::vector<std::byte>& bytes, const T& value) {
   bytes.insert(bytes.end(), first, first + sizeof value);
 }
 
+std::string word_of(Operation operation) {
+  constexpr const char* words[] = {
+      "hello",       "module",     "function",     "variable", "allocate",  "release",
+      "copy in",     "copy out",   "copy",         "fill",     "launch",    "wait",
+      "order",       "prefetch",   "advice",       "touch",    "occupancy", "memory left",
+      "unsupported", "event time", "other runtime"};
+  const auto number = static_cast<std::size_t>(operation);
+  return number < std::size(words) ? words[number] : "number " + std::to_string(number);
+}
+
 bool concerns_modules(Operation operation) {
   return operation == Operation::register_module || operation == Operation::find_function ||
          operation == Operation::find_variable;
@@ -74,8 +84,8 @@ Session::Reply Session::serve(const Request& request, Bytes bytes) {
     dispatch(request, bytes, reply);
   } catch (const BrokenRequest& error) {
     is_over_ = true;
-    failure_ = fmt::format("request {} of the program is none that a CUDA runtime makes: {}",
-                           static_cast<std::uint32_t>(request.operation), error.what());
+    failure_ = fmt::format("a request of the program ({}) is none that a CUDA runtime makes: {}",
+                           word_of(request.operation), error.what());
     say(*failure_ + " - the recording ends before it");
     reply = {};
     reply.answer.status = unknown_error;

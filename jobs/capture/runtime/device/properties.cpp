@@ -59,6 +59,7 @@ std::vector<Property> properties() {
           {668, 4, 1},
           {672, 8, d.shared_bytes_per_block},
           {688, 4, d.blocks_per_sm},
+          {696, 8, d.shared_bytes_reserved},
           {720, 4, 1}};
 }
 #define LOCKSTEP_PROPERTIES cudaGetDeviceProperties
@@ -105,6 +106,7 @@ std::vector<Property> properties() {
           {688, 4, 1},
           {696, 8, d.shared_bytes_per_block},
           {712, 4, d.blocks_per_sm},
+          {720, 8, d.shared_bytes_reserved},
           {728, 4, 1}};  // behind the end of version 11's
 }
 #if LOCKSTEP_CUDA_MAJOR >= 12

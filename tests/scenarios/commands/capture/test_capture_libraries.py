@@ -120,6 +120,24 @@ class Toolkit(CaptureTest):
         self.assertEqual((done.returncode, done.stdout), (0, "right\n"), done.stderr)
         self.replay("out.workload")
 
+    def test_a_library_without_ptx_is_named_when_its_kernel_is_launched(self):
+        inside = self.write("inside.cu", """
+            __global__ void inside(int* to) { *to = 3; }
+            extern "C" int work(int* to) { inside<<<1, 1>>>(to); return cudaGetLastError(); }
+            """)
+        subprocess.run([NVCC, "-cudart", "shared", "-gencode", "arch=compute_80,code=sm_80", "-shared", "-Xcompiler",
+                        "-fPIC", inside, "-o", self.folder / "libinside.so"], check=True)
+        using = self.write("uses.cu", """
+            #include <cstdio>
+            extern "C" int work(int* to);
+            int main() { int* memory; cudaMalloc(&memory, 4); std::printf("%d\\n", work(memory)); }
+            """)
+        subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_75", using, "-o", self.folder / "uses", f"-L{self.folder}",
+                        "-linside", "-Xlinker", "-rpath", "-Xlinker", self.folder], check=True)
+        done = self.capture(self.folder / "uses")
+        self.assertEqual((done.returncode, done.stdout), (1, "209\n"), done.stderr)
+        self.assertRegex(done.stderr, r"module \d+ of libinside\.so: has no PTX, only machine code for sm_80")
+
     def test_a_library_of_machine_code_gives_its_own_error_and_is_named(self):
         program = self.build("multiplying", """
             #include <cstdio>
@@ -137,7 +155,11 @@ class Toolkit(CaptureTest):
         program = self.build("properties", """
             #include <cstdio>
             #include <cuda.h>
-            __global__ void which(int* to) { *to = __CUDA_ARCH__; }
+            __global__ void which(int* to) {
+            #ifdef __CUDA_ARCH__
+              *to = __CUDA_ARCH__;
+            #endif
+            }
             int main() {
               cudaDeviceProp p;
               cudaFuncAttributes f;

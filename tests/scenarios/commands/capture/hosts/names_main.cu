@@ -12,7 +12,7 @@ __global__ void all(int* to, bool talk) {
     printf("first\n");
     printf("a second string of the first file, %d\n", hidden);
   }
-  hidden += threadIdx.x == 0 ? 1 : 0;
+  if (threadIdx.x == 0) hidden += 1;
   to[threadIdx.x] = other(threadIdx.x) + third(threadIdx.x) + table[threadIdx.x % 4];
 }
 void change_other();
