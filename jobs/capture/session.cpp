@@ -24,14 +24,6 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A name that the program gives, for people: names of entries, kernels and libraries are ASCII.
-std::string name_in(std::span<const std::byte> bytes) {
-  std::string name = text_of(bytes);
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7e; }, '?');
-  return name;
-}
-
 template <class T>
 void append(std::vector<std::byte>& bytes, const T& value) {
   const auto* first = reinterpret_cast<const std::byte*>(&value);
@@ -53,9 +45,13 @@ bool concerns_modules(Operation operation) {
          operation == Operation::find_variable;
 }
 
-/// Parts of it may be the program's: an error's text shows control characters as what they are.
+/// Parts of it may be the program's: control characters are shown as what they are, and what is no
+/// ASCII as question marks.
 void say(const std::string& what) {
-  std::fprintf(stderr, "lockstep capture: %s\n", UserError("", what, "").what());
+  std::string line = UserError("", what, "").what();
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7e; }, '?');
+  std::fprintf(stderr, "lockstep capture: %s\n", line.c_str());
 }
 
 std::uint32_t stream_of(std::uint64_t number) {
@@ -93,7 +89,7 @@ Session::Reply Session::serve(const Request& request, Bytes bytes) {
     if (!concerns_modules(request.operation)) throw;  // the recording cannot be written
     const bool is_kernel = request.operation == Operation::find_function;
     const std::string why =
-        (is_kernel ? "kernel " + demangled(name_in(bytes)) + ": " : "") + error.what();
+        (is_kernel ? "kernel " + demangled(text_of(bytes)) + ": " : "") + error.what();
     say(why);
     reply = {};
     reply.answer.status = no_kernel_image;
@@ -183,7 +179,7 @@ void Session::register_module(const Request& request, Bytes bytes, Reply& reply)
   require(name <= bytes.size(), "the name of the library is longer than the request");
   const Bytes binary = bytes.subspan(name);
   reply.answer.numbers[0] = modules_.add(
-      {reinterpret_cast<const char*>(binary.data()), binary.size()}, name_in(bytes.first(name)));
+      {reinterpret_cast<const char*>(binary.data()), binary.size()}, text_of(bytes.first(name)));
   if (request.numbers[0] != 0) modules_.read(reply.answer.numbers[0]);
 }
 
@@ -445,7 +441,7 @@ void Session::event_time(const Request& request, Reply& reply) {
 }
 
 void Session::unsupported(Bytes bytes) {
-  const std::string name = name_in(bytes);
+  const std::string name = text_of(bytes);
   if (named_.insert(name).second)
     say(name + " is not there: the program gets cudaErrorNotSupported");
 }
@@ -455,7 +451,7 @@ void Session::other_runtime(const Request& request, Bytes bytes) {
     has_runtime_inside_ = true;
     return;
   }
-  const std::string file = name_in(bytes);
+  const std::string file = text_of(bytes);
   if (!other_runtimes_.insert(file).second) return;
   const std::string why =
       file +

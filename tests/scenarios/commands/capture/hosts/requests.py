@@ -101,22 +101,51 @@ def harmless():
     assert ask("memory_left")[0] == 0
 
 
+# What each number of a request is: Address, Bytes, Stream, Width, Kind of memory, Module, Function, 0 or 1.
+SHAPES = {"register_module": "0", "find_function": "M0", "find_variable": "M00", "allocate": "KB", "release": "A",
+          "copy_in": "AS0", "copy_out": "ABS0", "copy_within": "AABS", "fill": "ABBWS", "synchronize": "0S",
+          "order": "SS", "prefetch": "AB0S", "advise": "ABK", "touch": "", "occupancy": "FBB", "memory_left": "",
+          "unsupported": "", "event_time": "0", "launch": ""}
+
+
 def random_requests(seed):
-    """Numbers and bytes at random, half of them near what there is; any may end the recording."""
+    """Most numbers are near such as a runtime sends, a few are anything; any of those may end the recording."""
     dice = random.Random(seed)
-    numbers = [0, 1, 2, 3, 4, 7, 64, 4096, 4097, device, managed, device + 4000, module, function, 1 << 31, 1 << 32,
-               1 << 40, (1 << 63) - 1, (1 << 64) - 1]
-    for _ in range(200):
-        operation = dice.choice(OPERATIONS[1:])
-        size = dice.choice([0, 1, 8, 24, 40, 48, 64, 300])
-        data = dice.choice([lambda: dice.randbytes(size), lambda: struct.pack("<Q8I", function, *(
-            dice.choice([0, 1, 32, 1024, 0xffffffff]) for _ in range(8))) + dice.randbytes(size),
-            lambda: struct.pack("<QQQ", dice.choice(numbers), dice.choice(numbers), 1), lambda: MODULE[:size],
-            lambda: dice.choice([b"count", b"factor"])])()
-        if operation == "launch" and len(data) >= 40:  # not for hours
-            data = data[:8] + struct.pack("<I", dice.choice([0, 1, 4, 0xffffffff])) + struct.pack("<II", 1, 1) + data[20:]
-        ask(operation, *(dice.choice(numbers) if dice.random() < 0.7 else dice.getrandbits(64) for _ in range(5)),
-            data=data)
+    wild = dice.choice([0, 0.01, 0.3])
+    memory = [device, managed]
+    anything = [1 << 31, 1 << 32, 1 << 40, (1 << 63) - 1, (1 << 64) - 1]
+    of = {"A": lambda: dice.choice(memory) + dice.choice([0, 0, 0, 1, 4, 4000, 4096, -4]),
+          "B": lambda: dice.choice([0, 1, 2, 3, 4, 16, 60, 64, 4096, 4097, 1 << 20]), "S": lambda: dice.choice([0, 1, 2]),
+          "W": lambda: dice.choice([1, 2, 4]) if wild == 0 else dice.choice([0, 1, 2, 3, 4, 8]),
+          "K": lambda: dice.choice([0, 1, 2]), "M": lambda: dice.choice([module, module, 7]), "F": lambda: function,
+          "0": lambda: dice.choice([0, 1])}
+
+    def number(kind):
+        return dice.choice([*anything, dice.getrandbits(64)]) if dice.random() < wild else of[kind]()
+
+    def data_of(operation):
+        size = dice.choice([0, 1, 8, 24, 48, 64, 300])
+        if operation == "launch":  # small ones, since large ones only take long
+            return struct.pack("<Q8I", function, *(dice.choice([0, 1, 2]) for _ in range(6)),
+                               dice.choice([0, 1000, 1 << 20, 0xffffffff]), dice.choice([0, 1])) + dice.choice(
+                                   [struct.pack("<Q", dice.choice(memory)), b"", dice.randbytes(size)])
+        if operation == "touch":
+            return struct.pack("<QQQ", managed + dice.choice([0, 4096, -4096]), of["B"](), dice.choice([0, 1]))
+        if operation == "register_module":
+            return dice.choice([MODULE, MODULE[:size], dice.randbytes(size)])
+        return dice.choice([b"count", b"factor", dice.randbytes(size)])
+
+    for _ in range(300):
+        operation = dice.choice(list(SHAPES))
+        width = number("W") if wild else dice.choice([1, 2, 4])
+        numbers = [number(kind) for kind in SHAPES[operation]]
+        if operation == "fill" and wild == 0:
+            numbers[0], numbers[1], numbers[3] = numbers[0] // width * width, numbers[1] // width * width, width
+        data = dice.randbytes(30) if dice.random() < wild else data_of(operation)
+        status, first, *_ = ask(operation, *numbers, data=data)
+        if operation == "allocate" and status == 0:
+            memory.append(first)
+    print("went on to the end")
 
 
 what = sys.argv[1]
