@@ -58,11 +58,11 @@ void serve_all(int socket, Session& session, bool host_time) {
     if (session.is_over()) return;
     reply.answer.bytes = reply.bytes.size();
     reply.answer.printed = reply.printed.size();
+    answered = Clock::now();  // before it is sent: the program may go on before this process does
     if (!send_all(socket, &reply.answer, sizeof reply.answer) ||
         !send_all(socket, reply.bytes.data(), reply.bytes.size()) ||
         !send_all(socket, reply.printed.data(), reply.printed.size()))
       return;
-    answered = Clock::now();
   }
 }
 
