@@ -29,6 +29,19 @@ GpuParameters read_gpu(const std::string& name) {
   return read_parameters<GpuParameters>(root.at("gpu"));
 }
 
+/// The bytes behind a request, as they come: a size that is only said takes no memory.  False at
+/// the end of the channel.
+bool receive_bytes(int socket, std::uint64_t count, std::vector<std::byte>& bytes) {
+  constexpr std::uint64_t piece = std::uint64_t{64} << 20;
+  bytes.clear();
+  while (bytes.size() < count) {
+    const std::uint64_t begin = bytes.size();
+    bytes.resize(std::min(begin + piece, count));
+    if (!receive_all(socket, bytes.data() + begin, bytes.size() - begin)) return false;
+  }
+  return true;
+}
+
 /// `host_time`: what the program computes between an answer and its next request is recorded.
 void serve_all(int socket, Session& session, bool host_time) {
   using Clock = std::chrono::steady_clock;
@@ -39,16 +52,17 @@ void serve_all(int socket, Session& session, bool host_time) {
     if (host_time && session.was_used())
       session.recorder().delay(
           std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - answered));
-    bytes.resize(request.bytes);
-    if (!receive_all(socket, bytes.data(), bytes.size())) return;
+    const bool is_too_large = request.bytes > session.largest_request();
+    if (!receive_bytes(socket, is_too_large ? 0 : request.bytes, bytes)) return;
     Session::Reply reply = session.serve(request, bytes);
+    if (session.is_over()) return;
     reply.answer.bytes = reply.bytes.size();
     reply.answer.printed = reply.printed.size();
+    answered = Clock::now();  // before it is sent: the program may go on before this process does
     if (!send_all(socket, &reply.answer, sizeof reply.answer) ||
         !send_all(socket, reply.bytes.data(), reply.bytes.size()) ||
         !send_all(socket, reply.printed.data(), reply.printed.size()))
       return;
-    answered = Clock::now();
   }
 }
 
@@ -58,6 +72,21 @@ std::string ending(int status) {
   if (WIFSIGNALED(status))
     return std::string("was ended by a signal: ") + ::strsignal(WTERMSIG(status));
   return WEXITSTATUS(status) == 0 ? "" : fmt::format("ended with status {}", WEXITSTATUS(status));
+}
+
+UserError runtime_inside(const std::string& program, const std::string& end) {
+  return {program, "called no CUDA runtime of ours" + end,
+          "build it with nvcc -cudart shared (nvcc's default puts the runtime inside)"};
+}
+
+/// Why a program asked nothing of the GPU, as far as that can be seen.
+UserError unused(const std::string& program, const Session& session, const std::string& end) {
+  const std::string and_end = end.empty() ? "" : ", and " + end;
+  if (session.has_runtime_inside() || !session.memory().has_driver_mark())
+    return runtime_inside(program, and_end);
+  return {
+      program, "loaded the CUDA driver's library of ours and asked nothing of the GPU" + and_end,
+      "see what the program says: docs/capture.md tells what there is of the driver's interface"};
 }
 
 void print_summary(Session& session, const std::string& output) {
@@ -98,23 +127,29 @@ int capture_command(const CommandLine& line) {
   CapturedProgram program(line.program, session.memory().file());
   std::signal(SIGPIPE, SIG_IGN);
   serve_all(program.socket(), session, line.host_time);
+  if (session.is_over()) program.end();
   const std::string end = ending(program.wait());
   if (!session.was_used() && end == no_start)
     throw UserError(line.program[0], "could not start: a library that it needs is missing",
                     "see the loader's line above; the runtimes that are there are "
                     "libcudart.so.11.0, libcudart.so.12 and libcudart.so.13");
-  if (!session.was_used())
-    throw UserError(line.program[0],
-                    "called no CUDA runtime of ours" + (end.empty() ? "" : ", and " + end),
-                    "build it with nvcc -cudart shared (nvcc's default puts the runtime inside)");
+  if (!session.was_used() && !session.failure()) throw unused(line.program[0], session, end);
+  if (session.has_runtime_inside())
+    std::fprintf(stderr, "lockstep capture: %s\n", runtime_inside(line.program[0], "").what());
   std::string title = std::filesystem::path(line.program[0]).filename().string();
   for (std::size_t i = 1; i < line.program.size(); ++i) title += " " + line.program[i];
   folder.finish(session, title);
   print_summary(session, output);
-  if (!end.empty())
+  if (!end.empty() && !session.is_over())
     std::fprintf(stderr, "lockstep capture: %s %s; the recording has what it did until then\n",
                  line.program[0].c_str(), end.c_str());
-  const bool is_whole = end.empty() && !session.failure() && !session.memory().has_child_mark();
+  if (session.memory().has_child_mark() && !session.failure())
+    std::fputs(
+        "lockstep capture: more than one process of the program asked for the GPU, so the capture "
+        "is refused\n",
+        stderr);
+  const bool is_whole = end.empty() && !session.failure() && !session.has_runtime_inside() &&
+                        !session.memory().has_child_mark();
   return is_whole ? exit_done : exit_error;
 }
 

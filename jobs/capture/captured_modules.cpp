@@ -15,13 +15,8 @@
 namespace lockstep::capture {
 namespace {
 
-std::string name_of(std::uint64_t module) {
-  return "module " + std::to_string(module) + " of the program";
-}
-
-/// What only the machine or the interpreter knows of: the replay places it by itself.
-bool is_of_the_machine(const isa::GlobalVariable& variable) {
-  return variable.name.starts_with("%");
+std::string name_of(std::uint64_t module, const std::string& library) {
+  return "module " + std::to_string(module) + " of " + (library.empty() ? "the program" : library);
 }
 
 /// Takes the numbers that functions of modules before have in the recording, where all are linked:
@@ -52,27 +47,32 @@ isa::SourceModule read_known(const std::string& text, const std::string& name) {
 
 }  // namespace
 
-std::uint64_t CapturedModules::add(std::span<const char> binary) {
+std::uint64_t CapturedModules::add(std::span<const char> binary, const std::string& library) {
   Loaded& added = modules_.emplace_back();
+  added.name = name_of(modules_.size() - 1, library);
   if (is_ptx(binary)) {
     added.binaries = {ptx_alone(binary)};
   } else {
-    added.binaries = read_fat_binaries(binary, name_of(modules_.size() - 1));
+    added.binaries = read_fat_binaries(binary, added.name);
   }
   return modules_.size() - 1;
 }
 
 bool CapturedModules::has_kernel(std::uint64_t module, const std::string& name) {
-  return load(module).module.kernel_index(name) >= 0;
+  const Loaded& loaded = load(module);
+  return loaded.module.kernel_index(loaded.recorded_name(name)) >= 0;
 }
 
 bool CapturedModules::has_variable(std::uint64_t module, const std::string& name) {
-  const auto& globals = load(module).module.globals;
-  return std::any_of(globals.begin(), globals.end(), [&](const auto& g) { return g.name == name; });
+  const Loaded& loaded = load(module);
+  const auto& globals = loaded.module.globals;
+  return std::any_of(globals.begin(), globals.end(),
+                     [&](const auto& g) { return g.name == loaded.recorded_name(name); });
 }
 
 std::uint64_t CapturedModules::add_own(const std::string& ptx) {
   Loaded& added = modules_.emplace_back();
+  added.name = "lockstep";
   added.is_ours = true;
   added.binaries = {ptx_alone(ptx)};
   own_text_ = ptx;
@@ -90,31 +90,45 @@ CapturedModules::Loaded& CapturedModules::load(std::uint64_t module) {
     throw UserError("", "the program names a module that it did not register", "");
   Loaded& loaded = modules_[module];
   if (loaded.loader) return loaded;
-  read_and_link(loaded, module);
+  read_and_link(loaded);
   place_variables(loaded);
   return loaded;
 }
 
-void CapturedModules::read_and_link(Loaded& loaded, std::uint64_t module) {
+void CapturedModules::read_and_link(Loaded& loaded) {
   std::vector<std::string> texts;
-  std::vector<isa::SourceModule> sources;
-  if (!loaded.is_ours && functions_ != 0)
-    sources.push_back(numbers_of_earlier(functions_, name_of(module)));
   for (const FatBinary& binary : loaded.binaries) {
-    std::string name = name_of(module);
-    if (loaded.binaries.size() > 1) name = "file " + std::to_string(texts.size()) + " of " + name;
-    const FatBinary::Ptx& ptx = best_ptx(binary, architecture_, name);
+    const FatBinary::Ptx& ptx = best_ptx(binary, architecture_, loaded.name);
     loaded.architecture = std::max(loaded.architecture, ptx.architecture);
     texts.push_back(with_global_constants(ptx.text));
-    sources.push_back(read_known(texts.back(), name));
   }
+  if (!loaded.is_ours) {
+    loaded.file = recorded_module_name(recorded_.files().size());
+    RecordedPtx::Added added = recorded_.add(texts);
+    loaded.renamed = std::move(added.renamed);
+    texts = std::move(added.files);
+  }
+  try {
+    link(loaded, texts);
+  } catch (const UserError&) {
+    if (!loaded.is_ours) recorded_.take_back(texts.size());
+    throw;
+  }
+}
+
+void CapturedModules::link(Loaded& loaded, const std::vector<std::string>& texts) {
+  std::vector<isa::SourceModule> sources;
+  if (!loaded.is_ours && functions_ != 0)
+    sources.push_back(numbers_of_earlier(functions_, loaded.name));
+  for (std::size_t f = 0; f < texts.size(); ++f)
+    sources.push_back(read_known(
+        texts[f], texts.size() == 1 ? loaded.name : fmt::format("file {} of {}", f, loaded.name)));
   isa::SourceModule linked = isa::link_modules(std::move(sources));
-  if (!loaded.is_ours) functions_ = linked.functions.size() - 1;
+  const std::size_t functions = linked.functions.size() - 1;
   isa::ModuleLoader loader(std::move(linked));
   loaded.module = loader.module();
-  if (!loaded.is_ours) loaded.file = recorded_module_name(recorded_.files().size());
-  if (!loaded.is_ours) loaded.renamed = recorded_.add(texts);
   loaded.loader.emplace(std::move(loader));
+  if (!loaded.is_ours) functions_ = functions;
 }
 
 void CapturedModules::place_variables(Loaded& loaded) {
@@ -123,9 +137,7 @@ void CapturedModules::place_variables(Loaded& loaded) {
   for (const isa::GlobalVariable& variable : loaded.module.globals) {
     const std::uint64_t bytes =
         variable.name == isa::heap_name ? heap_bytes : std::max<std::uint64_t>(variable.bytes, 1);
-    const std::uint64_t address = memory_.allocate(
-        MemoryKind::device, bytes,
-        is_of_the_machine(variable) ? variable.name : loaded.recorded_name(variable.name));
+    const std::uint64_t address = memory_.allocate(MemoryKind::device, bytes, variable.name);
     if (address == 0)
       throw UserError(loaded.module.file, "out of GPU memory for variable " + variable.name,
                       "choose a --gpu with more memory");
@@ -144,14 +156,15 @@ std::uint64_t CapturedModules::find_kernel(std::uint64_t module, const std::stri
   const auto known = kernel_numbers_.find({module, name});
   if (known != kernel_numbers_.end()) return known->second;
   Loaded& loaded = load(module);
-  const int index = loaded.module.kernel_index(name);
+  const std::string recorded_name = loaded.recorded_name(name);
+  const int index = loaded.module.kernel_index(recorded_name);
   if (index < 0)
     throw UserError(loaded.module.file, "has no kernel " + name,
                     "link with -rdc=false, so that each file has its kernels as PTX");
   const auto wanted = static_cast<std::uint32_t>(index);
   loaded.loader->load(loaded.module, std::span(&wanted, 1));
-  kernels_.push_back({&loaded.module, index, &loaded.variables, loaded.recorded_name(name),
-                      loaded.file, loaded.architecture,
+  kernels_.push_back({&loaded.module, index, &loaded.variables, recorded_name, loaded.file,
+                      loaded.architecture,
                       isa::adds_floats(loaded.module.kernels[wanted].reference), module});
   return kernel_numbers_[{module, name}] = kernels_.size() - 1;
 }
@@ -176,7 +189,7 @@ CapturedModules::Variable CapturedModules::find_variable(std::uint64_t module,
                                                          const std::string& name) {
   const Loaded& loaded = load(module);
   for (std::size_t v = 0; v < loaded.variables.size(); ++v)
-    if (loaded.module.globals[v].name == name)
+    if (loaded.module.globals[v].name == loaded.recorded_name(name))
       return {loaded.variables[v], loaded.module.globals[v].bytes};
   throw UserError(loaded.module.file, "has no variable " + name,
                   "make it visible in the file that uses it");

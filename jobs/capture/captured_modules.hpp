@@ -44,8 +44,8 @@ class CapturedModules {
   CapturedModules(DeviceMemory& memory, std::uint32_t architecture)
       : memory_(memory), architecture_(architecture) {}
 
-  /// A fat binary, or PTX as text.
-  std::uint64_t add(std::span<const char> binary);
+  /// A fat binary, or PTX as text.  `library`: the file that has it; "": the program.
+  std::uint64_t add(std::span<const char> binary, const std::string& library = "");
   /// A module of ours, as text.  It stands last in the recording, so that addresses of the
   /// program's functions, which are their numbers, stay.
   std::uint64_t add_own(const std::string& ptx);
@@ -56,6 +56,7 @@ class CapturedModules {
   /// Registers of a thread that the program's own machine code of the kernel takes, for the GPU's
   /// architecture or the nearest; nothing, if the program has none.
   std::optional<std::uint32_t> machine_registers(const Kernel& kernel) const;
+  std::uint64_t kernels() const { return kernels_.size(); }
   /// A kernel that was launched, by its name in the recording.
   const Kernel& launched(const std::string& recorded_name) const;
   Variable find_variable(std::uint64_t module, const std::string& name);
@@ -72,12 +73,13 @@ class CapturedModules {
 
  private:
   struct Loaded {
+    std::string name;                 ///< in messages
     std::vector<FatBinary> binaries;  ///< several: device code that was linked
     bool is_ours = false;
     std::string file;  ///< of the recording, the first
     std::uint32_t architecture = 0;
     std::optional<isa::ModuleLoader> loader;  ///< makes the programs of kernels that are asked for
-    isa::Module module;
+    isa::Module module;                       ///< with the recording's names
     std::vector<std::uint64_t> variables;
     std::map<std::string, std::string> renamed;
     std::string recorded_name(const std::string& symbol) const {
@@ -87,7 +89,8 @@ class CapturedModules {
   };
 
   Loaded& load(std::uint64_t module);
-  void read_and_link(Loaded& loaded, std::uint64_t module);
+  void read_and_link(Loaded& loaded);
+  void link(Loaded& loaded, const std::vector<std::string>& texts);
   void place_variables(Loaded& loaded);
 
   DeviceMemory& memory_;

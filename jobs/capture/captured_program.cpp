@@ -67,12 +67,17 @@ CapturedProgram::CapturedProgram(const std::vector<std::string>& command, int me
                     "write the program behind --, as in: capture --output X.workload -- ./program");
 }
 
+/// The channel is closed last: a program that finds it closed would say so.
 CapturedProgram::~CapturedProgram() {
-  if (socket_ >= 0) ::close(socket_);
   if (process_ > 0) {
-    ::kill(process_, SIGKILL);
+    end();
     wait();
   }
+  if (socket_ >= 0) ::close(socket_);
+}
+
+void CapturedProgram::end() const {
+  ::kill(process_, SIGKILL);
 }
 
 int CapturedProgram::wait() {

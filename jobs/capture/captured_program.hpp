@@ -18,6 +18,8 @@ class CapturedProgram {
   CapturedProgram& operator=(const CapturedProgram&) = delete;
 
   int socket() const { return socket_; }
+  /// Ends it, whatever it does.
+  void end() const;
   /// How it ended: a status of wait().
   int wait();
 

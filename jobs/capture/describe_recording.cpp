@@ -125,12 +125,14 @@ std::string unsupported_entries() {
 #define LOCKSTEP_UNSUPPORTED(name) text += #name "\n";
 #include "jobs/capture/runtime/other_entries.def"
 #define LOCKSTEP_OWN(name)
+#define LOCKSTEP_OLD(name, newer)
 #define LOCKSTEP_OF_RUNTIME(name, runtime)
 #define LOCKSTEP_NOT_THERE(name) LOCKSTEP_UNSUPPORTED(name)
 #include "jobs/capture/runtime/driver/entries.def"
 #undef LOCKSTEP_NOT_THERE
 #undef LOCKSTEP_OF_RUNTIME
 #undef LOCKSTEP_OWN
+#undef LOCKSTEP_OLD
 #undef LOCKSTEP_UNSUPPORTED
   return text;
 }

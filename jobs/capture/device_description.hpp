@@ -7,9 +7,8 @@
 
 namespace lockstep::capture {
 
-/// Compute capability 8.0, whose PTX the reader knows whole.
-inline constexpr std::uint32_t offered_architecture = 80;
-
+/// Its compute capability as PTX writes it: 70 for 7.0.
+std::uint32_t architecture_of(const GpuParameters& gpu);
 OccupancyLimits limits_of(const GpuParameters& gpu);
 DeviceDescription describe_device(const GpuParameters& gpu);
 

@@ -1,5 +1,6 @@
 #include "jobs/capture/device_memory.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,12 +16,30 @@ namespace {
 constexpr std::uint64_t alignment = std::uint64_t{2} << 20, guard = 4096;
 constexpr std::uint64_t granule = 512;
 
+/// What the CPU shares is kept twice, so it does not fit anyway.
+std::uint64_t memory_of_this_machine() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// A file in memory of a size that nobody can change: the program has it too, and a page that it
+/// took away would end its reader with a signal.
+int sealed_file(std::uint64_t bytes) {
+  const int file = ::memfd_create("gpu memory", MFD_ALLOW_SEALING);
+  if (file < 0) return file;
+  if (::ftruncate(file, static_cast<off_t>(bytes)) == 0 &&
+      ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+    return file;
+  ::close(file);
+  return -1;
+}
+
 }  // namespace
 
 DeviceMemory::DeviceMemory(std::uint64_t capacity, bool strict)
-    : capacity_(capacity), strict_(strict), file_(::memfd_create("gpu memory", 0)) {
+    : capacity_(capacity), strict_(strict), file_(sealed_file(file_bytes)) {
   void* base = MAP_FAILED;
-  if (file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(file_bytes)) == 0)
+  if (file_ >= 0)
     base =
         ::mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (base == MAP_FAILED)
@@ -52,6 +71,7 @@ std::uint64_t DeviceMemory::allocate(MemoryKind kind, std::uint64_t bytes,
   if (!strict_ && symbol.empty()) bytes = round_up(bytes, granule);
   if (bytes == 0 || bytes > address_space / 2 || (on_gpu && bytes > capacity_ - used_bytes_))
     return 0;
+  if (!on_gpu && bytes > memory_of_this_machine()) return 0;
   Buffer* buffer = on_gpu && symbol.empty() ? reusable(bytes) : nullptr;
   if (!buffer) {
     const std::uint64_t address = next_;
@@ -71,6 +91,8 @@ std::uint64_t DeviceMemory::allocate(MemoryKind kind, std::uint64_t bytes,
 
 void DeviceMemory::hide_around(std::uint64_t address, std::uint64_t hidden, std::uint64_t bytes) {
   Buffer& buffer = buffers_.at(address);
+  LOCKSTEP_CHECK(hidden <= buffer.asked && bytes <= buffer.asked - hidden,
+                 "what is recorded of a buffer lies within it");
   buffer.hidden = hidden;
   buffer.asked = hidden + bytes;
 }
@@ -82,7 +104,8 @@ std::optional<std::uint64_t> DeviceMemory::lowest_stray() {
 
 bool DeviceMemory::release(std::uint64_t address) {
   const auto found = buffers_.find(address);
-  if (found == buffers_.end() || found->second.used == 0) return false;
+  if (found == buffers_.end() || found->second.used == 0 || !found->second.symbol.empty())
+    return false;
   Buffer& buffer = found->second;
   flat_.unmap(address);
   if (buffer.kind == MemoryKind::device) used_bytes_ -= buffer.used;
@@ -96,6 +119,16 @@ void DeviceMemory::share(std::uint64_t address) {
   if (buffer.kind == MemoryKind::device) buffer.kind = MemoryKind::managed;
   const std::byte* content = place(address);
   buffer.last_seen.assign(content, content + buffer.bytes);
+}
+
+const DeviceMemory::Buffer* DeviceMemory::buffer_around(std::uint64_t address,
+                                                        std::uint64_t bytes) const {
+  const auto behind = buffers_.upper_bound(address);
+  if (behind == buffers_.begin()) return nullptr;
+  const Buffer& buffer = std::prev(behind)->second;
+  const std::uint64_t offset = address - buffer.address;
+  const bool fits = buffer.used != 0 && offset <= buffer.used && bytes <= buffer.used - offset;
+  return fits ? &buffer : nullptr;
 }
 
 std::span<std::byte> DeviceMemory::find(std::uint64_t address, std::uint64_t bytes) {

@@ -47,6 +47,7 @@ class DeviceMemory {
   void begin_at(std::uint64_t address) { first_ = next_ = address; }
   /// A process that has the file has left its mark there (protocol.hpp).
   bool has_child_mark() const { return base_[child_mark] != std::byte{0}; }
+  bool has_driver_mark() const { return base_[driver_mark] != std::byte{0}; }
   /// 0 when there is no room.
   std::uint64_t allocate(MemoryKind kind, std::uint64_t bytes, const std::string& symbol = "");
   /// Of whole pages that the program shares because of what begins `hidden` bytes behind their
@@ -54,11 +55,13 @@ class DeviceMemory {
   void hide_around(std::uint64_t address, std::uint64_t hidden, std::uint64_t bytes);
   /// Since the last time: the lowest address that lay behind what was asked for.
   std::optional<std::uint64_t> lowest_stray();
-  /// False when nothing begins there.
+  /// False when nothing begins there that was allocated.
   bool release(std::uint64_t address);
   /// A variable that turns out to be managed.
   void share(std::uint64_t address);
 
+  /// The buffer that holds all of these bytes; null: none.
+  const Buffer* buffer_around(std::uint64_t address, std::uint64_t bytes) const;
   /// The bytes, or nothing when they do not all lie in one allocation.
   std::span<std::byte> find(std::uint64_t address, std::uint64_t bytes);
   isa::FlatMemory& flat() { return flat_; }

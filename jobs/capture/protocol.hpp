@@ -21,10 +21,13 @@ inline constexpr std::uint64_t address_space = std::uint64_t{1} << 40;
 /// Behind the memory in its file: a byte that is not 0 says that a child of the program needed the
 /// GPU as well.  The process that uses it holds a lock on the byte.
 inline constexpr std::uint64_t child_mark = address_space, file_bytes = address_space + 4096;
+/// The byte behind it says that the program has loaded the driver's library.
+inline constexpr std::uint64_t driver_mark = child_mark + 1;
 
 enum class Operation : std::uint32_t {
   hello,            ///< n0: process id, n1: first address; bytes: DeviceDescription in the answer
-  register_module,  ///< n0: read it at once, bytes: fat binary or PTX; answer n0: module
+  register_module,  ///< n0: read it at once, n1: bytes of the name of the library that has it, 0:
+                    ///< the program, bytes: that name, fat binary or PTX; answer n0: module
   find_function,    ///< n0: module, n1: it may be missing, bytes: name; answer:
                     ///< FunctionDescription, then parameters
   find_variable,    ///< n0: module, n1: managed, n2: it may be missing, bytes: name; answer n0:
@@ -46,6 +49,7 @@ enum class Operation : std::uint32_t {
   memory_left,      ///< answer n0: free, n1: total
   unsupported,      ///< bytes: name of an entry
   event_time,       ///< the program asked how much time passed
+  other_runtime,    ///< n0: it is the program itself, bytes: file that has a CUDA runtime inside
 };
 
 enum class MemoryKind : std::uint64_t { device, managed, pinned };
@@ -100,6 +104,8 @@ struct DeviceDescription {
   std::uint32_t sms = 0, clock_khz = 0, memory_clock_khz = 0, memory_bus_bits = 0;
   std::uint32_t registers_per_sm = 0, threads_per_sm = 0, blocks_per_sm = 0;
   std::uint32_t shared_bytes_per_sm = 0, shared_bytes_per_block = 0;
+  std::uint32_t shared_bytes_reserved = 0;  ///< of a block, for the system
+  std::uint32_t shared_bytes_unasked = 0;   ///< of a block, unless a kernel's attribute says more
   std::uint32_t major = 0, minor = 0;
 };
 

@@ -163,34 +163,55 @@ std::vector<Symbol> symbols_of(std::string_view text) {
 
 }  // namespace
 
-std::map<std::string, std::string> RecordedPtx::add(const std::vector<std::string>& group) {
-  std::map<std::string, std::string> linked, all;
-  std::set<std::string> taken_here;
-  const std::string group_suffix = "$" + std::to_string(files_.size());
+std::string RecordedPtx::fresh(const std::string& name, const std::set<std::string>& group) const {
+  for (std::size_t number = files_.size();; ++number) {
+    const std::string made = name + "$" + std::to_string(number);
+    if (!symbols_.contains(made) && !group.contains(made)) return made;
+  }
+}
+
+RecordedPtx::Added RecordedPtx::add(const std::vector<std::string>& group) {
   std::vector<std::vector<Symbol>> symbols;
-  for (const std::string& text : group) symbols.push_back(symbols_of(text));
+  std::set<std::string> of_group;
+  for (const std::string& text : group)
+    for (const Symbol& symbol : symbols.emplace_back(symbols_of(text)))
+      of_group.insert(symbol.name);
+  // What files of the group share goes first, so that each of them has the same new name.
+  std::map<std::string, std::string> linked;
+  std::set<std::string> taken_here;
   for (const auto& of_file : symbols)
     for (const Symbol& symbol : of_file) {
-      if (!symbol.is_definition || !symbol.is_linked) continue;
-      if (symbols_.contains(symbol.name)) linked[symbol.name] = symbol.name + group_suffix;
-      taken_here.insert(linked.contains(symbol.name) ? linked[symbol.name] : symbol.name);
+      if (!symbol.is_definition || !symbol.is_linked || taken_here.contains(symbol.name)) continue;
+      if (symbols_.contains(symbol.name)) {
+        const std::string made = fresh(symbol.name, of_group);
+        symbols_.insert(made);
+        linked[symbol.name] = made;
+      }
+      taken_here.insert(symbol.name);
     }
   symbols_.merge(taken_here);
-  all = linked;
+  Added added;
+  added.renamed = linked;
   for (std::size_t f = 0; f < group.size(); ++f) {
     std::map<std::string, std::string> renamed = linked;
     std::set<std::string> own;
     for (const Symbol& symbol : symbols[f])
       if (!symbol.is_linked) own.insert(symbol.name);
-    for (const std::string& name : own)
-      if (!symbols_.insert(name).second)
-        renamed[name] = all[name] = name + "$" + std::to_string(files_.size());
-    files_.push_back(renamed.empty() ? group[f] : rewrite(group[f], [&](std::string_view word) {
-      const auto found = renamed.find(std::string(word));
-      return found == renamed.end() ? std::string(word) : found->second;
-    }));
+    for (const std::string& name : own) {
+      if (symbols_.insert(name).second) continue;
+      const std::string made = fresh(name, of_group);
+      symbols_.insert(made);
+      renamed[name] = made;
+      added.renamed.emplace(name, made);
+    }
+    added.files.push_back(
+        renamed.empty() ? group[f] : rewrite(group[f], [&](std::string_view word) {
+          const auto found = renamed.find(std::string(word));
+          return found == renamed.end() ? std::string(word) : found->second;
+        }));
+    files_.push_back(added.files.back());
   }
-  return all;
+  return added;
 }
 
 }  // namespace lockstep::capture

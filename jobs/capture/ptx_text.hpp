@@ -23,16 +23,27 @@ inline std::string recorded_module_name(std::size_t number) {
 /// The files of a recording are linked to one module when it is replayed.  So a symbol that two
 /// modules of the program define gets a number behind its name in the later one, and so does one
 /// that belongs to a file alone.
+///
+/// Names in the recording are unique before anything is linked: capture links the files that were
+/// renamed, and a replay links the same ones.
 class RecordedPtx {
  public:
-  /// Adds a module: one file, or those that were compiled apart and linked (-rdc=true).  Gives the
-  /// names of its symbols that are others now.
-  std::map<std::string, std::string> add(const std::vector<std::string>& group);
+  struct Added {
+    std::vector<std::string> files;              ///< of the module, with the new names
+    std::map<std::string, std::string> renamed;  ///< symbols that are others now
+  };
+  /// Adds a module: one file, or those that were compiled apart and linked (-rdc=true).
+  Added add(const std::vector<std::string>& group);
+  /// So many files that were added last turn out to be none that can be linked.
+  void take_back(std::size_t files) { files_.resize(files_.size() - files); }
   const std::vector<std::string>& files() const { return files_; }
 
  private:
+  /// The name with a number behind it that no symbol has, of those that are taken or in `group`.
+  std::string fresh(const std::string& name, const std::set<std::string>& group) const;
+
   std::vector<std::string> files_;
-  std::set<std::string> symbols_;
+  std::set<std::string> symbols_;  ///< of all files so far
 };
 
 }  // namespace lockstep::capture

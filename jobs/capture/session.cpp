@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/error/error.hpp"
+#include "jobs/capture/broken_request.hpp"
 #include "jobs/capture/copy_kernels.hpp"
 #include "jobs/capture/device_description.hpp"
 #include "jobs/capture/written_program.hpp"
@@ -30,6 +31,16 @@ void append(std::vector<std::byte>& bytes, const T& value) {
   bytes.insert(bytes.end(), first, first + sizeof value);
 }
 
+std::string word_of(Operation operation) {
+  constexpr const char* words[] = {
+      "hello",       "module",     "function",     "variable", "allocate",  "release",
+      "copy in",     "copy out",   "copy",         "fill",     "launch",    "wait",
+      "order",       "prefetch",   "advice",       "touch",    "occupancy", "memory left",
+      "unsupported", "event time", "other runtime"};
+  const auto number = static_cast<std::size_t>(operation);
+  return number < std::size(words) ? words[number] : "number " + std::to_string(number);
+}
+
 bool concerns_modules(Operation operation) {
   return operation == Operation::register_module || operation == Operation::find_function ||
          operation == Operation::find_variable;
@@ -38,8 +49,18 @@ bool concerns_modules(Operation operation) {
 /// Rows of a recording, of which a copy of scattered sums would have one each.
 constexpr std::size_t most_inexact_of_a_copy = 1024;
 
+/// Parts of it may be the program's: control characters are shown as what they are, and what is no
+/// ASCII as question marks.
 void say(const std::string& what) {
-  std::fprintf(stderr, "lockstep capture: %s\n", what.c_str());
+  std::string line = UserError("", what, "").what();
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7e; }, '?');
+  std::fprintf(stderr, "lockstep capture: %s\n", line.c_str());
+}
+
+std::uint32_t stream_of(std::uint64_t number) {
+  require(number <= UINT32_MAX, "its stream is none that was made");
+  return static_cast<std::uint32_t>(number);
 }
 
 }  // namespace
@@ -47,18 +68,27 @@ void say(const std::string& what) {
 Session::Session(const GpuParameters& gpu, const std::string& recording, bool strict)
     : gpu_(gpu),
       memory_(gpu.memory.capacity.count(), strict),
-      modules_(memory_, offered_architecture),
+      modules_(memory_, architecture_of(gpu)),
       recorder_(recording, memory_) {}
 
 Session::Reply Session::serve(const Request& request, Bytes bytes) {
   Reply reply;
-  was_used_ |= request.operation != Operation::hello;
-  if (sticky_ != success && request.operation != Operation::hello) {
+  const bool is_about_memory_or_kernels =
+      request.operation != Operation::hello && request.operation != Operation::other_runtime;
+  was_used_ |= is_about_memory_or_kernels;
+  if (sticky_ != success && is_about_memory_or_kernels) {
     reply.answer.status = sticky_;
     return reply;
   }
   try {
     dispatch(request, bytes, reply);
+  } catch (const BrokenRequest& error) {
+    is_over_ = true;
+    failure_ = fmt::format("a request of the program ({}) is none that a CUDA runtime makes: {}",
+                           word_of(request.operation), error.what());
+    say(*failure_ + " - the recording ends before it");
+    reply = {};
+    reply.answer.status = unknown_error;
   } catch (const UserError& error) {
     if (!concerns_modules(request.operation)) throw;  // the recording cannot be written
     const bool is_kernel = request.operation == Operation::find_function;
@@ -74,14 +104,12 @@ Session::Reply Session::serve(const Request& request, Bytes bytes) {
 
 void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
   const std::uint64_t* n = request.numbers;
+  require(bytes.size() == request.bytes, "it is larger than the GPU's memory");
   switch (request.operation) {
     case Operation::hello:
       return hello(request, reply);
     case Operation::register_module:
-      reply.answer.numbers[0] =
-          modules_.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-      if (n[0] != 0) modules_.read(reply.answer.numbers[0]);
-      return;
+      return register_module(request, bytes, reply);
     case Operation::find_function:
       return find_function(request, bytes, reply);
     case Operation::find_variable:
@@ -103,27 +131,14 @@ void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
     case Operation::launch:
       return launch(bytes, reply);
     case Operation::synchronize:
-      return n[0] != 0 ? recorder_.synchronize() : recorder_.synchronize(n[1]);
+      return n[0] != 0 ? recorder_.synchronize() : recorder_.synchronize(stream_of(n[1]));
     case Operation::order:
-      return recorder_.order(n[0], n[1]);
+      return recorder_.order(stream_of(n[0]), stream_of(n[1]));
     case Operation::prefetch:
     case Operation::advise:
-      if (memory_.find(n[0], n[1]).empty()) {
-        reply.answer.status = invalid_value;
-      } else if (request.operation == Operation::advise) {
-        recorder_.advise(n[0], n[1], static_cast<Advice>(n[2]));
-      } else {
-        recorder_.note_cpu_writes();
-        recorder_.prefetch(n[0], n[1], n[2] != 0, n[3]);
-      }
-      return;
+      return advise_or_prefetch(request, reply);
     case Operation::touch:
-      for (; bytes.size() >= sizeof(Touch); bytes = bytes.subspan(sizeof(Touch))) {
-        Touch touch;
-        std::memcpy(&touch, bytes.data(), sizeof touch);
-        recorder_.touch(touch);
-      }
-      return;
+      return touch(bytes);
     case Operation::occupancy:
       return occupancy(request, reply);
     case Operation::memory_left:
@@ -134,20 +149,42 @@ void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
       return unsupported(bytes);
     case Operation::event_time:
       return event_time(request, reply);
+    case Operation::other_runtime:
+      return other_runtime(request, bytes);
   }
-  reply.answer.status = unknown_error;
+  throw BrokenRequest("there is no such request");
+}
+
+/// A copy to the GPU is as large as its memory at most, and fat binaries of libraries are as large.
+std::uint64_t Session::largest_request() const {
+  constexpr std::uint64_t header = std::uint64_t{1} << 30;
+  return memory_.capacity() + header;
 }
 
 void Session::hello(const Request& request, Reply& reply) {
-  if (process_ != 0 && process_ != request.numbers[0]) {
+  if (process_ != 0) {
     failure_ = "two processes of the program use CUDA - capture each on its own";
     say(*failure_);
     reply.answer.status = initialization_error;
     return;
   }
+  require(
+      request.numbers[0] != 0 && std::find(std::begin(first_addresses), std::end(first_addresses),
+                                           request.numbers[1]) != std::end(first_addresses),
+      "the GPU's memory cannot begin there");
+  require(!was_used_, "the program says hello after it has used the GPU");
   process_ = request.numbers[0];
   memory_.begin_at(request.numbers[1]);
   append(reply.bytes, describe_device(gpu_));
+}
+
+void Session::register_module(const Request& request, Bytes bytes, Reply& reply) {
+  const std::uint64_t name = request.numbers[1];
+  require(name <= bytes.size(), "the name of the library is longer than the request");
+  const Bytes binary = bytes.subspan(name);
+  reply.answer.numbers[0] = modules_.add(
+      {reinterpret_cast<const char*>(binary.data()), binary.size()}, text_of(bytes.first(name)));
+  if (request.numbers[0] != 0) modules_.read(reply.answer.numbers[0]);
 }
 
 void Session::find_function(const Request& request, Bytes bytes, Reply& reply) {
@@ -184,15 +221,18 @@ void Session::find_variable(const Request& request, Bytes bytes, Reply& reply) {
 }
 
 void Session::allocate(const Request& request, Reply& reply) {
-  const auto kind = static_cast<MemoryKind>(request.numbers[0]);
-  const std::uint64_t address = memory_.allocate(kind, request.numbers[1]);
+  const std::uint64_t* n = request.numbers;
+  require(n[0] <= static_cast<std::uint64_t>(MemoryKind::pinned), "there is no such memory");
+  require(n[3] == 0 || (n[2] <= n[1] && n[3] <= n[1] - n[2]),
+          "what is to be recorded of the memory lies outside of it");
+  const std::uint64_t address = memory_.allocate(static_cast<MemoryKind>(n[0]), n[1]);
   if (address == 0) reply.answer.status = memory_allocation;
-  if (address != 0 && request.numbers[3] != 0)
-    memory_.hide_around(address, request.numbers[2], request.numbers[3]);
+  if (address != 0 && n[3] != 0) memory_.hide_around(address, n[2], n[3]);
   reply.answer.numbers[0] = address;
 }
 
 void Session::copy_in(const Request& request, Bytes bytes, Reply& reply) {
+  const std::uint32_t stream = stream_of(request.numbers[1]);
   const std::span<std::byte> place = memory_.find(request.numbers[0], bytes.size());
   if (place.empty()) {
     reply.answer.status = invalid_value;
@@ -202,11 +242,12 @@ void Session::copy_in(const Request& request, Bytes bytes, Reply& reply) {
   copied_bytes_ += bytes.size();
   inexact_.clear(request.numbers[0], bytes.size());
   inexact_copies_.clear(request.numbers[0], bytes.size());
-  recorder_.copy_in(request.numbers[0], request.numbers[1], request.numbers[2] != 0, bytes);
+  recorder_.copy_in(request.numbers[0], stream, request.numbers[2] != 0, bytes);
 }
 
 void Session::copy_out(const Request& request, Reply& reply) {
   const std::uint64_t* n = request.numbers;
+  const std::uint32_t stream = stream_of(n[2]);
   const std::span<std::byte> place = memory_.find(n[0], n[1]);
   if (place.empty()) {
     reply.answer.status = invalid_value;
@@ -215,13 +256,14 @@ void Session::copy_out(const Request& request, Reply& reply) {
   copied_bytes_ += place.size();
   reply.bytes.assign(place.begin(), place.end());
   inexact_copies_.copy(n[0], inexact_, n[0], n[1]);
-  recorder_.copy_out(n[0], n[2], n[3] != 0, place,
+  recorder_.copy_out(n[0], stream, n[3] != 0, place,
                      inexact_.ranges(n[0], n[1], most_inexact_of_a_copy));
 }
 
 void Session::run_own(const std::string& name, std::uint64_t to, std::uint64_t count,
                       std::uint64_t last, std::uint64_t stream, Reply& reply) {
   constexpr std::uint32_t threads = 256;
+  const std::uint32_t in_stream = stream_of(stream);
   if (count == 0 || reply.answer.status != success) return;
   if (!own_module_) own_module_ = modules_.add_own(copy_kernels);
   const auto& kernel = modules_.kernel(modules_.find_kernel(*own_module_, name));
@@ -233,7 +275,7 @@ void Session::run_own(const std::string& name, std::uint64_t to, std::uint64_t c
   LaunchDescription how;
   how.blocks[0] = static_cast<std::uint32_t>((count + threads - 1) / threads);
   how.threads[0] = threads;
-  how.stream = static_cast<std::uint32_t>(stream);
+  how.stream = in_stream;
   execute(kernel, how, parameters, reply);
 }
 
@@ -253,6 +295,9 @@ void Session::copy_within(const Request& request, Reply& reply) {
 void Session::fill(const Request& request, Reply& reply) {
   const std::uint64_t to = request.numbers[0], bytes = request.numbers[1];
   const std::uint64_t width = request.numbers[3], stream = request.numbers[4];
+  require(width == 1 || width == 2 || width == 4, "memory is filled with 1, 2 or 4 bytes");
+  require(to % width == 0 && bytes % width == 0,
+          "the memory is no multiple of what it is filled with");
   if (memory_.find(to, bytes).empty()) {
     reply.answer.status = invalid_value;
     return;
@@ -269,24 +314,43 @@ void Session::fill(const Request& request, Reply& reply) {
   inexact_.clear(to, bytes);
 }
 
+namespace {
+
+/// Each size lies in its range, so that their product is small.
+bool is_grid_of_a_gpu(const LaunchDescription& how) {
+  constexpr std::uint32_t blocks[] = {0x7fffffff, 65535, 65535}, threads[] = {1024, 1024, 64};
+  for (int d = 0; d < 3; ++d)
+    if (how.blocks[d] > blocks[d] || how.threads[d] > threads[d]) return false;
+  return true;
+}
+
+}  // namespace
+
 void Session::launch(Bytes bytes, Reply& reply) {
   LaunchDescription how;
+  require(bytes.size() >= sizeof how, "a launch has a description");
   std::memcpy(&how, bytes.data(), sizeof how);
+  require(how.function < modules_.kernels(), "its function was never found");
   const CapturedModules::Kernel& kernel = modules_.kernel(how.function);
   const isa::Program& program = kernel.program();
+  if (!is_grid_of_a_gpu(how)) {
+    reply.answer.status = invalid_configuration;
+    return;
+  }
   const std::uint64_t threads = std::uint64_t{how.threads[0]} * how.threads[1] * how.threads[2];
   const std::uint64_t blocks = std::uint64_t{how.blocks[0]} * how.blocks[1] * how.blocks[2];
   const bool has_limit = program.maximum_threads != 0 && threads > program.maximum_threads;
   if (threads == 0 || blocks == 0 || threads > gpu_.sm.threads_per_block || has_limit ||
-      how.threads[2] > 64 || how.blocks[1] > 65535 || how.blocks[2] > 65535 ||
       (program.required_block[0] != 0 && !std::equal(std::begin(how.threads), std::end(how.threads),
                                                      program.required_block.begin()))) {
     reply.answer.status = invalid_configuration;
     return;
   }
+  const OccupancyLimits limits = limits_of(gpu_);
   const BlockResources block =
       block_of(kernel, static_cast<std::uint32_t>(threads), how.shared_bytes);
-  if (!why_block_does_not_fit(block, limits_of(gpu_)).empty()) {
+  if (how.shared_bytes > limits.shared_bytes_per_block ||
+      !why_block_does_not_fit(block, limits).empty()) {
     tell_of_refusal(kernel, block);
     reply.answer.status = launch_out_of_resources;
     return;
@@ -397,12 +461,44 @@ void Session::warn_of_strays(const std::string& kernel) {
                   kernel, *stray - buffer.address - buffer.asked, buffer.asked, buffer.address));
 }
 
+void Session::advise_or_prefetch(const Request& request, Reply& reply) {
+  const std::uint64_t* n = request.numbers;
+  const bool is_advice = request.operation == Operation::advise;
+  require(!is_advice || n[2] <= static_cast<std::uint64_t>(Advice::not_read_mostly),
+          "there is no such advice");
+  const std::uint32_t stream = is_advice ? 0 : stream_of(n[3]);
+  const DeviceMemory::Buffer* buffer = memory_.buffer_around(n[0], n[1]);
+  if (!buffer || n[1] == 0 || buffer->kind != MemoryKind::managed) {
+    reply.answer.status = invalid_value;
+  } else if (is_advice) {
+    recorder_.advise(n[0], n[1], static_cast<Advice>(n[2]));
+  } else {
+    recorder_.note_cpu_writes();
+    recorder_.prefetch(n[0], n[1], n[2] != 0, stream);
+  }
+}
+
+void Session::touch(Bytes bytes) {
+  require(bytes.size() % sizeof(Touch) == 0, "what the CPU touched ends within a record");
+  for (; !bytes.empty(); bytes = bytes.subspan(sizeof(Touch))) {
+    Touch touch;
+    std::memcpy(&touch, bytes.data(), sizeof touch);
+    const DeviceMemory::Buffer* buffer = memory_.buffer_around(touch.address, touch.bytes);
+    if (!buffer) continue;
+    require(buffer->kind != MemoryKind::device, "the CPU cannot touch memory of the device");
+    recorder_.touch(touch);
+  }
+}
+
 void Session::occupancy(const Request& request, Reply& reply) {
   const std::uint64_t* n = request.numbers;
+  require(n[0] < modules_.kernels(), "its function was never found");
+  const OccupancyLimits limits = limits_of(gpu_);
+  if (n[1] > limits.threads_per_block || n[2] > limits.shared_bytes_per_block) return;
   const BlockResources block = block_of(modules_.kernel(n[0]), static_cast<std::uint32_t>(n[1]),
                                         static_cast<std::uint32_t>(n[2]));
-  const bool fits = why_block_does_not_fit(block, limits_of(gpu_)).empty();
-  reply.answer.numbers[0] = fits ? blocks_per_sm(block, limits_of(gpu_)) : 0;
+  if (why_block_does_not_fit(block, limits).empty())
+    reply.answer.numbers[0] = blocks_per_sm(block, limits);
 }
 
 /// A nanosecond per warp instruction and per 12 bytes copied: time that grows with work, the same
@@ -414,11 +510,24 @@ void Session::event_time(const Request& request, Reply& reply) {
 
 void Session::unsupported(Bytes bytes) {
   const std::string name = text_of(bytes);
-  if (std::find(named_unsupported_.begin(), named_unsupported_.end(), name) !=
-      named_unsupported_.end())
+  if (named_.insert(name).second)
+    say(name + " is not there: the program gets cudaErrorNotSupported");
+}
+
+void Session::other_runtime(const Request& request, Bytes bytes) {
+  if (request.numbers[0] != 0) {
+    has_runtime_inside_ = true;
     return;
-  named_unsupported_.push_back(name);
-  say(name + " is not there: the program gets cudaErrorNotSupported");
+  }
+  const std::string file = text_of(bytes);
+  if (!other_runtimes_.insert(file).second) return;
+  const std::string why =
+      file +
+      " cannot be captured: it has its own way to the GPU, past the CUDA runtime, and "
+      "kernels as machine code only; it gets an error, and the recording has "
+      "nothing of what it would do";
+  say(why + " - build the program with kernels of its own in its place");
+  if (!failure_) failure_ = why;
 }
 
 }  // namespace lockstep::capture

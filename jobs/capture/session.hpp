@@ -29,12 +29,19 @@ class Session {
     std::string printed;
   };
   Reply serve(const Request& request, std::span<const std::byte> bytes);
+  /// A request was none that a CUDA runtime makes: no other is served.
+  bool is_over() const { return is_over_; }
+  /// Most bytes behind a request.
+  std::uint64_t largest_request() const;
 
   DeviceMemory& memory() { return memory_; }
+  const DeviceMemory& memory() const { return memory_; }
   const CapturedModules& modules() const { return modules_; }
   Recorder& recorder() { return recorder_; }
 
   bool was_used() const { return was_used_; }
+  /// The program has a CUDA runtime of its own inside, which cannot be followed.
+  bool has_runtime_inside() const { return has_runtime_inside_; }
   /// Why the recording ends before the program did.
   const std::optional<std::string>& failure() const { return failure_; }
   std::uint64_t time_questions() const { return time_questions_; }
@@ -62,6 +69,11 @@ class Session {
   void occupancy(const Request& request, Reply& reply);
   void event_time(const Request& request, Reply& reply);
   void unsupported(Bytes bytes);
+  void register_module(const Request& request, Bytes bytes, Reply& reply);
+  void touch(Bytes bytes);
+  void advise_or_prefetch(const Request& request, Reply& reply);
+  /// A library that brings a CUDA runtime of its own, or the program itself.
+  void other_runtime(const Request& request, Bytes bytes);
 
   /// What a block takes.  Where the kernel has more registers here than an SM has for the block, it
   /// counts with those of the program's own machine code, or else with those that fit: a run makes
@@ -86,10 +98,10 @@ class Session {
   std::optional<std::uint64_t> own_module_;
   std::optional<std::string> failure_;
   std::int32_t sticky_ = success;  ///< after a failed launch: of every call
-  bool was_used_ = false;
+  bool was_used_ = false, is_over_ = false, has_runtime_inside_ = false;
   std::uint64_t process_ = 0, time_questions_ = 0, warp_instructions_ = 0, copied_bytes_ = 0;
   double execution_seconds_ = 0;
-  std::vector<std::string> named_unsupported_;
+  std::set<std::string> named_, other_runtimes_;  ///< told of once
   std::set<std::string> strayed_kernels_;
   std::optional<RaceReport> races_;    ///< only when asked for
   isa::InexactMemory inexact_;         ///< in the GPU's memory

@@ -31,7 +31,7 @@ namespace lockstep {
 
 /// A GPU as configs/gpus/*.yaml describe it.
 struct GpuParameters {
-  std::string name;
+  std::string name, compute_capability;
   SmParameters sm;
   NocParameters noc;
   MemoryParameters memory;
@@ -43,6 +43,11 @@ struct GpuParameters {
     using P = GpuParameters;
     return parameters<P>()
         .required("name", &P::name, "what it is called in reports")
+        .field("compute_capability", &P::compute_capability, "7.0",
+               choice({"2.0", "2.1", "3.0",  "3.2",  "3.5",  "3.7",  "5.0", "5.2", "5.3",
+                       "6.0", "6.1", "6.2",  "7.0",  "7.2",  "7.5",  "8.0", "8.6", "8.7",
+                       "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"}),
+               "generation that captured programs find, and whose PTX of theirs is taken")
         .group("sm", &P::sm, "streaming multiprocessors")
         .group("noc", &P::noc, "network between SMs and memory partitions")
         .group("memory", &P::memory, "memory partitions")

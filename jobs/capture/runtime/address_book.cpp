@@ -90,7 +90,8 @@ Variable* AddressBook::variable(const void* host) {
   variable.address = reply.numbers[0];
   if (variable.bytes == 0) variable.bytes = reply.numbers[1];
   const bool managed = variable.managed_pointer != nullptr;
-  add({variable.address, reply.numbers[1], managed ? MemoryKind::managed : MemoryKind::device});
+  add({variable.address, reply.numbers[1], managed ? MemoryKind::managed : MemoryKind::device, 0,
+       true});
   if (!managed) return &variable;
   if (!map_shared(variable.address, reply.numbers[1])) {
     noted(memory_allocation);

@@ -14,10 +14,20 @@
 
 namespace lockstep::capture {
 
+/// Which entry gives memory back: cudaFree, cudaFreeHost, or one of ours.
+enum class Releaser { device, host, any };
+
 struct Allocation {
   std::uint64_t address = 0, bytes = 0;
   MemoryKind kind = MemoryKind::device;
   std::uint64_t on_gpu = 0;  ///< of registered memory: its address there; 0: the same
+  bool is_variable = false;  ///< of a module, which has it until the end
+
+  bool is_freed_by(Releaser releaser) const {
+    if (is_variable || on_gpu != 0) return false;
+    return releaser == Releaser::any ||
+           (releaser == Releaser::host) == (kind == MemoryKind::pinned);
+  }
 };
 
 struct Function {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,20 @@ thread_local Error kept_error = success;
 [[noreturn]] void end(const char* what) {
   std::fprintf(stderr, "lockstep capture: %s\n", what);
   std::_Exit(1);
+}
+
+constexpr const char* gone = "`lockstep capture` is no longer there, so the program ends";
+
+/// Memory that a system call cannot reach ends the program as it would end there on hardware: with
+/// the signal that the access gives.
+void touch_pages(const void* pointer, std::size_t bytes, bool writes) {
+  constexpr std::size_t page = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
+  for (std::uintptr_t at = begin; at < begin + bytes; at = (at / page + 1) * page) {
+    auto* const place = reinterpret_cast<volatile char*>(at);
+    const char content = *place;
+    if (writes) *place = content;
+  }
 }
 
 /// The first beginning at which the program has nothing; it needs a page there to see that.
@@ -77,16 +92,23 @@ Connection::Connection() : process_(getpid()) {
     refuse_child("two processes of the program use CUDA - capture each on its own");
   first_address_ = free_address();
   const Reply reply = ask(Operation::hello, {static_cast<std::uint64_t>(process_), first_address_});
-  if (reply.status != success || reply.bytes.size() != sizeof device_) std::_Exit(1);
+  if (reply.status != success) std::_Exit(1);  // the other side has said why
+  if (reply.bytes.size() != sizeof device_)
+    end("this CUDA runtime is none of the `lockstep capture` that started the program - "
+        "build the whole program: cmake --build --preset release");
   std::memcpy(&device_, reply.bytes.data(), sizeof device_);
 }
 
 void Connection::send(const void* from, std::size_t bytes) const {
-  if (!send_all(socket_, from, bytes)) std::_Exit(1);  // the other side has said why
+  if (send_all(socket_, from, bytes)) return;
+  if (errno == EFAULT) touch_pages(from, bytes, false);
+  end(gone);
 }
 
 void Connection::receive(void* to, std::size_t bytes) const {
-  if (!receive_all(socket_, to, bytes)) std::_Exit(1);
+  if (receive_all(socket_, to, bytes)) return;
+  if (errno == EFAULT) touch_pages(to, bytes, true);
+  end(gone);
 }
 
 Answer Connection::exchange(Operation operation, std::initializer_list<std::uint64_t> numbers,

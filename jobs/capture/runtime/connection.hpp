@@ -54,6 +54,13 @@ class Connection {
 
 /// Keeps the error for cudaGetLastError and gives it back.
 Error noted(Error error);
+/// Hands the program a value; a place for it that the program does not have is an error.
+template <class T, class Value>
+Error give(T* to, const Value& value) {
+  if (!to) return noted(invalid_value);
+  *to = static_cast<T>(value);
+  return success;
+}
 Error last_error(bool forget);
 /// Tells of an entry that is not there, once each.
 Error unsupported(const char* name);

@@ -1,6 +1,8 @@
 /// Copies and fills in all forms.
 #include "jobs/capture/runtime/copies.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -22,14 +24,37 @@ bool is_on_gpu(const void* pointer) {
   return AddressBook::get().is_device(pointer);
 }
 
+/// One end of a copy or fill: memory that was allocated, as far as that reaches, or such of the
+/// program's own.  What is allocated on the device is `lockstep capture`'s to look at.
+bool is_there(const void* pointer, std::size_t bytes, bool must_be_allocated) {
+  const auto found = AddressBook::get().find(pointer);
+  if (!found) return !must_be_allocated && is_mapped(pointer, bytes);
+  return found->kind == MemoryKind::device ||
+         bytes <= found->bytes - (number(pointer) - found->address);
+}
+
+Error check_ends(const void* to, const void* from, std::size_t bytes, int kind) {
+  if (kind < host_to_host || kind > by_address) return invalid_copy_direction;
+  const bool to_allocated = kind == host_to_device || kind == device_to_device,
+             from_allocated = kind == device_to_host || kind == device_to_device;
+  return is_there(to, bytes, to_allocated) && is_there(from, bytes, from_allocated)
+             ? Error{success}
+             : Error{invalid_value};
+}
+
 }  // namespace
+
+bool is_mapped(const void* pointer, std::size_t bytes) {
+  constexpr std::uint64_t page = 4096;
+  const std::uint64_t first = number(pointer) / page * page;
+  if (number(pointer) + bytes < number(pointer)) return false;
+  return ::msync(reinterpret_cast<void*>(first), number(pointer) + bytes - first, MS_ASYNC) == 0;
+}
 
 Error copy_row(void* to, const void* from, std::size_t bytes, int kind, const Order& order) {
   if (bytes == 0) return success;
   const bool to_gpu = is_on_gpu(to), from_gpu = is_on_gpu(from);
-  const bool fits = kind == by_address || AddressBook::get().find(to) ||
-                    AddressBook::get().find(from) || kind == host_to_host;
-  if (!fits) return invalid_value;
+  if (const Error error = check_ends(to, from, bytes, kind); error != success) return error;
   Connection& connection = Connection::get();
   if (to_gpu && from_gpu)
     return connection.ask(Operation::copy_within, {number(to), number(from), bytes, order.stream})
@@ -81,7 +106,7 @@ Error fill_row(void* to, const Pattern& pattern, std::size_t bytes, std::uint64_
     return Connection::get()
         .ask(Operation::fill, {number(to), bytes, pattern.value, pattern.bytes, stream})
         .status;
-  if (!AddressBook::get().find(to)) return invalid_value;
+  if (!is_there(to, bytes, true)) return invalid_value;
   for (std::size_t at = 0; at < bytes; at += pattern.bytes)
     std::memcpy(static_cast<char*>(to) + at, &pattern.value, pattern.bytes);
   return success;
@@ -89,6 +114,7 @@ Error fill_row(void* to, const Pattern& pattern, std::size_t bytes, std::uint64_
 
 Error fill_rows(void* to, std::size_t pitch, const Pattern& pattern, std::size_t width,
                 std::size_t height, std::uint64_t stream) {
+  if (width > pitch && height > 1) return invalid_value;
   if (width == pitch) return fill_row(to, pattern, width * height, stream);
   for (std::size_t y = 0; y < height; ++y) {
     const Error error = fill_row(static_cast<char*>(to) + y * pitch, pattern, width, stream);
@@ -101,7 +127,7 @@ Error copy_symbol(const void* symbol, void* host, std::size_t bytes, std::size_t
                   bool to_symbol, int kind, const Order& order) {
   const Variable* variable = AddressBook::get().variable(symbol);
   if (!variable) return last_error(false);
-  if (offset + bytes > variable->bytes) return invalid_value;
+  if (offset > variable->bytes || bytes > variable->bytes - offset) return invalid_value;
   void* const place = reinterpret_cast<void*>(variable->address + offset);
   return to_symbol ? copy_row(place, host, bytes, kind, order)
                    : copy_row(host, place, bytes, kind, order);
@@ -155,9 +181,10 @@ LOCKSTEP_EXPORT Error cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const vo
   });
 }
 LOCKSTEP_EXPORT Error cudaMemcpy3D(const Copy3D* copy) {
-  return noted(copy_volume(*copy, {}));
+  return noted(copy ? copy_volume(*copy, {}) : Error{invalid_value});
 }
 LOCKSTEP_EXPORT Error cudaMemcpy3DAsync(const Copy3D* copy, StreamHandle stream) {
+  if (!copy) return noted(invalid_value);
   return in_stream(stream, [copy = *copy, stream] { return copy_volume(copy, in(stream)); });
 }
 LOCKSTEP_EXPORT Error cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes,
@@ -191,26 +218,40 @@ LOCKSTEP_EXPORT Error cudaMemcpyPeerAsync(void* to, int to_device, const void* f
   if (to_device != 0 || from_device != 0) return noted(invalid_device);
   return cudaMemcpyAsync(to, from, bytes, by_address, stream);
 }
+Error copy_batch(void* const* to, const void* const* from, const std::size_t* bytes,
+                 std::size_t count, std::size_t* failed, StreamHandle stream) {
+  if (count == 0 || !to || !from || !bytes) return noted(invalid_value);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Error error = cudaMemcpyAsync(to[i], from[i], bytes[i], by_address, stream);
+    if (error == success) continue;
+    if (failed) *failed = i;
+    return error;
+  }
+  return success;
+}
+#if LOCKSTEP_CUDA_MAJOR >= 13
 LOCKSTEP_EXPORT Error cudaMemcpyBatchAsync(void* const* to, const void* const* from,
                                            const std::size_t* bytes, std::size_t count, const void*,
                                            const std::size_t*, std::size_t, StreamHandle stream) {
-  for (std::size_t i = 0; i < count; ++i)
-    if (const Error error = cudaMemcpyAsync(to[i], from[i], bytes[i], by_address, stream);
-        error != success)
-      return error;
-  return success;
+  return copy_batch(to, from, bytes, count, nullptr, stream);
 }
+#else
+LOCKSTEP_EXPORT Error cudaMemcpyBatchAsync(void* const* to, const void* const* from,
+                                           const std::size_t* bytes, std::size_t count, const void*,
+                                           const std::size_t*, std::size_t, std::size_t* failed,
+                                           StreamHandle stream) {
+  return copy_batch(to, from, bytes, count, failed, stream);
+}
+#endif
 LOCKSTEP_EXPORT Error cudaGetSymbolAddress(void** address, const void* symbol) {
   const Variable* variable = AddressBook::get().variable(symbol);
   if (!variable) return last_error(false);
-  *address = reinterpret_cast<void*>(variable->address);
-  return success;
+  return give(address, reinterpret_cast<void*>(variable->address));
 }
 LOCKSTEP_EXPORT Error cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
   const Variable* variable = AddressBook::get().variable(symbol);
   if (!variable) return last_error(false);
-  *bytes = variable->bytes;
-  return success;
+  return give(bytes, variable->bytes);
 }
 
 LOCKSTEP_EXPORT Error cudaMemset(void* to, int value, std::size_t bytes) {

@@ -32,8 +32,8 @@ Error occupancy(int* blocks, const void* host, int threads, std::size_t shared_b
   const Connection::Reply reply = Connection::get().ask(
       Operation::occupancy,
       {function->description.function, static_cast<std::uint64_t>(threads), shared_bytes});
-  *blocks = static_cast<int>(reply.numbers[0]);
-  return noted(reply.status);
+  if (threads <= 0) return noted(invalid_value);
+  return reply.status == success ? give(blocks, reply.numbers[0]) : noted(reply.status);
 }
 
 }  // namespace
@@ -58,10 +58,18 @@ Arguments packed_arguments(void* const* list) {
   return arguments;
 }
 
+/// A kernel has more than the usual only where its attribute says so.
+std::size_t most_dynamic_shared_bytes(const Function& function) {
+  const std::uint32_t of_kernel = function.description.shared_bytes,
+                      usual = Connection::get().device().shared_bytes_unasked;
+  return std::max(function.dynamic_shared_limit, usual - std::min(usual, of_kernel));
+}
+
 Error make_call(const void* host, const CallConfiguration& how, const Arguments& arguments,
                 KernelCall& call) {
   const Function* function = AddressBook::get().function(host);
   if (!function) return last_error(false);
+  if (how.shared_bytes > most_dynamic_shared_bytes(*function)) return invalid_value;
   call = {host, how, {}, {}};
   std::size_t end = 0;
   for (const ParameterDescription& parameter : function->parameters) {
@@ -75,6 +83,8 @@ Error make_call(const void* host, const CallConfiguration& how, const Arguments&
       std::memcpy(call.parameters.data(), arguments.buffer, std::min(end, arguments.buffer_bytes));
     return success;
   }
+  for (std::size_t i = 0; i < function->parameters.size(); ++i)
+    if (!arguments.each[i]) return invalid_value;
   for (std::size_t i = 0; i < function->parameters.size(); ++i)
     std::memcpy(call.parameters.data() + call.offsets[i], arguments.each[i],
                 function->parameters[i].bytes);
@@ -145,6 +155,7 @@ LOCKSTEP_EXPORT Error cudaLaunchCooperativeKernel(const void* function, Dimensio
 }
 LOCKSTEP_EXPORT Error cudaLaunchKernelExC(const LaunchConfiguration* how, const void* function,
                                           void** arguments) {
+  if (!how) return noted(invalid_value);
   return launch(function, {how->blocks, how->threads, how->shared_bytes, how->stream}, {arguments},
                 is_cooperative(how->attributes, how->attribute_count));
 }
@@ -152,6 +163,7 @@ LOCKSTEP_EXPORT Error cudaLaunchKernelExC(const LaunchConfiguration* how, const 
 LOCKSTEP_EXPORT Error cudaFuncGetAttributes(FunctionAttributes* attributes, const void* host) {
   const Function* function = AddressBook::get().function(host);
   if (!function) return last_error(false);
+  if (!attributes) return noted(invalid_value);
   const FunctionDescription& from = function->description;
   const DeviceDescription& device = Connection::get().device();
   *attributes = {};
@@ -162,13 +174,23 @@ LOCKSTEP_EXPORT Error cudaFuncGetAttributes(FunctionAttributes* attributes, cons
   attributes->registers = static_cast<int>(from.registers);
   attributes->ptx_version = static_cast<int>(from.architecture);
   attributes->binary_version = static_cast<int>(10 * device.major + device.minor);
-  attributes->maximum_dynamic_shared_bytes = static_cast<int>(
-      device.shared_bytes_per_block - std::min(from.shared_bytes, device.shared_bytes_per_block));
+  attributes->maximum_dynamic_shared_bytes = static_cast<int>(most_dynamic_shared_bytes(*function));
   attributes->preferred_carveout = -1;
   return success;
 }
-LOCKSTEP_EXPORT Error cudaFuncSetAttribute(const void* host, int, int) {
-  return AddressBook::get().function(host) ? success : last_error(false);
+LOCKSTEP_EXPORT Error cudaFuncSetAttribute(const void* host, int attribute, int value) {
+  constexpr int dynamic_shared = 8, carveout = 9, last = 15;  // the others are of clusters
+  Function* function = AddressBook::get().function(host);
+  if (!function) return last_error(false);
+  const auto most = static_cast<std::int64_t>(Connection::get().device().shared_bytes_per_block) -
+                    function->description.shared_bytes;
+  if (attribute < dynamic_shared || attribute > last ||
+      (attribute == dynamic_shared && (value < 0 || value > most)) ||
+      (attribute == carveout && (value < -1 || value > 100)))
+    return noted(invalid_value);
+  if (attribute == dynamic_shared)
+    function->dynamic_shared_limit = static_cast<std::uint32_t>(value);
+  return success;
 }
 LOCKSTEP_EXPORT Error cudaFuncSetCacheConfig(const void* host, int) {
   return AddressBook::get().function(host) ? success : last_error(false);
@@ -191,6 +213,7 @@ LOCKSTEP_EXPORT Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* byt
                                                                 const void* host, int blocks,
                                                                 int threads) {
   constexpr std::size_t step = 256;
+  if (!bytes) return noted(invalid_value);
   for (*bytes = Connection::get().device().shared_bytes_per_block / step * step;; *bytes -= step) {
     int fitting = 0;
     if (const Error error = occupancy(&fitting, host, threads, *bytes); error != success)
@@ -201,14 +224,14 @@ LOCKSTEP_EXPORT Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* byt
 LOCKSTEP_EXPORT Error cudaFuncGetName(const char** name, const void* host) {
   const Function* function = AddressBook::get().function(host);
   if (!function) return last_error(false);
-  *name = function->name.c_str();
-  return success;
+  return give(name, function->name.c_str());
 }
 LOCKSTEP_EXPORT Error cudaFuncGetParamInfo(const void* host, std::size_t index, std::size_t* offset,
                                            std::size_t* bytes) {
   const Function* function = AddressBook::get().function(host);
   if (!function) return last_error(false);
   if (index >= function->parameters.size()) return noted(invalid_value);
+  if (!offset) return noted(invalid_value);
   *offset = function->parameters[index].offset;
   if (bytes) *bytes = function->parameters[index].bytes;
   return success;

@@ -7,6 +7,7 @@
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/graphs/memory_nodes.hpp"
 #include "jobs/capture/runtime/shared_pages.hpp"
 #include "jobs/capture/runtime/streams.hpp"
 
@@ -30,11 +31,15 @@ Error allocate(void** pointer, std::size_t bytes, MemoryKind kind, const Recorde
   return success;
 }
 
-Error release(void* pointer) {
+Error release(void* pointer, Releaser releaser) {
   if (!pointer) return success;
+  if (const FreedOfGraph freed = free_of_graph(pointer); freed != FreedOfGraph::none)
+    return noted(freed == FreedOfGraph::freed ? success : invalid_value);
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  const auto allocation = AddressBook::get().remove(address);
-  if (!allocation) return noted(invalid_value);
+  const auto allocation = AddressBook::get().find(pointer);
+  if (!allocation || allocation->address != address || !allocation->is_freed_by(releaser))
+    return noted(invalid_value);
+  AddressBook::get().remove(address);
   report_touches();
   forget_pages(address);
   const Error error = Connection::get().ask(Operation::release, {address}).status;
@@ -65,6 +70,7 @@ Error advise(const void* pointer, std::size_t bytes, int advice, bool to_host) {
 }
 
 Error prefetch(const void* pointer, std::size_t bytes, bool to_host, StreamHandle stream) {
+  if (!is_stream(stream)) return noted(invalid_handle);
   report_touches();
   take_pages();
   return noted(Connection::get()
@@ -78,12 +84,12 @@ Error prefetch(const void* pointer, std::size_t bytes, bool to_host, StreamHandl
 LOCKSTEP_EXPORT Error cudaMalloc(void** pointer, std::size_t bytes) {
   return allocate(pointer, bytes, MemoryKind::device);
 }
-LOCKSTEP_EXPORT Error cudaMallocAsync(void** pointer, std::size_t bytes, StreamHandle) {
-  return cudaMalloc(pointer, bytes);
+LOCKSTEP_EXPORT Error cudaMallocAsync(void** pointer, std::size_t bytes, StreamHandle stream) {
+  return is_stream(stream) ? allocate_in(stream, pointer, bytes) : noted(invalid_handle);
 }
 LOCKSTEP_EXPORT Error cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, void*,
-                                              StreamHandle) {
-  return cudaMalloc(pointer, bytes);
+                                              StreamHandle stream) {
+  return cudaMallocAsync(pointer, bytes, stream);
 }
 LOCKSTEP_EXPORT Error cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
   return allocate(pointer, bytes, MemoryKind::managed);
@@ -96,42 +102,46 @@ LOCKSTEP_EXPORT Error cudaHostAlloc(void** pointer, std::size_t bytes, unsigned)
 }
 LOCKSTEP_EXPORT Error cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
                                       std::size_t height) {
+  if (!pointer || !pitch) return noted(invalid_value);
   *pitch = (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
   return cudaMalloc(pointer, *pitch * height);
 }
 LOCKSTEP_EXPORT Error cudaMalloc3D(PitchedPointer* pitched, Extent extent) {
+  if (!pitched) return noted(invalid_value);
   pitched->width = extent.width;
   pitched->height = extent.height;
   return cudaMallocPitch(&pitched->pointer, &pitched->pitch, extent.width,
                          extent.height * extent.depth);
 }
 LOCKSTEP_EXPORT Error cudaFree(void* pointer) {
-  return release(pointer);
+  return release(pointer, Releaser::device);
 }
-LOCKSTEP_EXPORT Error cudaFreeAsync(void* pointer, StreamHandle) {
-  return release(pointer);
+LOCKSTEP_EXPORT Error cudaFreeAsync(void* pointer, StreamHandle stream) {
+  if (!pointer) return noted(invalid_value);
+  return is_stream(stream) ? release_in(stream, pointer) : noted(invalid_handle);
 }
 LOCKSTEP_EXPORT Error cudaFreeHost(void* pointer) {
-  return release(pointer);
+  return release(pointer, Releaser::host);
 }
 LOCKSTEP_EXPORT Error cudaHostGetDevicePointer(void** device, void* host, unsigned) {
   const auto found = AddressBook::get().find(host);
-  if (!found || found->kind == MemoryKind::device) return noted(invalid_value);
+  if (!device || !found || found->kind == MemoryKind::device) return noted(invalid_value);
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(host) - found->address;
   *device = found->on_gpu == 0 ? host : reinterpret_cast<void*>(found->on_gpu + offset);
   return success;
 }
 LOCKSTEP_EXPORT Error cudaHostGetFlags(unsigned* flags, void* host) {
-  *flags = 0;
-  return AddressBook::get().find(host) ? success : noted(invalid_value);
+  return AddressBook::get().find(host) ? give(flags, 0u) : noted(invalid_value);
 }
 LOCKSTEP_EXPORT Error cudaMemGetInfo(std::size_t* left, std::size_t* total) {
   const Connection::Reply reply = Connection::get().ask(Operation::memory_left);
+  if (!left || !total) return noted(invalid_value);
   *left = reply.numbers[0];
   *total = reply.numbers[1];
-  return success;
+  return noted(reply.status);
 }
 LOCKSTEP_EXPORT Error cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer) {
+  if (!attributes) return noted(invalid_value);
   *attributes = {};
   const auto found = AddressBook::get().find(pointer);
   if (!found) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "jobs/capture/protocol.hpp"
+#include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/cuda_abi.hpp"
 
 namespace lockstep::capture {
@@ -13,7 +14,8 @@ struct RecordedPart {
   std::size_t begin = 0, bytes = 0;
 };
 Error allocate(void** pointer, std::size_t bytes, MemoryKind kind, const RecordedPart& part = {});
-Error release(void* pointer);
+/// Null is given back as well, and nothing happens.
+Error release(void* pointer, Releaser releaser = Releaser::any);
 
 /// Memory of the program's own becomes memory that the GPU sees too: its pages are replaced by
 /// pages of the shared file, with what they hold.  The GPU has another address for it.

@@ -1,10 +1,12 @@
 /// Entries that the start-up code of programs calls to announce fat binaries, kernels and
 /// variables.  Source: crt/host_runtime.h as nvcc 12 and 13 use it.
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/loaded_file.hpp"
 #include "jobs/capture/runtime/shared_pages.hpp"
 
 namespace lockstep::capture {
@@ -41,8 +43,13 @@ std::uint64_t module_of(void** handle) {
 
 LOCKSTEP_EXPORT void** __cudaRegisterFatBinary(void* wrapper) {
   const auto& binary = *static_cast<const FatBinaryWrapper*>(wrapper);
+  const LoadedFile file = file_around(wrapper);
+  const std::string library = file.is_program ? "" : file.name;
+  std::vector<char> bytes(library.begin(), library.end());
+  const std::vector<char> module = containers(binary);
+  bytes.insert(bytes.end(), module.begin(), module.end());
   const Connection::Reply reply =
-      Connection::get().ask(Operation::register_module, {}, containers(binary));
+      Connection::get().ask(Operation::register_module, {0, library.size()}, bytes);
   return new void*(reinterpret_cast<void*>(reply.numbers[0]));
 }
 

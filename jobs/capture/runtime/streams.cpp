@@ -6,6 +6,10 @@
 #include "jobs/capture/runtime/streams.hpp"
 
 #include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
 
 #include "jobs/capture/runtime/connection.hpp"
 #include "jobs/capture/runtime/graphs/graphs.hpp"
@@ -20,6 +24,7 @@ struct Stream {
 };
 
 struct Event {
+  unsigned flags = 0;
   bool recorded = false;
   std::uint64_t stream = 0, time_ns = 0;
   Graph* graph = nullptr;  ///< that its stream was captured into
@@ -31,23 +36,64 @@ bool is_default(StreamHandle stream) {
   return reinterpret_cast<std::uintptr_t>(stream) <= last_special_handle;
 }
 
+/// What programs hold by handles; a handle that was given back, or never given, is none.
+template <class T>
+class Handles {
+ public:
+  T* add(std::unique_ptr<T> object) {
+    const std::lock_guard lock(mutex_);
+    T* const handle = object.get();
+    objects_[handle] = std::move(object);
+    return handle;
+  }
+  T* find(void* handle) {
+    const std::lock_guard lock(mutex_);
+    const auto found = objects_.find(handle);
+    return found == objects_.end() ? nullptr : found->second.get();
+  }
+  bool remove(void* handle) {
+    const std::lock_guard lock(mutex_);
+    return objects_.erase(handle) != 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<void*, std::unique_ptr<T>> objects_;
+};
+
+Handles<Stream>& streams() {
+  static auto* handles = new Handles<Stream>;
+  return *handles;
+}
+
+Handles<Event>& events() {
+  static auto* handles = new Handles<Event>;
+  return *handles;
+}
+
+/// Of a stream that is one.
+Stream described(StreamHandle stream) {
+  const Stream* found = is_default(stream) ? nullptr : streams().find(stream);
+  return found ? *found : Stream{};
+}
+
 Error create_stream(StreamHandle* stream, unsigned flags, int priority) {
   static std::atomic<std::uint64_t> next{1};
   if (!stream) return noted(invalid_value);
-  *stream = new Stream{next++, flags, priority};
+  *stream = streams().add(std::make_unique<Stream>(Stream{next++, flags, priority}));
   return success;
 }
 
 Error record(EventHandle event, StreamHandle stream) {
-  if (!event) return noted(invalid_handle);
-  auto& object = *static_cast<Event*>(event);
+  Event* const object = events().find(event);
+  if (!object || !is_stream(stream)) return noted(invalid_handle);
   if (Graph* graph = graph_of(stream)) {
-    object = {true, 0, 0, graph};
+    *object = {object->flags, true, 0, 0, graph};
     return success;
   }
   const Connection::Reply reply = Connection::get().ask(Operation::event_time, {0});
-  object = {true, stream_number(stream), reply.numbers[0], nullptr};
-  return success;
+  *object = {object->flags, true, stream_number(stream), reply.numbers[0], nullptr};
+  return noted(reply.status);
 }
 
 using StreamCallback = void (*)(StreamHandle, Error, void*);
@@ -57,7 +103,11 @@ using HostFunction = void (*)(void*);
 
 std::uint64_t stream_number(StreamHandle stream) {
   if (const StreamHandle* all = launching_stream()) stream = *all;
-  return is_default(stream) ? 0 : static_cast<Stream*>(stream)->number;
+  return described(stream).number;
+}
+
+bool is_stream(StreamHandle stream) {
+  return is_default(stream) || streams().find(stream);
 }
 
 LOCKSTEP_EXPORT Error cudaStreamCreate(StreamHandle* stream) {
@@ -71,27 +121,22 @@ LOCKSTEP_EXPORT Error cudaStreamCreateWithPriority(StreamHandle* stream, unsigne
   return create_stream(stream, flags, priority);
 }
 LOCKSTEP_EXPORT Error cudaStreamDestroy(StreamHandle stream) {
-  if (is_default(stream)) return noted(invalid_handle);
-  delete static_cast<Stream*>(stream);
-  return success;
+  return noted(streams().remove(stream) ? success : invalid_handle);
 }
 LOCKSTEP_EXPORT Error cudaStreamGetFlags(StreamHandle stream, unsigned* flags) {
-  *flags = is_default(stream) ? 0 : static_cast<Stream*>(stream)->flags;
-  return success;
+  return is_stream(stream) ? give(flags, described(stream).flags) : noted(invalid_handle);
 }
 LOCKSTEP_EXPORT Error cudaStreamGetPriority(StreamHandle stream, int* priority) {
-  *priority = is_default(stream) ? 0 : static_cast<Stream*>(stream)->priority;
-  return success;
+  return is_stream(stream) ? give(priority, described(stream).priority) : noted(invalid_handle);
 }
 LOCKSTEP_EXPORT Error cudaStreamGetId(StreamHandle stream, unsigned long long* id) {
-  *id = is_default(stream) ? 0 : static_cast<Stream*>(stream)->number;
-  return success;
+  return is_stream(stream) ? give(id, described(stream).number) : noted(invalid_handle);
 }
 LOCKSTEP_EXPORT Error cudaStreamGetDevice(StreamHandle, int* device) {
-  *device = 0;
-  return success;
+  return give(device, 0);
 }
 LOCKSTEP_EXPORT Error cudaStreamSynchronize(StreamHandle stream) {
+  if (!is_stream(stream)) return noted(invalid_handle);
   return noted(Connection::get().ask(Operation::synchronize, {0, stream_number(stream)}).status);
 }
 LOCKSTEP_EXPORT Error cudaDeviceSynchronize() {
@@ -104,18 +149,19 @@ LOCKSTEP_EXPORT Error cudaStreamQuery(StreamHandle stream) {
   return cudaStreamSynchronize(stream);
 }
 LOCKSTEP_EXPORT Error cudaStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
-  if (!event) return noted(invalid_handle);
-  const auto& object = *static_cast<Event*>(event);
-  if (!object.recorded) return success;
-  if (object.graph) {
-    join(stream, object.graph);
+  const Event* const object = events().find(event);
+  if (!object || !is_stream(stream)) return noted(invalid_handle);
+  if (!object->recorded) return success;
+  if (object->graph) {
+    join(stream, object->graph);
     return success;
   }
   return noted(
-      Connection::get().ask(Operation::order, {stream_number(stream), object.stream}).status);
+      Connection::get().ask(Operation::order, {stream_number(stream), object->stream}).status);
 }
 /// The host runs it when what stands before it in the stream is done, which it is.
 LOCKSTEP_EXPORT Error cudaLaunchHostFunc(StreamHandle stream, HostFunction function, void* data) {
+  if (!function) return noted(invalid_value);
   return in_stream(
       stream,
       [stream, function, data] {
@@ -127,6 +173,8 @@ LOCKSTEP_EXPORT Error cudaLaunchHostFunc(StreamHandle stream, HostFunction funct
 }
 LOCKSTEP_EXPORT Error cudaStreamAddCallback(StreamHandle stream, StreamCallback callback,
                                             void* data, unsigned) {
+  if (!callback) return noted(invalid_value);
+  if (!is_stream(stream)) return noted(invalid_handle);
   const Error error = cudaStreamSynchronize(stream);
   callback(stream, error, data);
   return error;
@@ -135,16 +183,18 @@ LOCKSTEP_EXPORT Error cudaStreamAttachMemAsync(StreamHandle, void*, std::size_t,
   return success;
 }
 
-LOCKSTEP_EXPORT Error cudaEventCreate(EventHandle* event) {
-  *event = new Event;
+LOCKSTEP_EXPORT Error cudaEventCreateWithFlags(EventHandle* event, unsigned flags) {
+  if (!event) return noted(invalid_value);
+  auto object = std::make_unique<Event>();
+  object->flags = flags;
+  *event = events().add(std::move(object));
   return success;
 }
-LOCKSTEP_EXPORT Error cudaEventCreateWithFlags(EventHandle* event, unsigned) {
-  return cudaEventCreate(event);
+LOCKSTEP_EXPORT Error cudaEventCreate(EventHandle* event) {
+  return cudaEventCreateWithFlags(event, 0);
 }
 LOCKSTEP_EXPORT Error cudaEventDestroy(EventHandle event) {
-  delete static_cast<Event*>(event);
-  return success;
+  return noted(events().remove(event) ? success : invalid_handle);
 }
 LOCKSTEP_EXPORT Error cudaEventRecord(EventHandle event, StreamHandle stream) {
   return record(event, stream);
@@ -153,17 +203,21 @@ LOCKSTEP_EXPORT Error cudaEventRecordWithFlags(EventHandle event, StreamHandle s
   return record(event, stream);
 }
 LOCKSTEP_EXPORT Error cudaEventSynchronize(EventHandle event) {
-  if (!event) return noted(invalid_handle);
-  const auto& object = *static_cast<Event*>(event);
-  if (!object.recorded) return success;
-  return noted(Connection::get().ask(Operation::synchronize, {0, object.stream}).status);
+  const Event* const object = events().find(event);
+  if (!object) return noted(invalid_handle);
+  if (!object->recorded) return success;
+  return noted(Connection::get().ask(Operation::synchronize, {0, object->stream}).status);
 }
 LOCKSTEP_EXPORT Error cudaEventQuery(EventHandle event) {
   return cudaEventSynchronize(event);
 }
 LOCKSTEP_EXPORT Error cudaEventElapsedTime(float* milliseconds, EventHandle from, EventHandle to) {
-  const auto *begin = static_cast<Event*>(from), *end = static_cast<Event*>(to);
-  if (!begin || !end || !begin->recorded || !end->recorded) return noted(invalid_handle);
+  constexpr unsigned without_time = 2;
+  const Event *const begin = events().find(from), *const end = events().find(to);
+  if (!milliseconds) return noted(invalid_value);
+  if (!begin || !end || !begin->recorded || !end->recorded ||
+      ((begin->flags | end->flags) & without_time) != 0)
+    return noted(invalid_handle);
   Connection::get().ask(Operation::event_time, {1});
   *milliseconds = static_cast<float>(static_cast<double>(end->time_ns - begin->time_ns) / 1e6);
   return success;

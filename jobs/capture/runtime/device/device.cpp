@@ -24,7 +24,7 @@ std::map<int, std::uint64_t> attributes() {
           {5, largest_grid_x},
           {6, largest_grid},
           {7, largest_grid},
-          {8, d.shared_bytes_per_block},
+          {8, d.shared_bytes_unasked},
           {9, constant_bytes},
           {10, warp},
           {11, 0x7fffffff},
@@ -53,6 +53,7 @@ std::map<int, std::uint64_t> attributes() {
           {95, 1},
           {97, d.shared_bytes_per_block},
           {106, d.blocks_per_sm},
+          {111, d.shared_bytes_reserved},
           {115, 1}};
 }
 
@@ -67,12 +68,10 @@ std::map<int, std::size_t>& limits() {
 }  // namespace
 
 LOCKSTEP_EXPORT Error cudaGetDeviceCount(int* count) {
-  *count = 1;
-  return success;
+  return give(count, 1);
 }
 LOCKSTEP_EXPORT Error cudaGetDevice(int* number) {
-  *number = 0;
-  return success;
+  return give(number, 0);
 }
 LOCKSTEP_EXPORT Error cudaSetDevice(int number) {
   return noted(number == 0 ? success : invalid_device);
@@ -87,8 +86,7 @@ LOCKSTEP_EXPORT Error cudaSetDeviceFlags(unsigned) {
   return success;
 }
 LOCKSTEP_EXPORT Error cudaGetDeviceFlags(unsigned* flags) {
-  *flags = 0;
-  return success;
+  return give(flags, 0);
 }
 LOCKSTEP_EXPORT Error cudaSetValidDevices(int*, int) {
   return success;
@@ -103,13 +101,11 @@ LOCKSTEP_EXPORT Error cudaDeviceSetSharedMemConfig(int) {
   return success;
 }
 LOCKSTEP_EXPORT Error cudaDeviceGetCacheConfig(int* preference) {
-  *preference = 0;
-  return success;
+  return give(preference, 0);
 }
 LOCKSTEP_EXPORT Error cudaDeviceGetSharedMemConfig(int* bank) {
   constexpr int four_bytes = 1;
-  *bank = four_bytes;
-  return success;
+  return give(bank, four_bytes);
 }
 LOCKSTEP_EXPORT Error cudaCtxResetPersistingL2Cache() {
   return success;
@@ -120,17 +116,16 @@ LOCKSTEP_EXPORT Error cudaDeviceSetLimit(int limit, std::size_t value) {
 }
 LOCKSTEP_EXPORT Error cudaDeviceGetLimit(std::size_t* value, int limit) {
   const auto found = limits().find(limit);
-  if (found == limits().end()) return noted(invalid_value);
-  *value = found->second;
-  return success;
+  return found == limits().end() ? noted(invalid_value) : give(value, found->second);
 }
 LOCKSTEP_EXPORT Error cudaDeviceGetPCIBusId(char* text, int bytes, int number) {
-  if (number != 0 || bytes <= static_cast<int>(std::strlen(bus_place)))
+  if (!text || number != 0 || bytes <= static_cast<int>(std::strlen(bus_place)))
     return noted(number != 0 ? invalid_device : invalid_value);
   std::strcpy(text, bus_place);
   return success;
 }
 LOCKSTEP_EXPORT Error cudaDeviceGetByPCIBusId(int* number, const char* text) {
+  if (!number || !text) return noted(invalid_value);
   *number = 0;
   return noted(std::strcmp(text, bus_place) == 0 ? success : invalid_device);
 }
@@ -147,19 +142,16 @@ LOCKSTEP_EXPORT Error cudaDeviceGetStreamPriorityRange(int* least, int* greatest
   return success;
 }
 LOCKSTEP_EXPORT Error cudaDeviceCanAccessPeer(int* can, int, int) {
-  *can = 0;
-  return success;
+  return give(can, 0);
 }
 LOCKSTEP_EXPORT Error cudaDeviceEnablePeerAccess(int, unsigned) {
   return noted(peer_access_unsupported);
 }
 LOCKSTEP_EXPORT Error cudaDriverGetVersion(int* version) {
-  *version = driver_version;
-  return success;
+  return give(version, driver_version);
 }
 LOCKSTEP_EXPORT Error cudaRuntimeGetVersion(int* version) {
-  *version = driver_version;
-  return success;
+  return give(version, driver_version);
 }
 LOCKSTEP_EXPORT Error cudaProfilerStart() {
   return success;
@@ -171,8 +163,7 @@ LOCKSTEP_EXPORT Error cudaDeviceGetAttribute(int* value, int attribute, int numb
   if (number != 0) return noted(invalid_device);
   const auto known = attributes();
   const auto found = known.find(attribute);
-  *value = found == known.end() ? 0 : static_cast<int>(found->second);
-  return success;
+  return give(value, found == known.end() ? 0 : found->second);
 }
 
 }  // namespace lockstep::capture

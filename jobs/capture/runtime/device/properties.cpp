@@ -25,7 +25,7 @@ constexpr std::size_t structure_bytes = 1008;
 std::vector<Property> properties() {
   const DeviceDescription& d = device();
   return {{288, 8, d.memory_bytes},
-          {296, 8, d.shared_bytes_per_block},
+          {296, 8, d.shared_bytes_unasked},
           {304, 4, d.registers_per_sm},
           {308, 4, warp},
           {312, 8, 0x7fffffff},
@@ -59,6 +59,7 @@ std::vector<Property> properties() {
           {668, 4, 1},
           {672, 8, d.shared_bytes_per_block},
           {688, 4, d.blocks_per_sm},
+          {696, 8, d.shared_bytes_reserved},
           {720, 4, 1}};
 }
 #define LOCKSTEP_PROPERTIES cudaGetDeviceProperties
@@ -68,7 +69,7 @@ constexpr std::size_t structure_bytes = LOCKSTEP_CUDA_MAJOR >= 12 ? 1032 : 728;
 std::vector<Property> properties() {
   const DeviceDescription& d = device();
   return {{288, 8, d.memory_bytes},
-          {296, 8, d.shared_bytes_per_block},
+          {296, 8, d.shared_bytes_unasked},
           {304, 4, d.registers_per_sm},
           {308, 4, warp},
           {312, 8, 0x7fffffff},
@@ -105,6 +106,7 @@ std::vector<Property> properties() {
           {688, 4, 1},
           {696, 8, d.shared_bytes_per_block},
           {712, 4, d.blocks_per_sm},
+          {720, 8, d.shared_bytes_reserved},
           {728, 4, 1}};  // behind the end of version 11's
 }
 #if LOCKSTEP_CUDA_MAJOR >= 12
@@ -118,6 +120,7 @@ std::vector<Property> properties() {
 
 LOCKSTEP_EXPORT Error LOCKSTEP_PROPERTIES(void* to, int number) {
   if (number != 0) return noted(invalid_device);
+  if (!to) return noted(invalid_value);
   std::memset(to, 0, structure_bytes);
   std::memcpy(to, device().name, sizeof device().name);
   for (const Property& property : properties())

@@ -3,15 +3,16 @@
 /// Simplified: contexts share all memory and modules, as they have one device; what they are told
 /// apart by is who is current in a thread.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "jobs/capture/runtime/driver/driver.hpp"
+#include "jobs/capture/runtime/loaded_file.hpp"
 
 namespace lockstep::capture {
 LOCKSTEP_EXPORT Error cudaDeviceGetAttribute(int* value, int attribute, int number);
-}
+LOCKSTEP_EXPORT Error cudaDeviceSynchronize();
+}  // namespace lockstep::capture
 
 namespace lockstep::capture::driver {
 namespace {
@@ -32,8 +33,8 @@ LOCKSTEP_DRIVER Error cuInit(unsigned flags) {
   return flags == 0 ? success : invalid_value;
 }
 LOCKSTEP_DRIVER Error cuDeviceGet(int* device, int number) {
-  *device = 0;
-  return number == 0 ? success : invalid_device;
+  if (number != 0) return invalid_device;
+  return apart([&] { return give(device, 0); });
 }
 LOCKSTEP_DRIVER Error cuDeviceGetName(char* name, int bytes, int) {
   if (!name || bytes <= 0) return invalid_value;
@@ -42,23 +43,25 @@ LOCKSTEP_DRIVER Error cuDeviceGetName(char* name, int bytes, int) {
   return success;
 }
 LOCKSTEP_DRIVER Error cuDeviceGetUuid_v2(unsigned char* uuid, int) {
+  if (!uuid) return invalid_value;
   std::memset(uuid, 0, 16);
   return success;
 }
 LOCKSTEP_DRIVER Error cuDeviceTotalMem_v2(std::size_t* bytes, int) {
-  *bytes = Connection::get().device().memory_bytes;
-  return success;
+  return apart([&] { return give(bytes, Connection::get().device().memory_bytes); });
 }
 LOCKSTEP_DRIVER Error cuDeviceGetAttribute(int* value, int attribute, int device) {
   return apart([&] { return cudaDeviceGetAttribute(value, attribute, device); });
 }
 LOCKSTEP_DRIVER Error cuDeviceComputeCapability(int* major, int* minor, int) {
+  if (!major || !minor) return invalid_value;
   *major = static_cast<int>(Connection::get().device().major);
   *minor = static_cast<int>(Connection::get().device().minor);
   return success;
 }
 LOCKSTEP_DRIVER Error cuDevicePrimaryCtxRetain(Context** context, int device) {
   if (device != 0) return invalid_device;
+  if (!context) return invalid_value;
   ++primary_users;
   *context = &primary;
   return success;
@@ -73,6 +76,7 @@ LOCKSTEP_DRIVER Error cuDevicePrimaryCtxSetFlags_v2(int, unsigned flags) {
   return success;
 }
 LOCKSTEP_DRIVER Error cuDevicePrimaryCtxGetState(int, unsigned* flags, int* is_active) {
+  if (!flags || !is_active) return invalid_value;
   *flags = primary.flags;
   *is_active = primary_users > 0 ? 1 : 0;
   return success;
@@ -84,9 +88,15 @@ LOCKSTEP_DRIVER Error cuDevicePrimaryCtxReset_v2(int) {
 
 LOCKSTEP_DRIVER Error cuCtxCreate_v2(Context** context, unsigned flags, int device) {
   if (device != 0) return invalid_device;
+  if (!context) return invalid_value;
   *context = new Context{flags};
   contexts.push_back(*context);
   return success;
+}
+/// With parameters of affinity in between.
+LOCKSTEP_DRIVER Error cuCtxCreate_v3(Context** context, const void*, int, unsigned flags,
+                                     int device) {
+  return cuCtxCreate_v2(context, flags, device);
 }
 LOCKSTEP_DRIVER Error cuCtxCreate_v4(Context** context, const void*, unsigned flags, int device) {
   return cuCtxCreate_v2(context, flags, device);
@@ -113,31 +123,55 @@ LOCKSTEP_DRIVER Error cuCtxSetCurrent(Context* context) {
   return success;
 }
 LOCKSTEP_DRIVER Error cuCtxGetCurrent(Context** context) {
+  if (!context) return invalid_value;
   *context = contexts.empty() ? nullptr : contexts.back();
   return success;
 }
 LOCKSTEP_DRIVER Error cuCtxGetDevice(int* device) {
+  if (!device) return invalid_value;
   *device = 0;
   return contexts.empty() ? no_context : Error{success};
 }
+/// Of a context that need not be current.
+LOCKSTEP_DRIVER Error cuCtxGetDevice_v2(int* device, Context*) {
+  return apart([&] { return give(device, 0); });
+}
 LOCKSTEP_DRIVER Error cuCtxGetFlags(unsigned* flags) {
   if (contexts.empty()) return no_context;
+  if (!flags) return invalid_value;
   *flags = contexts.back()->flags;
   return success;
 }
 LOCKSTEP_DRIVER Error cuCtxGetApiVersion(Context*, unsigned* version) {
-  *version = LOCKSTEP_CUDA_MAJOR * 1000;
-  return success;
+  return apart([&] { return give(version, LOCKSTEP_CUDA_MAJOR * 1000); });
 }
 LOCKSTEP_DRIVER Error cuStreamGetCtx(StreamHandle, Context** context) {
+  if (!context) return invalid_value;
   *context = contexts.empty() ? &primary : contexts.back();
   return success;
 }
 
-/// Tables that only a CUDA runtime knows of: there is one inside of the program, and what it does
-/// cannot be followed.  `lockstep capture` says how to build the program.
-LOCKSTEP_DRIVER Error cuGetExportTable(const void**, const void*) {
-  std::_Exit(1);
+LOCKSTEP_DRIVER Error cuStreamGetCtx_v2(StreamHandle stream, Context** context, void** green) {
+  if (green) *green = nullptr;
+  return cuStreamGetCtx(stream, context);
+}
+LOCKSTEP_DRIVER Error cuCtxSynchronize_v2(Context*) {
+  return apart([] { return cudaDeviceSynchronize(); });
+}
+
+/// Tables that are not documented, of which there is none here.  NVRTC goes on without the one that
+/// it asks for.  Others are of CUDA runtimes inside of the program or of a library, and of
+/// libraries that go around the runtime: what they do cannot be followed.  `lockstep capture` says
+/// so.
+LOCKSTEP_DRIVER Error cuGetExportTable(const void** table, const void* id) {
+  constexpr unsigned char of_nvrtc[] = {0xda, 0x91, 0x51, 0xd3, 0x3a, 0xe6, 0xcc, 0x41,
+                                        0xa5, 0xc0, 0x4f, 0x26, 0xd5, 0x33, 0xe3, 0x28};
+  if (!table || !id) return invalid_value;
+  *table = nullptr;
+  if (std::memcmp(id, of_nvrtc, sizeof of_nvrtc) == 0) return not_found;
+  const LoadedFile file = file_around(__builtin_return_address(0));
+  Connection::get().ask(Operation::other_runtime, {file.is_program ? 1u : 0u}, bytes_of(file.name));
+  return not_found;
 }
 
 }  // namespace lockstep::capture::driver

@@ -6,6 +6,7 @@
 
 // NOLINTBEGIN(cppcoreguidelines-macro-usage): names that are declared, defined and listed
 #define LOCKSTEP_OWN(name) extern "C" __attribute__((visibility("hidden"))) void name();
+#define LOCKSTEP_OLD(name, newer)
 #define LOCKSTEP_OF_RUNTIME(name, runtime) extern "C" void runtime();
 #define LOCKSTEP_NOT_THERE(name)                                                                   \
   static lockstep::capture::Error refuse_##name() {                                                \
@@ -13,6 +14,7 @@
   }
 #include "jobs/capture/runtime/driver/entries.def"
 #undef LOCKSTEP_OWN
+#undef LOCKSTEP_OLD
 #undef LOCKSTEP_OF_RUNTIME
 #undef LOCKSTEP_NOT_THERE
 
@@ -25,6 +27,7 @@ struct Entry {
 };
 
 #define LOCKSTEP_OWN(name) {#name, reinterpret_cast<void*>(&(name))},
+#define LOCKSTEP_OLD(name, newer) {#name, reinterpret_cast<void*>(&(newer))},
 #define LOCKSTEP_OF_RUNTIME(name, runtime) {#name, reinterpret_cast<void*>(&(runtime))},
 #define LOCKSTEP_NOT_THERE(name) {#name, reinterpret_cast<void*>(&refuse_##name)},
 const Entry entries[] = {

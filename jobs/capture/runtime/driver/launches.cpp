@@ -56,6 +56,7 @@ LOCKSTEP_DRIVER Error cuLaunchCooperativeKernel(const void* function, unsigned b
 }
 LOCKSTEP_DRIVER Error cuLaunchKernelEx(const DriverLaunchConfiguration* how, const void* function,
                                        void** arguments, void** packed) {
+  if (!how) return invalid_value;
   return launch_apart(function, {how->blocks, how->threads, how->shared_bytes, how->stream},
                       arguments, packed, is_cooperative(how->attributes, how->attribute_count));
 }
@@ -74,6 +75,7 @@ LOCKSTEP_DRIVER Error cuFuncGetAttribute(int* value, int attribute, const void* 
                         attributes.maximum_dynamic_shared_bytes,
                         attributes.preferred_carveout};
   if (attribute < 0 || attribute >= static_cast<int>(std::size(values))) return invalid_value;
+  if (!value) return invalid_value;
   *value = values[attribute];
   return success;
 }
@@ -82,6 +84,7 @@ LOCKSTEP_DRIVER Error cuOccupancyMaxPotentialBlockSize(int* grid, int* block, co
                                                        std::size_t (*shared_bytes_of)(int),
                                                        std::size_t shared_bytes, int limit) {
   int most = 0, least_step = 0;
+  if (!grid || !block) return invalid_value;
   if (const Error error = cuFuncGetAttribute(&most, 0, function); error != success) return error;
   constexpr int warp = 32;
   if (limit > 0 && limit < most) most = limit;

@@ -1,10 +1,13 @@
 /// libcuda.so.1: each entry goes on to the one of its name in the runtime's library, the one that
 /// the program has already, else that of the newest version.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+
+#include "jobs/capture/protocol.hpp"
 
 // NOLINTBEGIN(cppcoreguidelines-macro-usage): symbols and the places that they jump to
 #define LOCKSTEP_ENTRY(name)                                                    \
@@ -13,10 +16,12 @@
   __asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name         \
           ":\n\tjmp *lockstep_place_" #name "(%rip)\n.size " #name ", .-" #name "\n");
 #define LOCKSTEP_OWN(name) LOCKSTEP_ENTRY(name)
+#define LOCKSTEP_OLD(name, newer) LOCKSTEP_ENTRY(name)
 #define LOCKSTEP_OF_RUNTIME(name, runtime) LOCKSTEP_ENTRY(name)
 #define LOCKSTEP_NOT_THERE(name) LOCKSTEP_ENTRY(name)
 #include "jobs/capture/runtime/driver/entries.def"
 #undef LOCKSTEP_OWN
+#undef LOCKSTEP_OLD
 #undef LOCKSTEP_OF_RUNTIME
 #undef LOCKSTEP_NOT_THERE
 
@@ -40,9 +45,21 @@ Finder finder() {
   return reinterpret_cast<Finder>(found);
 }
 
+/// A program that loads the driver's library and then asks nothing of it is told apart from one
+/// that has nothing to do with CUDA.
+void leave_mark() {
+  int socket = -1, memory = -1;
+  const char* channel = std::getenv(lockstep::capture::channel_variable);
+  if (!channel || std::sscanf(channel, "%d,%d", &socket, &memory) != 2) return;
+  const char mark = 1;
+  [[maybe_unused]] const ssize_t told = ::pwrite(memory, &mark, 1, lockstep::capture::driver_mark);
+}
+
 __attribute__((constructor)) void find_places() {
+  leave_mark();
   const Finder find = finder();
 #define LOCKSTEP_OWN(name) lockstep_place_##name = find(#name);
+#define LOCKSTEP_OLD(name, newer) LOCKSTEP_OWN(name)
 #define LOCKSTEP_OF_RUNTIME(name, runtime) LOCKSTEP_OWN(name)
 #define LOCKSTEP_NOT_THERE(name) LOCKSTEP_OWN(name)
 #include "jobs/capture/runtime/driver/entries.def"

@@ -7,6 +7,7 @@
 #include "jobs/capture/runtime/copies.hpp"
 #include "jobs/capture/runtime/driver/driver.hpp"
 #include "jobs/capture/runtime/graphs/graphs.hpp"
+#include "jobs/capture/runtime/graphs/memory_nodes.hpp"
 #include "jobs/capture/runtime/streams.hpp"
 #include "jobs/capture/runtime/textures/arrays.hpp"
 
@@ -58,7 +59,15 @@ std::size_t pitch_of(const End& end, std::size_t width_bytes) {
   return end.pitch != 0 ? end.pitch : width_bytes;
 }
 
+/// Whether it says what memory it is.
+template <class End>
+bool is_end(const End& end) {
+  return end.type >= host_memory && end.type <= unified_memory &&
+         (end.type != array_memory || end.array);
+}
+
 Error copy_area(const Copy2D& copy, const Order& order) {
+  if (!is_end(copy.source) || !is_end(copy.target)) return invalid_value;
   const std::size_t to_pitch = pitch_of(copy.target, copy.width_bytes),
                     from_pitch = pitch_of(copy.source, copy.width_bytes);
   const auto begin = [](const End2D& end, std::size_t pitch) {
@@ -76,6 +85,7 @@ PitchedPointer place_of(const End3D& end, const DriverCopy3D& copy) {
 }
 
 Error copy_box(const DriverCopy3D& copy, const Order& order) {
+  if (!is_end(copy.source) || !is_end(copy.target)) return invalid_value;
   Copy3D as_runtime;
   as_runtime.source = place_of(copy.source, copy);
   as_runtime.source_position = {copy.source.x_bytes, copy.source.y, copy.source.z};
@@ -135,17 +145,19 @@ LOCKSTEP_DRIVER Error cuMemAlloc_v2(void** to, std::size_t bytes) {
 LOCKSTEP_DRIVER Error cuMemAllocPitch_v2(void** to, std::size_t* pitch, std::size_t width,
                                          std::size_t height, unsigned) {
   constexpr std::size_t alignment = 512;
+  if (!pitch) return invalid_value;
   *pitch = (width + alignment - 1) / alignment * alignment;
   return cuMemAlloc_v2(to, *pitch * height);
 }
-LOCKSTEP_DRIVER Error cuMemAllocAsync(void** to, std::size_t bytes, StreamHandle) {
-  return cuMemAlloc_v2(to, bytes);
+LOCKSTEP_DRIVER Error cuMemAllocAsync(void** to, std::size_t bytes, StreamHandle stream) {
+  if (bytes == 0) return invalid_value;
+  return apart([&] { return allocate_in(stream, to, bytes); });
 }
 LOCKSTEP_DRIVER Error cuMemFree_v2(void* memory) {
-  return apart([&] { return release(memory); });
+  return apart([&] { return release(memory, Releaser::device); });
 }
-LOCKSTEP_DRIVER Error cuMemFreeAsync(void* memory, StreamHandle) {
-  return cuMemFree_v2(memory);
+LOCKSTEP_DRIVER Error cuMemFreeAsync(void* memory, StreamHandle stream) {
+  return apart([&] { return release_in(stream, memory); });
 }
 LOCKSTEP_DRIVER Error cuMemGetAddressRange_v2(DeviceAddress* base, std::size_t* bytes,
                                               void* memory) {
@@ -199,21 +211,35 @@ LOCKSTEP_DRIVER Error cuMemcpyDtoDAsync_v2(void* to, const void* from, std::size
                                            StreamHandle stream) {
   return copy(to, from, bytes, stream);
 }
+LOCKSTEP_DRIVER Error cuMemcpyBatchAsync_v2(void* const* to, const void* const* from,
+                                            const std::size_t* bytes, std::size_t count,
+                                            const void*, const std::size_t*, std::size_t,
+                                            StreamHandle stream) {
+  return apart([&] { return copy_batch(to, from, bytes, count, nullptr, stream); });
+}
+LOCKSTEP_DRIVER Error cuMemcpyBatchAsync(void* const* to, const void* const* from,
+                                         const std::size_t* bytes, std::size_t count, const void*,
+                                         const std::size_t*, std::size_t, std::size_t* failed,
+                                         StreamHandle stream) {
+  return apart([&] { return copy_batch(to, from, bytes, count, failed, stream); });
+}
 LOCKSTEP_DRIVER Error cuMemcpy2D_v2(const Copy2D* area) {
-  return copy_area(*area, {});
+  return area ? copy_area(*area, {}) : Error{invalid_value};
 }
 LOCKSTEP_DRIVER Error cuMemcpy2DUnaligned_v2(const Copy2D* area) {
-  return copy_area(*area, {});
+  return area ? copy_area(*area, {}) : Error{invalid_value};
 }
 LOCKSTEP_DRIVER Error cuMemcpy2DAsync_v2(const Copy2D* area, StreamHandle stream) {
+  if (!area) return invalid_value;
   return apart([&] {
     return in_stream(stream, [area = *area, stream] { return copy_area(area, in(stream)); });
   });
 }
 LOCKSTEP_DRIVER Error cuMemcpy3D_v2(const DriverCopy3D* box) {
-  return copy_box(*box, {});
+  return box ? copy_box(*box, {}) : Error{invalid_value};
 }
 LOCKSTEP_DRIVER Error cuMemcpy3DAsync_v2(const DriverCopy3D* box, StreamHandle stream) {
+  if (!box) return invalid_value;
   return apart([&] {
     return in_stream(stream, [box = *box, stream] { return copy_box(box, in(stream)); });
   });
@@ -256,7 +282,7 @@ LOCKSTEP_DRIVER Error cuMemsetD2D32_v2(DeviceAddress to, std::size_t pitch, std:
 /// By number of the attribute.
 LOCKSTEP_DRIVER Error cuPointerGetAttribute(void* to, int attribute, void* memory) {
   const auto found = AddressBook::get().find(memory);
-  if (!found) return invalid_value;
+  if (!found || !to) return invalid_value;
   const auto address = reinterpret_cast<DeviceAddress>(memory);
   const auto give = [&](auto value) -> Error {
     std::memcpy(to, &value, sizeof value);

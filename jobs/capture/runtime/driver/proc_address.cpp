@@ -11,10 +11,11 @@ struct Since {
   const char* name;
   int version;
 };
-constexpr Since newer[] = {{"cuCtxCreate_v4", 12050},
-                           {"cuMemPrefetchAsync_v2", 12020},
-                           {"cuMemAdvise_v2", 12020},
-                           {"cuGetProcAddress_v2", 12000}};
+constexpr Since newer[] = {{"cuCtxCreate_v3", 11040},       {"cuCtxCreate_v4", 12050},
+                           {"cuCtxGetDevice_v2", 13000},    {"cuCtxSynchronize_v2", 13000},
+                           {"cuGraphExecUpdate_v2", 12000}, {"cuMemcpyBatchAsync_v2", 13000},
+                           {"cuStreamGetCtx_v2", 12050},    {"cuMemPrefetchAsync_v2", 12020},
+                           {"cuMemAdvise_v2", 12020},       {"cuGetProcAddress_v2", 12000}};
 
 void* exactly(const std::string& name, int version) {
   for (const Since& since : newer)

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/streams.hpp"
 
 namespace lockstep::capture {
 namespace {
@@ -16,14 +17,6 @@ namespace {
 std::mutex captured_mutex;
 std::map<StreamHandle, Graph*> captured;
 thread_local std::optional<StreamHandle> launching;
-
-/// At the end of what was captured.
-void keep(Graph& graph, std::unique_ptr<GraphNode> node) {
-  const std::lock_guard lock(captured_mutex);
-  if (!graph.nodes.empty()) node->after = {graph.nodes.back().get()};
-  node->graph = &graph;
-  graph.nodes.push_back(std::move(node));
-}
 
 Error do_node(const GraphNode& node);
 
@@ -40,19 +33,39 @@ Error do_node(const GraphNode& node) {
   return node.action ? node.action() : success;
 }
 
-Error instantiate(Graph** executable, const Graph* graph) {
+Error instantiate(Graph** executable, const Graph* graph, unsigned long long flags = 0) {
   if (!executable || !graph) return noted(invalid_value);
   if (in_order(*graph).size() != graph->nodes.size()) return noted(invalid_value);  // a circle
   *executable = copy_of(*graph).release();
+  (*executable)->flags = flags;
   return success;
 }
 
 Error destroy(Graph* graph) {
+  if (!graph) return noted(invalid_value);
   delete graph;
   return success;
 }
 
 }  // namespace
+
+void keep(Graph& graph, std::unique_ptr<GraphNode> node) {
+  const std::lock_guard lock(captured_mutex);
+  if (!graph.nodes.empty()) node->after = {graph.nodes.back().get()};
+  node->graph = &graph;
+  graph.nodes.push_back(std::move(node));
+}
+
+Error add_node(GraphNode** place, Graph* graph, GraphNode* const* before, std::size_t count,
+               const std::function<Error(GraphNode&)>& set) {
+  if (!place || !graph || (count > 0 && !before)) return noted(invalid_value);
+  auto node = std::make_unique<GraphNode>();
+  node->after.assign(before, before + count);
+  node->graph = graph;
+  if (const Error error = set(*node); error != success) return noted(error);
+  *place = graph->nodes.emplace_back(std::move(node)).get();
+  return success;
+}
 
 std::unique_ptr<Graph> copy_of(const Graph& graph) {
   auto copy = std::make_unique<Graph>();
@@ -111,6 +124,7 @@ const StreamHandle* launching_stream() {
 }
 
 Error in_stream(StreamHandle stream, Action action, GraphNode::Type type) {
+  if (!is_stream(stream)) return noted(invalid_handle);
   Graph* graph = graph_of(stream);
   if (!graph) return noted(action());
   auto node = std::make_unique<GraphNode>();
@@ -121,6 +135,7 @@ Error in_stream(StreamHandle stream, Action action, GraphNode::Type type) {
 }
 
 Error in_stream(StreamHandle stream, std::shared_ptr<KernelCall> call) {
+  if (!is_stream(stream)) return noted(invalid_handle);
   Graph* graph = graph_of(stream);
   if (!graph) return noted(run(*call));
   auto node = std::make_unique<GraphNode>();
@@ -131,7 +146,7 @@ Error in_stream(StreamHandle stream, std::shared_ptr<KernelCall> call) {
 }
 
 LOCKSTEP_EXPORT Error cudaStreamBeginCapture(StreamHandle stream, int) {
-  if (!stream || graph_of(stream)) return noted(invalid_value);
+  if (!stream || !is_stream(stream) || graph_of(stream)) return noted(invalid_value);
   join(stream, new Graph);
   return success;
 }
@@ -144,25 +159,25 @@ LOCKSTEP_EXPORT Error cudaStreamBeginCaptureToGraph(StreamHandle stream, Graph* 
 }
 LOCKSTEP_EXPORT Error cudaStreamEndCapture(StreamHandle stream, Graph** graph) {
   Graph* const done = graph_of(stream);
-  if (!done) return noted(invalid_value);
+  if (!done || !graph) return noted(invalid_value);
   const std::lock_guard lock(captured_mutex);
   std::erase_if(captured, [&](const auto& entry) { return entry.second == done; });
   *graph = done;
   return success;
 }
 LOCKSTEP_EXPORT Error cudaStreamIsCapturing(StreamHandle stream, int* status) {
-  *status = graph_of(stream) ? 1 : 0;
-  return success;
+  return give(status, graph_of(stream) ? 1 : 0);
 }
 LOCKSTEP_EXPORT Error cudaThreadExchangeStreamCaptureMode(int* mode) {
   static thread_local int kept = 0;
+  if (!mode) return noted(invalid_value);
   std::swap(kept, *mode);
   return success;
 }
 #if LOCKSTEP_CUDA_MAJOR >= 12
 LOCKSTEP_EXPORT Error cudaGraphInstantiate(Graph** executable, const Graph* graph,
-                                           unsigned long long) {
-  return instantiate(executable, graph);
+                                           unsigned long long flags) {
+  return instantiate(executable, graph, flags);
 }
 #else
 /// Nodes that cannot be made ready would be told of in the last three.
@@ -172,20 +187,18 @@ LOCKSTEP_EXPORT Error cudaGraphInstantiate(Graph** executable, const Graph* grap
 }
 #endif
 LOCKSTEP_EXPORT Error cudaGraphInstantiateWithFlags(Graph** executable, const Graph* graph,
-                                                    unsigned long long) {
-  return instantiate(executable, graph);
+                                                    unsigned long long flags) {
+  return instantiate(executable, graph, flags);
 }
-/// `parameters`: a stream to upload in, which is nothing here, and places for errors.
+/// `flags` stand first among the parameters; then a stream to upload in, which is nothing here, and
+/// places for errors.
 LOCKSTEP_EXPORT Error cudaGraphInstantiateWithParams(Graph** executable, const Graph* graph,
-                                                     void*) {
-  return instantiate(executable, graph);
+                                                     const unsigned long long* flags) {
+  return flags ? instantiate(executable, graph, *flags) : noted(invalid_value);
 }
-LOCKSTEP_EXPORT Error cudaGraphExecGetFlags(const Graph*, unsigned long long* flags) {
-  *flags = 0;
-  return success;
+LOCKSTEP_EXPORT Error cudaGraphExecGetFlags(const Graph* executable, unsigned long long* flags) {
+  return executable ? give(flags, executable->flags) : noted(invalid_value);
 }
-namespace {
-
 Error update(Graph* executable, const Graph* graph, GraphUpdateResult* result) {
   constexpr int topology_changed = 2, type_changed = 3;
   if (!executable || !graph) return noted(invalid_value);
@@ -202,8 +215,6 @@ Error update(Graph* executable, const Graph* graph, GraphUpdateResult* result) {
   for (const auto& node : executable->nodes) node->graph = executable;
   return success;
 }
-
-}  // namespace
 
 /// The same nodes with other parameters; what else differs makes a program instantiate anew.
 #if LOCKSTEP_CUDA_MAJOR >= 12
@@ -225,7 +236,10 @@ LOCKSTEP_EXPORT Error cudaGraphUpload(Graph*, StreamHandle) {
   return success;
 }
 LOCKSTEP_EXPORT Error cudaGraphLaunch(const Graph* graph, StreamHandle stream) {
+  constexpr unsigned long long free_left_over_flag = 1;
   if (!graph) return noted(invalid_value);
+  if (!is_stream(stream)) return noted(invalid_handle);
+  if ((graph->flags & free_left_over_flag) != 0) free_left_over(*graph);
   launching = stream;
   const Error error = do_all(*graph);
   launching.reset();

@@ -16,27 +16,51 @@ namespace lockstep::capture {
 
 using Action = std::function<Error()>;
 struct Graph;
+struct GraphMemory;
 
 struct GraphNode {
   /// Numbers of cudaGraphNodeType.
-  enum class Type : int { kernel, copy, fill, host, child, empty, wait_event, record_event };
+  enum class Type : int {
+    kernel,
+    copy,
+    fill,
+    host,
+    child,
+    empty,
+    wait_event,
+    record_event,
+    allocate = 10,
+    free
+  };
   Type type = Type::empty;
   Action action;                     ///< of what is no kernel and no child
   std::shared_ptr<KernelCall> call;  ///< of a kernel
   std::shared_ptr<Graph> child;
-  std::vector<GraphNode*> after;  ///< what it waits for
-  Graph* graph = nullptr;         ///< that it belongs to
-  GraphNode* origin = nullptr;    ///< of a copy
+  std::shared_ptr<GraphMemory> memory;  ///< of what allocates or frees
+  std::vector<GraphNode*> after;        ///< what it waits for
+  Graph* graph = nullptr;               ///< that it belongs to
+  GraphNode* origin = nullptr;          ///< of a copy
   bool is_enabled = true;
   std::vector<void*> arguments;  ///< pointers to a kernel's, for who asks
 };
 
 struct Graph {
   std::vector<std::unique_ptr<GraphNode>> nodes;  ///< as they were made
+  unsigned long long flags = 0;                   ///< that it was made ready with
 };
+
+/// Adds what `set` makes of a new node, behind `count` others.
+Error add_node(GraphNode** place, Graph* graph, GraphNode* const* before, std::size_t count,
+               const std::function<Error(GraphNode&)>& set);
+/// Adds a captured node at the end.
+void keep(Graph& graph, std::unique_ptr<GraphNode> node);
+/// What a launch before has allocated and nobody has freed.
+void free_left_over(const Graph& graph);
 
 /// A graph of its own, with nodes whose origins are those of `graph`.
 std::unique_ptr<Graph> copy_of(const Graph& graph);
+/// Gives an executable the parameters of a graph with the same nodes.
+Error update(Graph* executable, const Graph* graph, GraphUpdateResult* result);
 /// Each behind those that it waits for, else as they were made; empty for a graph with a circle.
 std::vector<GraphNode*> in_order(const Graph& graph);
 /// The node of `graph` that is a copy of `origin`; null: none.

@@ -14,16 +14,11 @@ namespace {
 using Type = GraphNode::Type;
 using Before = GraphNode* const*;
 
-/// Adds what `set` makes of a new node.
-template <class Set>
-Error add(GraphNode** place, Graph* graph, Before before, std::size_t count, const Set& set) {
-  if (!place || !graph || (count > 0 && !before)) return noted(invalid_value);
-  auto node = std::make_unique<GraphNode>();
-  node->after.assign(before, before + count);
-  node->graph = graph;
-  if (const Error error = set(*node); error != success) return noted(error);
-  *place = graph->nodes.emplace_back(std::move(node)).get();
-  return success;
+/// Its parameters are what `make` takes; a program that gives none makes a mistake.
+template <class Parameters, class Make>
+Error add(GraphNode** place, Graph* graph, Before before, std::size_t count, const Parameters* p,
+          const Make& make) {
+  return p ? add_node(place, graph, before, count, make(*p)) : noted(invalid_value);
 }
 
 /// Changes a node, or its copy in an executable.
@@ -34,6 +29,14 @@ Error change(GraphNode* node, const Set& set) {
 template <class Set>
 Error change(Graph* executable, const GraphNode* node, const Set& set) {
   return change(executable && node ? find_copy(*executable, node) : nullptr, set);
+}
+template <class Parameters, class Make>
+Error change_to(GraphNode* node, const Parameters* p, const Make& make) {
+  return p ? change(node, make(*p)) : noted(invalid_value);
+}
+template <class Parameters, class Make>
+Error change_to(Graph* executable, const GraphNode* node, const Parameters* p, const Make& make) {
+  return p ? change(executable, node, make(*p)) : noted(invalid_value);
 }
 
 auto kernel(const KernelNodeParameters& p) {
@@ -107,62 +110,69 @@ LOCKSTEP_EXPORT Error cudaGraphCreate(Graph** graph, unsigned) {
 }
 LOCKSTEP_EXPORT Error cudaGraphAddKernelNode(GraphNode** node, Graph* graph, Before before,
                                              std::size_t count, const KernelNodeParameters* p) {
-  return add(node, graph, before, count, kernel(*p));
+  return add(node, graph, before, count, p, kernel);
 }
 LOCKSTEP_EXPORT Error cudaGraphAddMemcpyNode(GraphNode** node, Graph* graph, Before before,
                                              std::size_t count, const Copy3D* copy) {
-  return add(node, graph, before, count, volume(*copy));
+  return add(node, graph, before, count, copy, volume);
 }
 LOCKSTEP_EXPORT Error cudaGraphAddMemcpyNode1D(GraphNode** node, Graph* graph, Before before,
                                                std::size_t count, void* to, const void* from,
                                                std::size_t bytes, int kind) {
-  return add(node, graph, before, count, row(to, from, bytes, kind));
+  return add_node(node, graph, before, count, row(to, from, bytes, kind));
 }
 LOCKSTEP_EXPORT Error cudaGraphAddMemcpyNodeToSymbol(GraphNode** node, Graph* graph, Before before,
                                                      std::size_t count, const void* name,
                                                      const void* from, std::size_t bytes,
                                                      std::size_t offset, int kind) {
-  return add(node, graph, before, count,
-             symbol(name, const_cast<void*>(from), bytes, offset, true, kind));
+  return add_node(node, graph, before, count,
+                  symbol(name, const_cast<void*>(from), bytes, offset, true, kind));
 }
 LOCKSTEP_EXPORT Error cudaGraphAddMemcpyNodeFromSymbol(GraphNode** node, Graph* graph,
                                                        Before before, std::size_t count, void* to,
                                                        const void* name, std::size_t bytes,
                                                        std::size_t offset, int kind) {
-  return add(node, graph, before, count, symbol(name, to, bytes, offset, false, kind));
+  return add_node(node, graph, before, count, symbol(name, to, bytes, offset, false, kind));
 }
 LOCKSTEP_EXPORT Error cudaGraphAddMemsetNode(GraphNode** node, Graph* graph, Before before,
                                              std::size_t count, const FillNodeParameters* p) {
-  return add(node, graph, before, count, fill(*p));
+  return add(node, graph, before, count, p, fill);
 }
 LOCKSTEP_EXPORT Error cudaGraphAddHostNode(GraphNode** node, Graph* graph, Before before,
                                            std::size_t count, const HostNodeParameters* p) {
-  return add(node, graph, before, count, host(*p));
+  return add(node, graph, before, count, p, host);
 }
 LOCKSTEP_EXPORT Error cudaGraphAddChildGraphNode(GraphNode** node, Graph* graph, Before before,
                                                  std::size_t count, const Graph* inner) {
-  return add(node, graph, before, count, child(inner));
+  return add_node(node, graph, before, count, child(inner));
 }
 LOCKSTEP_EXPORT Error cudaGraphAddEmptyNode(GraphNode** node, Graph* graph, Before before,
                                             std::size_t count) {
-  return add(node, graph, before, count, action(Type::empty, {}));
+  return add_node(node, graph, before, count, action(Type::empty, {}));
 }
 LOCKSTEP_EXPORT Error cudaEventRecord(EventHandle event, StreamHandle stream);
 LOCKSTEP_EXPORT Error cudaGraphAddEventRecordNode(GraphNode** node, Graph* graph, Before before,
                                                   std::size_t count, EventHandle event) {
-  return add(node, graph, before, count,
-             action(Type::record_event, [event] { return cudaEventRecord(event, nullptr); }));
+  return add_node(node, graph, before, count,
+                  action(Type::record_event, [event] { return cudaEventRecord(event, nullptr); }));
 }
 LOCKSTEP_EXPORT Error cudaStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned flags);
 LOCKSTEP_EXPORT Error cudaGraphAddEventWaitNode(GraphNode** node, Graph* graph, Before before,
                                                 std::size_t count, EventHandle event) {
-  return add(node, graph, before, count,
-             action(Type::wait_event, [event] { return cudaStreamWaitEvent(nullptr, event, 0); }));
+  return add_node(node, graph, before, count, action(Type::wait_event, [event] {
+                    return cudaStreamWaitEvent(nullptr, event, 0);
+                  }));
 }
+
+LOCKSTEP_EXPORT Error cudaGraphAddMemAllocNode(GraphNode** node, Graph* graph, Before before,
+                                               std::size_t count, void* p);
+LOCKSTEP_EXPORT Error cudaGraphAddMemFreeNode(GraphNode** node, Graph* graph, Before before,
+                                              std::size_t count, void* pointer);
 
 /// A node of any type: its parameters are those of the entry for this type.
 static Error add_any(GraphNode** node, Graph* graph, Before before, std::size_t count,
-                     const AnyNodeParameters* p) {
+                     AnyNodeParameters* p) {
+  if (!p) return noted(invalid_value);
   const auto as = [&]<class T>(std::type_identity<T>, std::size_t offset) {
     T value;
     std::memcpy(&value, p->parameters + offset, sizeof value);  // NOLINT: a pointer is meant
@@ -171,17 +181,19 @@ static Error add_any(GraphNode** node, Graph* graph, Before before, std::size_t 
   constexpr std::size_t behind_flags = 16;
   switch (static_cast<Type>(p->type)) {
     case Type::kernel:
-      return add(node, graph, before, count,
-                 kernel(as(std::type_identity<KernelNodeParameters>{}, 0)));
+      return add_node(node, graph, before, count,
+                      kernel(as(std::type_identity<KernelNodeParameters>{}, 0)));
     case Type::copy:
-      return add(node, graph, before, count,
-                 volume(as(std::type_identity<Copy3D>{}, behind_flags)));
+      return add_node(node, graph, before, count,
+                      volume(as(std::type_identity<Copy3D>{}, behind_flags)));
     case Type::fill:
-      return add(node, graph, before, count, fill(as(std::type_identity<FillNodeParameters>{}, 0)));
+      return add_node(node, graph, before, count,
+                      fill(as(std::type_identity<FillNodeParameters>{}, 0)));
     case Type::host:
-      return add(node, graph, before, count, host(as(std::type_identity<HostNodeParameters>{}, 0)));
+      return add_node(node, graph, before, count,
+                      host(as(std::type_identity<HostNodeParameters>{}, 0)));
     case Type::child:
-      return add(node, graph, before, count, child(as(std::type_identity<const Graph*>{}, 0)));
+      return add_node(node, graph, before, count, child(as(std::type_identity<const Graph*>{}, 0)));
     case Type::empty:
       return cudaGraphAddEmptyNode(node, graph, before, count);
     case Type::wait_event:
@@ -190,30 +202,34 @@ static Error add_any(GraphNode** node, Graph* graph, Before before, std::size_t 
     case Type::record_event:
       return cudaGraphAddEventRecordNode(node, graph, before, count,
                                          as(std::type_identity<EventHandle>{}, 0));
+    case Type::allocate:
+      return cudaGraphAddMemAllocNode(node, graph, before, count, p->parameters);
+    case Type::free:
+      return cudaGraphAddMemFreeNode(node, graph, before, count,
+                                     as(std::type_identity<void*>{}, 0));
   }
   return unsupported("cudaGraphAddNode of this type");
 }
 
 #if LOCKSTEP_CUDA_MAJOR >= 13
 LOCKSTEP_EXPORT Error cudaGraphAddNode(GraphNode** node, Graph* graph, Before before, const void*,
-                                       std::size_t count, const AnyNodeParameters* p) {
+                                       std::size_t count, AnyNodeParameters* p) {
   return add_any(node, graph, before, count, p);
 }
 #else
 LOCKSTEP_EXPORT Error cudaGraphAddNode(GraphNode** node, Graph* graph, Before before,
-                                       std::size_t count, const AnyNodeParameters* p) {
+                                       std::size_t count, AnyNodeParameters* p) {
   return add_any(node, graph, before, count, p);
 }
 LOCKSTEP_EXPORT Error cudaGraphAddNode_v2(GraphNode** node, Graph* graph, Before before,
-                                          const void*, std::size_t count,
-                                          const AnyNodeParameters* p) {
+                                          const void*, std::size_t count, AnyNodeParameters* p) {
   return add_any(node, graph, before, count, p);
 }
 #endif
 
 LOCKSTEP_EXPORT Error cudaGraphKernelNodeGetParams(GraphNode* node, KernelNodeParameters* p) {
   return change(node, [p](GraphNode& of) -> Error {
-    if (!of.call) return invalid_value;
+    if (!of.call || !p) return invalid_value;
     of.arguments.clear();
     for (const std::size_t offset : of.call->offsets)
       of.arguments.push_back(of.call->parameters.data() + offset);
@@ -224,34 +240,35 @@ LOCKSTEP_EXPORT Error cudaGraphKernelNodeGetParams(GraphNode* node, KernelNodePa
   });
 }
 LOCKSTEP_EXPORT Error cudaGraphKernelNodeSetParams(GraphNode* node, const KernelNodeParameters* p) {
-  return change(node, kernel(*p));
+  return change_to(node, p, kernel);
 }
 LOCKSTEP_EXPORT Error cudaGraphMemcpyNodeSetParams(GraphNode* node, const Copy3D* copy) {
-  return change(node, volume(*copy));
+  return change_to(node, copy, volume);
 }
 LOCKSTEP_EXPORT Error cudaGraphMemcpyNodeSetParams1D(GraphNode* node, void* to, const void* from,
                                                      std::size_t bytes, int kind) {
   return change(node, row(to, from, bytes, kind));
 }
 LOCKSTEP_EXPORT Error cudaGraphMemsetNodeSetParams(GraphNode* node, const FillNodeParameters* p) {
-  return change(node, fill(*p));
+  return change_to(node, p, fill);
 }
 LOCKSTEP_EXPORT Error cudaGraphHostNodeSetParams(GraphNode* node, const HostNodeParameters* p) {
-  return change(node, host(*p));
+  return change_to(node, p, host);
 }
 LOCKSTEP_EXPORT Error cudaGraphChildGraphNodeGetGraph(GraphNode* node, Graph** graph) {
   return change(node, [graph](GraphNode& of) -> Error {
+    if (!graph) return invalid_value;
     *graph = of.child.get();
     return of.child ? success : invalid_value;
   });
 }
 LOCKSTEP_EXPORT Error cudaGraphExecKernelNodeSetParams(Graph* executable, GraphNode* node,
                                                        const KernelNodeParameters* p) {
-  return change(executable, node, kernel(*p));
+  return change_to(executable, node, p, kernel);
 }
 LOCKSTEP_EXPORT Error cudaGraphExecMemcpyNodeSetParams(Graph* executable, GraphNode* node,
                                                        const Copy3D* copy) {
-  return change(executable, node, volume(*copy));
+  return change_to(executable, node, copy, volume);
 }
 LOCKSTEP_EXPORT Error cudaGraphExecMemcpyNodeSetParams1D(Graph* executable, GraphNode* node,
                                                          void* to, const void* from,
@@ -260,11 +277,11 @@ LOCKSTEP_EXPORT Error cudaGraphExecMemcpyNodeSetParams1D(Graph* executable, Grap
 }
 LOCKSTEP_EXPORT Error cudaGraphExecMemsetNodeSetParams(Graph* executable, GraphNode* node,
                                                        const FillNodeParameters* p) {
-  return change(executable, node, fill(*p));
+  return change_to(executable, node, p, fill);
 }
 LOCKSTEP_EXPORT Error cudaGraphExecHostNodeSetParams(Graph* executable, GraphNode* node,
                                                      const HostNodeParameters* p) {
-  return change(executable, node, host(*p));
+  return change_to(executable, node, p, host);
 }
 LOCKSTEP_EXPORT Error cudaGraphExecChildGraphNodeSetParams(Graph* executable, GraphNode* node,
                                                            const Graph* inner) {
@@ -280,6 +297,7 @@ LOCKSTEP_EXPORT Error cudaGraphNodeSetEnabled(Graph* executable, GraphNode* node
 LOCKSTEP_EXPORT Error cudaGraphNodeGetEnabled(Graph* executable, GraphNode* node,
                                               unsigned* is_enabled) {
   return change(executable, node, [is_enabled](GraphNode& of) -> Error {
+    if (!is_enabled) return invalid_value;
     *is_enabled = of.is_enabled ? 1 : 0;
     return success;
   });

@@ -47,6 +47,7 @@ Error edges(const Graph* graph, GraphNode** from, GraphNode** to, std::size_t* c
 }
 
 Error add_edges(GraphNode* const* from, GraphNode* const* to, std::size_t count) {
+  if (count > 0 && (!from || !to)) return noted(invalid_value);
   for (std::size_t i = 0; i < count; ++i) {
     if (!from[i] || !to[i] || waits_for(*to[i], from[i])) return noted(invalid_value);
     to[i]->after.push_back(from[i]);
@@ -55,6 +56,7 @@ Error add_edges(GraphNode* const* from, GraphNode* const* to, std::size_t count)
 }
 
 Error remove_edges(GraphNode* const* from, GraphNode* const* to, std::size_t count) {
+  if (count > 0 && (!from || !to)) return noted(invalid_value);
   for (std::size_t i = 0; i < count; ++i)
     if (!from[i] || !to[i] || std::erase(to[i]->after, from[i]) == 0) return noted(invalid_value);
   return success;
@@ -79,8 +81,7 @@ LOCKSTEP_EXPORT Error cudaGraphGetRootNodes(const Graph* graph, GraphNode** to,
 }
 LOCKSTEP_EXPORT Error cudaGraphNodeGetType(const GraphNode* node, int* type) {
   if (!node) return noted(invalid_value);
-  *type = static_cast<int>(node->type);
-  return success;
+  return give(type, static_cast<int>(node->type));
 }
 LOCKSTEP_EXPORT Error cudaGraphClone(Graph** clone, const Graph* graph) {
   if (!clone || !graph) return noted(invalid_value);
@@ -89,6 +90,7 @@ LOCKSTEP_EXPORT Error cudaGraphClone(Graph** clone, const Graph* graph) {
 }
 LOCKSTEP_EXPORT Error cudaGraphNodeFindInClone(GraphNode** node, const GraphNode* origin,
                                                const Graph* clone) {
+  if (!node) return noted(invalid_value);
   *node = clone ? find_copy(*clone, origin) : nullptr;
   return noted(*node ? success : invalid_value);
 }

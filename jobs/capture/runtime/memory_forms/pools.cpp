@@ -28,12 +28,10 @@ std::uint64_t used_bytes() {
 }  // namespace
 
 LOCKSTEP_EXPORT Error cudaDeviceGetDefaultMemPool(Pool** pool, int) {
-  *pool = &default_pool;
-  return success;
+  return give(pool, &default_pool);
 }
 LOCKSTEP_EXPORT Error cudaDeviceGetMemPool(Pool** pool, int) {
-  *pool = current_pool;
-  return success;
+  return give(pool, current_pool);
 }
 LOCKSTEP_EXPORT Error cudaDeviceSetMemPool(int, Pool* pool) {
   if (!pool) return noted(invalid_value);
@@ -41,6 +39,7 @@ LOCKSTEP_EXPORT Error cudaDeviceSetMemPool(int, Pool* pool) {
   return success;
 }
 LOCKSTEP_EXPORT Error cudaMemPoolCreate(Pool** pool, const void*) {
+  if (!pool) return noted(invalid_value);
   *pool = new Pool;
   return success;
 }
@@ -51,14 +50,14 @@ LOCKSTEP_EXPORT Error cudaMemPoolDestroy(Pool* pool) {
   return success;
 }
 LOCKSTEP_EXPORT Error cudaMemPoolSetAttribute(Pool* pool, int attribute, const void* value) {
-  if (!pool) return noted(invalid_value);
+  if (!pool || !value) return noted(invalid_value);
   std::uint64_t& kept = pool->attributes[attribute];
   kept = 0;
   std::memcpy(&kept, value, attribute <= last_flag ? sizeof(int) : sizeof kept);
   return success;
 }
 LOCKSTEP_EXPORT Error cudaMemPoolGetAttribute(const Pool* pool, int attribute, void* value) {
-  if (!pool) return noted(invalid_value);
+  if (!pool || !value) return noted(invalid_value);
   const auto kept = pool->attributes.find(attribute);
   std::uint64_t answer = attribute <= last_flag ? 1 : 0;  // reuse is allowed unless it is forbidden
   if (attribute > release_threshold) {

@@ -7,6 +7,7 @@
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/copies.hpp"
 #include "jobs/capture/runtime/memory.hpp"
 
 namespace lockstep::capture {
@@ -59,7 +60,7 @@ void take_back_pages(const Registered& pages) {
 Error register_host(void* pointer, std::size_t bytes) {
   constexpr Error already_registered = 712;
   const auto begin = reinterpret_cast<std::uint64_t>(pointer);
-  if (!pointer || bytes == 0) return invalid_value;
+  if (!pointer || bytes == 0 || !is_mapped(pointer, bytes)) return invalid_value;
   const std::lock_guard lock(registered_mutex);
   if (registered.contains(begin)) return already_registered;
   Registered pages;

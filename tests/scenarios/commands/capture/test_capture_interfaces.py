@@ -1,4 +1,5 @@
 """The driver's interface, and programs that are linked from several files."""
+import re
 import shutil
 import subprocess
 import unittest
@@ -117,6 +118,21 @@ class Linked(CaptureTest):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("pointers right, got 2008", done.stdout)
             self.replay("out.workload")
+
+    @needs_nvcc
+    def test_names_that_several_files_have_mean_the_file_s_own(self):
+        sources = tuple(HERE / f"hosts/names_{file}.cu" for file in ("main", "other", "third"))
+        program = build("names", self.folder, "-arch=sm_75", "-rdc=true", sources=sources)
+        done = self.capture(program)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("names right", done.stdout)
+        for line in ("first\n", "a second string of the first file, 5\n", "of the second file, lane 7\n",
+                     "and a third one, 50\n", "third, again and again: 500\n"):
+            self.assertIn(line, done.stdout)
+        told = self.replay("out.workload")
+        self.assertIn("and a third one, 50", told)
+        symbols = re.findall(r'symbol: "([^"]+)"', (self.folder / "out.workload/workload.yaml").read_text())
+        self.assertEqual(len(symbols), len(set(symbols)))
 
     def test_a_linked_file_that_has_changed_is_named_by_its_place(self):
         shutil.copytree(HERE / "recordings/forms.workload", self.folder / "forms.workload")

@@ -1,0 +1,16 @@
+/// Which file of the program's process something lies in.
+#pragma once
+
+#include <string>
+
+namespace lockstep::capture {
+
+struct LoadedFile {
+  std::string name;         ///< without folders; "": no file
+  bool is_program = false;  ///< and no library
+};
+
+/// The file that this code or data was loaded from.
+LoadedFile file_around(const void* address);
+
+}  // namespace lockstep::capture
