@@ -117,12 +117,16 @@ Tenant read_tenant(const Node& node, const SimulationParameters& simulation, std
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings) {
   refuse_other_format(file, file);
   Node root = load_document(file);
-  include(root, "gpu");
-  include(root, "host");
+  const auto include_machine = [&] {
+    include(root, "gpu");
+    include(root, "host");
+  };
+  include_machine();
   if (const Node overrides = root.find("override"); overrides.exists()) {
     apply_overrides(root, overrides);
   }
   apply_settings(root, settings);
+  include_machine();  // another one that was set
   return root;
 }
 
