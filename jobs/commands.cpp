@@ -44,7 +44,7 @@ static void print_operand_log_costs() {
 
 int describe_command(const CommandLine& line) {
   if (capture::is_recording(line.key)) {
-    std::fputs(capture::describe_recording(line.key).c_str(), stdout);
+    std::fputs(printable_lines(capture::describe_recording(line.key)).c_str(), stdout);
     return exit_done;
   }
   const std::string parameters = describe(schema_of<MachineParameters>(), "", line.key);
@@ -77,7 +77,7 @@ int partition_command(const CommandLine& line) {
 
 int diff_command(const CommandLine& line) {
   const FileComparison comparison = compare_files(line.first_file, line.second_file);
-  std::fputs(comparison.text().c_str(), stdout);
+  std::fputs(printable_lines(comparison.text()).c_str(), stdout);
   return comparison.equal ? exit_done : exit_error;
 }
 
