@@ -13,36 +13,33 @@ namespace lockstep {
 namespace {
 
 /// Frames in GPU memory among page table entries.
-std::vector<FrameRun> frames_of(const std::vector<std::uint64_t> &entries) {
+std::vector<FrameRun> frames_of(const std::vector<std::uint64_t>& entries) {
   std::vector<FrameRun> runs;
   for (const std::uint64_t bits : entries) {
     const PageTableEntry entry{bits};
-    if (!entry.is(PageTableEntry::present) || entry.is(PageTableEntry::remote))
-      continue;
+    if (!entry.is(PageTableEntry::present) || entry.is(PageTableEntry::remote)) continue;
     append_frame(runs, PhysicalAddress{entry.address()}, page_bytes);
   }
   return runs;
 }
 
-std::vector<std::uint32_t> priorities_of(const std::vector<Tenant> &tenants) {
+std::vector<std::uint32_t> priorities_of(const std::vector<Tenant>& tenants) {
   std::vector<std::uint32_t> result;
-  for (const Tenant &tenant : tenants)
-    result.push_back(tenant.priority);
+  for (const Tenant& tenant : tenants) result.push_back(tenant.priority);
   return result;
 }
 
-Driver::Setup driver_setup(const Host::Setup &setup) {
+Driver::Setup driver_setup(const Host::Setup& setup) {
   const std::size_t tenants = setup.tenants->size();
   return {setup.mapping.partitions(), tenants,
-          make_page_manager(
-              setup.page_manager,
-              {setup.memory_bytes, tenants, setup.mapping,
-               setup.memory_bytes_per_second / setup.mapping.partitions(),
-               setup.seed, setup.foreign_pages}),
+          make_page_manager(setup.page_manager,
+                            {setup.memory_bytes, tenants, setup.mapping,
+                             setup.memory_bytes_per_second / setup.mapping.partitions(), setup.seed,
+                             setup.foreign_pages}),
           setup.to_gmmu, setup.device_pages};
 }
 
-ManagedMemory::Setup managed_setup(const Host::Setup &setup) {
+ManagedMemory::Setup managed_setup(const Host::Setup& setup) {
   return {setup.parameters.link_latency,
           setup.seed,
           priorities_of(*setup.tenants),
@@ -52,52 +49,46 @@ ManagedMemory::Setup managed_setup(const Host::Setup &setup) {
           setup.eviction};
 }
 
-} // namespace
+}  // namespace
 
 Host::Host(Setup setup)
     : link_(
           setup.parameters, setup.mapping, std::move(setup.to_partitions),
-          [this](const Transfer &transfer, std::uint64_t offset,
-                 std::uint64_t bytes) {
-            if (ForeignInspection::owns(transfer))
-              return foreign_.at(offset, bytes);
-            return runs_[transfer.tenant]->buffers().host_bytes(transfer,
-                                                                offset, bytes);
+          [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
+            if (ForeignInspection::owns(transfer)) return foreign_.at(offset, bytes);
+            return runs_[transfer.tenant]->buffers().host_bytes(transfer, offset, bytes);
           },
           priorities_of(*setup.tenants)),
       directory_(runs_),
-      services_(driver_setup(setup), managed_setup(setup), directory_,
-                setup.to_dispatcher, setup.parameters),
-      to_sms_(std::move(setup.to_sms)), to_cores_(std::move(setup.to_cores)),
+      services_(driver_setup(setup), managed_setup(setup), directory_, setup.to_dispatcher,
+                setup.parameters),
+      to_sms_(std::move(setup.to_sms)),
+      to_cores_(std::move(setup.to_cores)),
       printed_(*setup.tenants, std::move(setup.print)),
       capture_(setup.capture) {
   for (std::size_t t = 0; t < setup.tenants->size(); ++t) {
     const std::uint16_t module = setup.module_of_tenant[t];
-    runs_.push_back(std::make_unique<TenantRun>(
-        (*setup.tenants)[t], TenantId{static_cast<std::uint16_t>(t)}, module,
-        *setup.modules[module], setup.capture, services_));
+    runs_.push_back(std::make_unique<TenantRun>((*setup.tenants)[t],
+                                                TenantId{static_cast<std::uint16_t>(t)}, module,
+                                                *setup.modules[module], setup.capture, services_));
   }
   set_tenants(statistics_, setup.tenants->size());
 }
 
 Time Host::next_activity() const {
-  Time next = std::min({link_.next_activity(), services_.driver.next_activity(),
-                        services_.managed.next_activity()});
-  for (const auto &run : runs_)
-    next = std::min(next, run->wake());
+  Time next = std::min(
+      {link_.next_activity(), services_.driver.next_activity(), services_.managed.next_activity()});
+  for (const auto& run : runs_) next = std::min(next, run->wake());
   return next;
 }
 
-void Host::advance(Time horizon, Inbox inbox, Outbox &outbox) {
+void Host::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   std::size_t next = 0;
   for (;;) {
-    const Time arrival =
-        next < inbox.size() ? inbox[next]->arrival : Time::never();
+    const Time arrival = next < inbox.size() ? inbox[next]->arrival : Time::never();
     const Time activity = next_activity();
-    const HostCycle cycle{std::min(arrival, activity), link_, statistics_,
-                          outbox};
-    if (cycle.now >= horizon)
-      break;
+    const HostCycle cycle{std::min(arrival, activity), link_, statistics_, outbox};
+    if (cycle.now >= horizon) break;
     if (arrival <= activity) {
       take(*inbox[next++], cycle);
     } else if (link_.next_activity() <= cycle.now) {
@@ -109,68 +100,64 @@ void Host::advance(Time horizon, Inbox inbox, Outbox &outbox) {
   }
 }
 
-void Host::take(const MessageHeader &message, const HostCycle &cycle) {
+void Host::take(const MessageHeader& message, const HostCycle& cycle) {
   switch (static_cast<MessageKind>(message.kind)) {
-  case MessageKind::memory_response:
-    return take_answer(message, cycle);
-  case MessageKind::memory_request:
-    return serve(message, cycle);
-  case MessageKind::inspected:
-    link_.take_inspected(message);
-    break;
-  case MessageKind::zero_done:
-    services_.driver.zero_done(message.body<ZeroRange>(), cycle);
-    break;
-  case MessageKind::page_copied:
-    services_.driver.page_copied(message.body<PageCopy>(), cycle);
-    break;
-  case MessageKind::grid_done: {
-    const auto &done = message.body<GridDone>();
-    runs_[services_.kernels[done.grid].tenant]->grid_done(done, cycle);
-    break;
-  }
-  case MessageKind::instructions_reached: {
-    const auto &progress = message.body<TenantProgress>();
-    runs_[progress.tenant]->instructions_reached(progress.executed, cycle);
-    break;
-  }
-  case MessageKind::core_measured:
-    runs_[message.body<CoreMeasured>().tenant]->core_measured(
-        message.body<CoreMeasured>());
-    break;
-  case MessageKind::core_mistaken:
-    runs_[message.body<CoreMistaken>().tenant]->core_mistaken(
-        message.body<CoreMistaken>());
-    break;
-  case MessageKind::far_fault:
-    // Whoever faulted at the same time is heard before anything is done about
-    // it.
-    return services_.managed.fault(message, cycle);
-  case MessageKind::pages_handled:
-    services_.managed.mapped_by_gpu(message, cycle);
-    break;
-  case MessageKind::unmapped:
-    services_.driver.unmapped(message, cycle);
-    break;
-  case MessageKind::access_violation:
-    take_violation(message, cycle);
-    break;
-  case MessageKind::printed:
-    return take_printed(message);
-  default:
-    LOCKSTEP_CHECK(false, "the host got a message of kind " +
-                              std::to_string(message.kind));
+    case MessageKind::memory_response:
+      return take_answer(message, cycle);
+    case MessageKind::memory_request:
+      return serve(message, cycle);
+    case MessageKind::inspected:
+      link_.take_inspected(message);
+      break;
+    case MessageKind::zero_done:
+      services_.driver.zero_done(message.body<ZeroRange>(), cycle);
+      break;
+    case MessageKind::page_copied:
+      services_.driver.page_copied(message.body<PageCopy>(), cycle);
+      break;
+    case MessageKind::grid_done: {
+      const auto& done = message.body<GridDone>();
+      runs_[services_.kernels[done.grid].tenant]->grid_done(done, cycle);
+      break;
+    }
+    case MessageKind::instructions_reached: {
+      const auto& progress = message.body<TenantProgress>();
+      runs_[progress.tenant]->instructions_reached(progress.executed, cycle);
+      break;
+    }
+    case MessageKind::core_measured:
+      runs_[message.body<CoreMeasured>().tenant]->core_measured(message.body<CoreMeasured>());
+      break;
+    case MessageKind::core_mistaken:
+      runs_[message.body<CoreMistaken>().tenant]->core_mistaken(message.body<CoreMistaken>());
+      break;
+    case MessageKind::far_fault:
+      // Whoever faulted at the same time is heard before anything is done about
+      // it.
+      return services_.managed.fault(message, cycle);
+    case MessageKind::pages_handled:
+      services_.managed.mapped_by_gpu(message, cycle);
+      break;
+    case MessageKind::unmapped:
+      services_.driver.unmapped(message, cycle);
+      break;
+    case MessageKind::access_violation:
+      take_violation(message, cycle);
+      break;
+    case MessageKind::printed:
+      return take_printed(message);
+    default:
+      LOCKSTEP_CHECK(false, "the host got a message of kind " + std::to_string(message.kind));
   }
   follow_up(cycle);
 }
 
-void Host::take_answer(const MessageHeader &message, const HostCycle &cycle) {
+void Host::take_answer(const MessageHeader& message, const HostCycle& cycle) {
   if (!HostLink::owns(message.body<MemoryResponse>().tag)) {
     services_.driver.memory_answered(message, cycle);
   } else {
     const std::optional<Transfer> done = link_.take(message);
-    if (!done)
-      return;
+    if (!done) return;
     if (Driver::owns(*done)) {
       services_.driver.transfer_done(*done, cycle);
     } else if (ManagedMemory::owns(*done)) {
@@ -182,36 +169,33 @@ void Host::take_answer(const MessageHeader &message, const HostCycle &cycle) {
   follow_up(cycle);
 }
 
-void Host::take_printed(const MessageHeader &message) {
+void Host::take_printed(const MessageHeader& message) {
   const std::span<const std::byte> text = message.payload();
   printed_.add(message.body<TenantNotice>().tenant,
-               {reinterpret_cast<const char *>(text.data()), text.size()});
+               {reinterpret_cast<const char*>(text.data()), text.size()});
 }
 
-void Host::take_violation(const MessageHeader &message,
-                          const HostCycle &cycle) {
-  const char *where = reinterpret_cast<const char *>(message.payload_data());
-  const char *what = where + std::strlen(where) + 1;
-  const char *advice = what + std::strlen(what) + 1;
+void Host::take_violation(const MessageHeader& message, const HostCycle& cycle) {
+  const char* where = reinterpret_cast<const char*>(message.payload_data());
+  const char* what = where + std::strlen(where) + 1;
+  const char* advice = what + std::strlen(what) + 1;
   const UserError error(where, what, advice);
   runs_[message.body<TenantNotice>().tenant]->violation(error.what(), cycle);
 }
 
 /// What has ended may let something else begin.
-void Host::follow_up(const HostCycle &cycle) {
+void Host::follow_up(const HostCycle& cycle) {
   bool more = true;
   while (more) {
     more = pass_on_pages(cycle);
     services_.managed.act(cycle);
-    for (const Migrations::Failure &failure :
-         services_.managed.take_failures()) {
+    for (const Migrations::Failure& failure : services_.managed.take_failures()) {
       runs_[failure.tenant.value()]->violation(failure.message, cycle);
       more = true;
     }
     more |= run_tenants(cycle);
     for (const std::uint64_t operation : services_.managed.take_operations()) {
-      for (const auto &run : runs_)
-        run->operation_done(operation);
+      for (const auto& run : runs_) run->operation_done(operation);
       more = true;
     }
   }
@@ -221,26 +205,23 @@ void Host::follow_up(const HostCycle &cycle) {
 }
 
 /// As the page manager wants it.
-void Host::hold_issue(const HostCycle &cycle) {
-  if (services_.driver.page_manager().holds_issue() == issue_held_)
-    return;
+void Host::hold_issue(const HostCycle& cycle) {
+  if (services_.driver.page_manager().holds_issue() == issue_held_) return;
   issue_held_ = !issue_held_;
-  for (Link &sm : to_sms_)
-    cycle.outbox.send(sm, cycle.now, kind_of(MessageKind::hold_issue),
-                      IssueHold{issue_held_});
+  for (Link& sm : to_sms_)
+    cycle.outbox.send(sm, cycle.now, kind_of(MessageKind::hold_issue), IssueHold{issue_held_});
 }
 
-bool Host::pass_on_pages(const HostCycle &cycle) {
+bool Host::pass_on_pages(const HostCycle& cycle) {
   bool any = false;
   for (const std::uint32_t migration : services_.driver.take_mapped()) {
     services_.managed.mapped(migration, cycle);
     any = true;
   }
-  for (const Unmapped &pages : services_.driver.take_unmapped()) {
+  for (const Unmapped& pages : services_.driver.take_unmapped()) {
     any = true;
     if (pages.owner == MapRequest::nobody) {
-      services_.driver.give_back(pages.pages.tenant, frames_of(pages.entries),
-                                 cycle);
+      services_.driver.give_back(pages.pages.tenant, frames_of(pages.entries), cycle);
     } else {
       services_.managed.unmapped(pages, cycle);
     }
@@ -248,55 +229,45 @@ bool Host::pass_on_pages(const HostCycle &cycle) {
   return any;
 }
 
-void Host::serve(const MessageHeader &message, const HostCycle &cycle) {
-  const auto &request = message.body<MemoryRequest>();
+void Host::serve(const MessageHeader& message, const HostCycle& cycle) {
+  const auto& request = message.body<MemoryRequest>();
   ++statistics_.remote_requests[request.tenant];
-  HostBuffer &buffer =
-      runs_[request.tenant]->buffers().host(remote_buffer(request.line));
+  HostBuffer& buffer = runs_[request.tenant]->buffers().host(remote_buffer(request.line));
   const std::vector<std::byte> answer = serve_remote(message, buffer);
   // A store's bytes came over the link, a load's go over it.
-  link_.occupy(false, cycle.now, message.payload_bytes,
-               TenantId{request.tenant});
-  const Time departure =
-      link_.occupy(true, cycle.now, answer.size(), TenantId{request.tenant});
-  cycle.outbox.send(to_sms_[request.requester], departure,
-                    kind_of(MessageKind::memory_response), answer_to(request),
-                    answer);
+  link_.occupy(false, cycle.now, message.payload_bytes, TenantId{request.tenant});
+  const Time departure = link_.occupy(true, cycle.now, answer.size(), TenantId{request.tenant});
+  cycle.outbox.send(to_sms_[request.requester], departure, kind_of(MessageKind::memory_response),
+                    answer_to(request), answer);
 }
 
-bool Host::run_each(const HostCycle &cycle) {
+bool Host::run_each(const HostCycle& cycle) {
   bool changed = false;
   for (std::size_t t = 0; t < runs_.size(); ++t) {
-    TenantRun &run = *runs_[t];
-    if (run.done())
-      continue;
+    TenantRun& run = *runs_[t];
+    if (run.done()) continue;
     const bool was_leaving = run.is_leaving();
     run.run(cycle);
     changed |= was_leaving != run.is_leaving();
-    if (run.done())
-      printed_.end(t);
+    if (run.done()) printed_.end(t);
   }
   return changed;
 }
 
-bool Host::run_tenants(const HostCycle &cycle) {
+bool Host::run_tenants(const HostCycle& cycle) {
   bool changed = run_each(cycle);
-  const auto is_settled = [](const auto &run) { return run->is_settled(); };
-  if (all_settled_ || !std::all_of(runs_.begin(), runs_.end(), is_settled))
-    return changed;
+  const auto is_settled = [](const auto& run) { return run->is_settled(); };
+  if (all_settled_ || !std::all_of(runs_.begin(), runs_.end(), is_settled)) return changed;
   all_settled_ = true;
-  for (const auto &run : runs_)
-    run->stop(cycle);
-  for (Link &core : to_cores_)
-    cycle.outbox.send(core, cycle.now, kind_of(MessageKind::stop_core),
-                      CoreStop{});
+  for (const auto& run : runs_) run->stop(cycle);
+  for (Link& core : to_cores_)
+    cycle.outbox.send(core, cycle.now, kind_of(MessageKind::stop_core), CoreStop{});
   changed |= run_each(cycle);
   return changed;
 }
 
 bool Host::all_done() const {
-  return std::all_of(runs_.begin(), runs_.end(),
-                     [](const auto &run) { return run->done(); });
+  return std::all_of(runs_.begin(), runs_.end(), [](const auto& run) { return run->done(); });
 }
 
 bool Host::wants_inspection() const {
@@ -305,19 +276,17 @@ bool Host::wants_inspection() const {
 }
 
 bool Host::finished() const {
-  return all_done() && services_.driver.idle() && !link_.inspects() &&
-         !wants_inspection();
+  return all_done() && services_.driver.idle() && !link_.inspects() && !wants_inspection();
 }
 
-void Host::serialize(Archive &archive) {
+void Host::serialize(Archive& archive) {
   archive.section("host", 8);
-  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, foreign_,
-          all_settled_, issue_held_);
-  for (const auto &run : runs_)
-    run->serialize(archive);
+  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, foreign_, all_settled_,
+          issue_held_);
+  for (const auto& run : runs_) run->serialize(archive);
 }
 
-void Host::take_grid_counts(Time, std::vector<GridContribution> &taken) {
+void Host::take_grid_counts(Time, std::vector<GridContribution>& taken) {
   services_.grids.take(
       [this](std::uint16_t tenant) {
         return TenantServices::counts_of(tenant, link_, statistics_);
@@ -325,7 +294,9 @@ void Host::take_grid_counts(Time, std::vector<GridContribution> &taken) {
       taken);
 }
 
-StatisticsView Host::statistics(Time) { return statistics_view(statistics_); }
+StatisticsView Host::statistics(Time) {
+  return statistics_view(statistics_);
+}
 
 std::vector<StatisticsView> Host::parts(Time) {
   std::vector<StatisticsView> parts{statistics_view(link_.statistics(false)),
@@ -338,15 +309,13 @@ std::vector<StatisticsView> Host::parts(Time) {
 
 std::string Host::waiting_for() const {
   std::string text;
-  const auto add = [&](const std::string &one) {
-    if (!one.empty())
-      text += (text.empty() ? "" : " | ") + one;
+  const auto add = [&](const std::string& one) {
+    if (!one.empty()) text += (text.empty() ? "" : " | ") + one;
   };
-  for (const auto &run : runs_)
-    add(run->waiting_for());
+  for (const auto& run : runs_) add(run->waiting_for());
   add(services_.driver.waiting_for());
   add(services_.managed.waiting_for());
   return text;
 }
 
-} // namespace lockstep
+}  // namespace lockstep

@@ -17,26 +17,23 @@ std::uint64_t femtoseconds(Time time) {
 
 /// Bit i: sector i of the line holds a byte of [begin, end).
 std::uint8_t sectors_of(std::uint64_t begin, std::uint64_t end) {
-  const std::uint64_t first = begin / sector_bytes,
-                      last = (end - 1) / sector_bytes;
+  const std::uint64_t first = begin / sector_bytes, last = (end - 1) / sector_bytes;
   return static_cast<std::uint8_t>((2u << last) - (1u << first));
 }
 
 /// Payload of a store of [begin, end) of a line: a mask for each sector that it
 /// touches, then their bytes.
-void fill_store(std::byte *place, std::uint64_t begin, std::uint64_t end,
-                const std::byte *data) {
+void fill_store(std::byte* place, std::uint64_t begin, std::uint64_t end, const std::byte* data) {
   const std::uint64_t first = begin / sector_bytes * sector_bytes;
   const std::uint64_t sectors = (end - first + sector_bytes - 1) / sector_bytes;
   const std::uint64_t bytes = sectors * sector_bytes;
-  std::byte *sector_data = place + sectors * sizeof(std::uint32_t);
+  std::byte* sector_data = place + sectors * sizeof(std::uint32_t);
   std::memset(place, 0xff, sectors * sizeof(std::uint32_t));
   if (end - begin < bytes) {
     const std::uint32_t head = ~0u << (begin - first);
     const std::uint32_t tail = ~0u >> (first + bytes - end);
     for (std::uint64_t s = 0; s < sectors; ++s) {
-      const std::uint32_t mask =
-          (s == 0 ? head : ~0u) & (s + 1 == sectors ? tail : ~0u);
+      const std::uint32_t mask = (s == 0 ? head : ~0u) & (s + 1 == sectors ? tail : ~0u);
       std::memcpy(place + s * sizeof mask, &mask, sizeof mask);
     }
     std::memset(sector_data, 0, bytes);
@@ -44,21 +41,23 @@ void fill_store(std::byte *place, std::uint64_t begin, std::uint64_t end,
   std::memcpy(sector_data + (begin - first), data, end - begin);
 }
 
-} // namespace
+}  // namespace
 
-HostLink::HostLink(const HostParameters &parameters, AddressMapping mapping,
+HostLink::HostLink(const HostParameters& parameters, AddressMapping mapping,
                    std::vector<Link> partitions, HostBytes host_bytes,
-                   const std::vector<std::uint32_t> &priorities)
-    : parameters_(parameters), curve_(parameters), mapping_(mapping),
-      partitions_(std::move(partitions)), host_bytes_(std::move(host_bytes)),
+                   const std::vector<std::uint32_t>& priorities)
+    : parameters_(parameters),
+      curve_(parameters),
+      mapping_(mapping),
+      partitions_(std::move(partitions)),
+      host_bytes_(std::move(host_bytes)),
       directions_{Direction(TenantTurns(parameters.link_order, priorities)),
                   Direction(TenantTurns(parameters.link_order, priorities))} {}
 
-void HostLink::start(Transfer transfer, Time now, Outbox &outbox) {
-  LOCKSTEP_CHECK(transfer.bytes > 0 && !transfer.frames.empty(),
-                 "an empty transfer");
+void HostLink::start(Transfer transfer, Time now, Outbox& outbox) {
+  LOCKSTEP_CHECK(transfer.bytes > 0 && !transfer.frames.empty(), "an empty transfer");
   const std::uint32_t slot = take_slot(transfers_, free_transfers_);
-  Active &active = transfers_[slot];
+  Active& active = transfers_[slot];
   active = {};
   active.transfer = std::move(transfer);
   active.transfer.started = active.transfer.began = now;
@@ -68,22 +67,18 @@ void HostLink::start(Transfer transfer, Time now, Outbox &outbox) {
   active.duration = curve_.duration(active.transfer.bytes);
   active.time_per_byte = static_cast<double>(active.duration.femtoseconds()) /
                          static_cast<double>(active.transfer.bytes);
-  Direction &direction =
-      directions_[active.transfer.kind == Transfer::Kind::to_gpu];
-  if (direction.queue.empty())
-    direction.ready = std::max(direction.ready, now);
+  Direction& direction = directions_[active.transfer.kind == Transfer::Kind::to_gpu];
+  if (direction.queue.empty()) direction.ready = std::max(direction.ready, now);
   direction.queue.push(active.transfer.rank, active.transfer.tenant, slot);
   direction.waits.enter(active.transfer.tenant, now.femtoseconds());
 }
 
-Time HostLink::next_of(const Direction &direction) const {
+Time HostLink::next_of(const Direction& direction) const {
   if (direction.active != none) {
-    if (lines_in_flight() >= parameters_.lines_in_flight)
-      return Time::never();
+    if (lines_in_flight() >= parameters_.lines_in_flight) return Time::never();
     return std::max(direction.next, last_answer_);
   }
-  if (direction.queue.empty())
-    return Time::never();
+  if (direction.queue.empty()) return Time::never();
   return std::max(direction.ready, direction.remote_free);
 }
 
@@ -92,18 +87,17 @@ Time HostLink::next_activity() const {
 }
 
 /// Each partition is asked for what it has of a run of frames.
-void HostLink::inspect(std::uint32_t slot, Time now, Outbox &outbox) {
-  Active &active = transfers_[slot];
+void HostLink::inspect(std::uint32_t slot, Time now, Outbox& outbox) {
+  Active& active = transfers_[slot];
   InspectedRange range;
   range.offset = active.transfer.offset;
   range.transfer = slot;
   std::uint64_t left = active.transfer.bytes;
-  for (const FrameRun &run : active.transfer.frames) {
+  for (const FrameRun& run : active.transfer.frames) {
     range.base = run.physical;
     range.bytes = std::min(run.bytes, left);
     for (const std::uint32_t partition : partitions_of(range)) {
-      outbox.send(partitions_[partition], now,
-                  kind_of(MessageKind::inspect_range), range);
+      outbox.send(partitions_[partition], now, kind_of(MessageKind::inspect_range), range);
       ++active.asked;
       ++inspected_;
     }
@@ -112,52 +106,42 @@ void HostLink::inspect(std::uint32_t slot, Time now, Outbox &outbox) {
   }
 }
 
-std::vector<std::uint32_t>
-HostLink::partitions_of(const InspectedRange &range) const {
+std::vector<std::uint32_t> HostLink::partitions_of(const InspectedRange& range) const {
   std::vector<bool> holds(partitions_.size());
-  const std::uint64_t chunk = mapping_.chunk_bytes(),
-                      end = range.base + range.bytes;
+  const std::uint64_t chunk = mapping_.chunk_bytes(), end = range.base + range.bytes;
   std::size_t count = 0;
   for (std::uint64_t at = range.base; at < end && count < holds.size();
        at = (at / chunk + 1) * chunk) {
-    const std::uint32_t partition =
-        mapping_.partition(PhysicalAddress{at}).value();
+    const std::uint32_t partition = mapping_.partition(PhysicalAddress{at}).value();
     count += holds[partition] ? 0 : 1;
     holds[partition] = true;
   }
   std::vector<std::uint32_t> all;
   for (std::uint32_t p = 0; p < holds.size(); ++p)
-    if (holds[p])
-      all.push_back(p);
+    if (holds[p]) all.push_back(p);
   return all;
 }
 
-void HostLink::take_inspected(const MessageHeader &message) {
-  const auto &range = message.body<InspectedRange>();
-  Active &active = transfers_[range.transfer];
-  for (std::size_t at = 0; at < message.payload_bytes;
-       at += sizeof(InspectedLine)) {
+void HostLink::take_inspected(const MessageHeader& message) {
+  const auto& range = message.body<InspectedRange>();
+  Active& active = transfers_[range.transfer];
+  for (std::size_t at = 0; at < message.payload_bytes; at += sizeof(InspectedLine)) {
     InspectedLine line;
     std::memcpy(&line, message.payload_data() + at, sizeof line);
     const std::uint64_t begin = std::max(line.line, range.base);
-    const std::uint64_t end =
-        std::min(line.line + line_bytes, range.base + range.bytes);
-    std::memcpy(host_bytes_(active.transfer,
-                            range.offset + (begin - range.base), end - begin)
-                    .data(),
-                line.bytes.data() + (begin - line.line), end - begin);
+    const std::uint64_t end = std::min(line.line + line_bytes, range.base + range.bytes);
+    std::memcpy(
+        host_bytes_(active.transfer, range.offset + (begin - range.base), end - begin).data(),
+        line.bytes.data() + (begin - line.line), end - begin);
   }
-  if (range.last == 0)
-    return;
+  if (range.last == 0) return;
   --inspected_;
-  if (--active.asked == 0)
-    free_transfers_.push_back(range.transfer);
+  if (--active.asked == 0) free_transfers_.push_back(range.transfer);
 }
 
-void HostLink::act(Time now, Outbox &outbox) {
-  for (Direction &direction : directions_) {
-    if (next_of(direction) > now)
-      continue;
+void HostLink::act(Time now, Outbox& outbox) {
+  for (Direction& direction : directions_) {
+    if (next_of(direction) > now) continue;
     if (direction.active == none) {
       begin(direction, now);
     } else {
@@ -169,70 +153,59 @@ void HostLink::act(Time now, Outbox &outbox) {
 /// A transfer that has begun is not split for one that somebody waits for.
 /// Source: virtual-memory-and-exceptions.md, section 18 ("report the maximum
 /// wait").
-void HostLink::count_wait(const Transfer &transfer,
-                          LinkStatistics &statistics) {
+void HostLink::count_wait(const Transfer& transfer, LinkStatistics& statistics) {
   const std::uint64_t waited = femtoseconds(transfer.queue_time());
-  statistics
-      .queue_time[transfer.tenant][static_cast<std::size_t>(transfer.rank)] +=
-      waited;
-  Gauge &longest = statistics.longest_fault_wait[transfer.tenant];
-  if (transfer.rank == Transfer::Class::fault && waited > longest.value())
-    longest = waited;
+  statistics.queue_time[transfer.tenant][static_cast<std::size_t>(transfer.rank)] += waited;
+  Gauge& longest = statistics.longest_fault_wait[transfer.tenant];
+  if (transfer.rank == Transfer::Class::fault && waited > longest.value()) longest = waited;
 }
 
-std::uint64_t HostLink::piece_bytes(const Transfer &transfer) const {
+std::uint64_t HostLink::piece_bytes(const Transfer& transfer) const {
   switch (transfer.rank) {
-  case Transfer::Class::fault:
-    break;
-  case Transfer::Class::prefetch:
-    if (parameters_.link_preempts_prefetch)
-      return page_bytes;
-    break;
-  case Transfer::Class::copy:
-    return copy_piece_bytes;
+    case Transfer::Class::fault:
+      break;
+    case Transfer::Class::prefetch:
+      if (parameters_.link_preempts_prefetch) return page_bytes;
+      break;
+    case Transfer::Class::copy:
+      return copy_piece_bytes;
   }
   return transfer.bytes;
 }
 
-void HostLink::begin(Direction &direction, Time now) {
+void HostLink::begin(Direction& direction, Time now) {
   const LinkQueue::Entry entry = direction.queue.pop();
   direction.active = entry.transfer;
   direction.arrival = entry.arrival;
-  Active &active = transfers_[direction.active];
-  Transfer &transfer = active.transfer;
+  Active& active = transfers_[direction.active];
+  Transfer& transfer = active.transfer;
   if (active.sent == 0) {
     transfer.began = now;
     count_wait(transfer, direction.statistics);
-    direction.waits.take(transfer.tenant, now.femtoseconds(),
-                         Time::never().femtoseconds(),
+    direction.waits.take(transfer.tenant, now.femtoseconds(), Time::never().femtoseconds(),
                          direction.statistics.wait_behind);
   } else {
-    direction.waits.hold(transfer.tenant, now.femtoseconds(),
-                         Time::never().femtoseconds(),
+    direction.waits.hold(transfer.tenant, now.femtoseconds(), Time::never().femtoseconds(),
                          direction.statistics.wait_behind);
   }
-  direction.piece_end =
-      std::min(transfer.bytes, active.sent + piece_bytes(transfer));
+  direction.piece_end = std::min(transfer.bytes, active.sent + piece_bytes(transfer));
   direction.origin = now - active.through(active.sent);
-  direction.next =
-      direction.origin + active.through(active.sent + active.next_bytes());
+  direction.next = direction.origin + active.through(active.sent + active.next_bytes());
 }
 
-void HostLink::advance(Direction &direction, Time now, Outbox &outbox) {
+void HostLink::advance(Direction& direction, Time now, Outbox& outbox) {
   const std::uint32_t slot = direction.active;
   const std::uint64_t bytes = send_line(slot, now, outbox);
-  const Active &active = transfers_[slot];
-  const Transfer &transfer = active.transfer;
+  const Active& active = transfers_[slot];
+  const Transfer& transfer = active.transfer;
   const auto rank = static_cast<std::size_t>(transfer.rank);
-  LinkStatistics &statistics = direction.statistics;
+  LinkStatistics& statistics = direction.statistics;
   statistics.bytes[transfer.tenant][rank] += bytes;
-  statistics.busy_time[transfer.tenant][rank] += femtoseconds(
-      active.through(active.sent) - active.through(active.sent - bytes));
-  direction.origin +=
-      now - direction.next; // it had to wait for a place among those in flight
+  statistics.busy_time[transfer.tenant][rank] +=
+      femtoseconds(active.through(active.sent) - active.through(active.sent - bytes));
+  direction.origin += now - direction.next;  // it had to wait for a place among those in flight
   if (active.sent < direction.piece_end) {
-    direction.next =
-        direction.origin + active.through(active.sent + active.next_bytes());
+    direction.next = direction.origin + active.through(active.sent + active.next_bytes());
     return;
   }
   direction.active = none;
@@ -240,8 +213,7 @@ void HostLink::advance(Direction &direction, Time now, Outbox &outbox) {
   direction.waits.hold(transfer.tenant, now.femtoseconds(), now.femtoseconds(),
                        direction.statistics.wait_behind);
   if (active.sent < transfer.bytes) {
-    direction.queue.put_back(transfer.rank, transfer.tenant,
-                             {direction.arrival, slot});
+    direction.queue.put_back(transfer.rank, transfer.tenant, {direction.arrival, slot});
   } else {
     ++statistics.transfers[transfer.tenant][rank];
     statistics.sizes[transfer.tenant].add(transfer.bytes / 1024);
@@ -249,18 +221,15 @@ void HostLink::advance(Direction &direction, Time now, Outbox &outbox) {
 }
 
 std::uint64_t HostLink::Active::next_bytes() const {
-  const FrameRun &run = transfer.frames[frame];
+  const FrameRun& run = transfer.frames[frame];
   const std::uint64_t begin = (run.physical + in_frame) % line_bytes;
-  return std::min(
-      {line_bytes - begin, run.bytes - in_frame, transfer.bytes - sent});
+  return std::min({line_bytes - begin, run.bytes - in_frame, transfer.bytes - sent});
 }
 
-std::uint64_t HostLink::send_line(std::uint32_t slot, Time now,
-                                  Outbox &outbox) {
-  Active &active = transfers_[slot];
-  const Transfer &transfer = active.transfer;
-  const std::uint64_t address =
-      transfer.frames[active.frame].physical + active.in_frame;
+std::uint64_t HostLink::send_line(std::uint32_t slot, Time now, Outbox& outbox) {
+  Active& active = transfers_[slot];
+  const Transfer& transfer = active.transfer;
+  const std::uint64_t address = transfer.frames[active.frame].physical + active.in_frame;
   const std::uint64_t begin = address % line_bytes;
   const std::uint64_t bytes = active.next_bytes();
   const std::uint64_t offset = transfer.offset + active.sent;
@@ -281,8 +250,7 @@ std::uint64_t HostLink::send_line(std::uint32_t slot, Time now,
   request.tenant = transfer.tenant;
   request.sectors = sectors_of(begin, begin + bytes);
   request.flags = flag_dma;
-  Link &link =
-      partitions_[mapping_.partition(PhysicalAddress{request.line}).value()];
+  Link& link = partitions_[mapping_.partition(PhysicalAddress{request.line}).value()];
   constexpr std::uint16_t kind = kind_of(MessageKind::memory_request);
   if (transfer.kind != Transfer::Kind::to_gpu) {
     request.operation = MemoryOperation::load;
@@ -290,38 +258,33 @@ std::uint64_t HostLink::send_line(std::uint32_t slot, Time now,
     return bytes;
   }
   request.operation = MemoryOperation::store;
-  std::byte *place = outbox.reserve(link, now, kind, request,
-                                    request.sector_count() *
-                                        (sizeof(std::uint32_t) + sector_bytes));
-  fill_store(place, begin, begin + bytes,
-             host_bytes_(transfer, offset, bytes).data());
+  std::byte* place = outbox.reserve(
+      link, now, kind, request, request.sector_count() * (sizeof(std::uint32_t) + sector_bytes));
+  fill_store(place, begin, begin + bytes, host_bytes_(transfer, offset, bytes).data());
   return bytes;
 }
 
-std::optional<Transfer> HostLink::take(const MessageHeader &message) {
-  const auto &response = message.body<MemoryResponse>();
+std::optional<Transfer> HostLink::take(const MessageHeader& message) {
+  const auto& response = message.body<MemoryResponse>();
   const Line line = lines_[response.tag];
   free_lines_.push_back(response.tag);
-  Active &active = transfers_[line.transfer];
+  Active& active = transfers_[line.transfer];
   last_answer_ = message.arrival;
   if (active.transfer.kind != Transfer::Kind::to_gpu) {
     std::memcpy(host_bytes_(active.transfer, line.offset, line.bytes).data(),
                 message.payload_data() + line.skip, line.bytes);
   }
   active.acknowledged += line.bytes;
-  if (active.acknowledged < active.transfer.bytes)
-    return std::nullopt;
+  if (active.acknowledged < active.transfer.bytes) return std::nullopt;
   active.transfer.done = message.arrival;
   free_transfers_.push_back(line.transfer);
   return std::move(active.transfer);
 }
 
-Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes,
-                      TenantId tenant) {
-  Direction &direction = directions_[to_gpu];
-  const Time taken{
-      static_cast<std::int64_t>(static_cast<double>(bytes) * 1e15 /
-                                parameters_.link_bandwidth.bytes_per_second())};
+Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenant) {
+  Direction& direction = directions_[to_gpu];
+  const Time taken{static_cast<std::int64_t>(static_cast<double>(bytes) * 1e15 /
+                                             parameters_.link_bandwidth.bytes_per_second())};
   const Time begin = std::max(direction.remote_free, now);
   direction.remote_free = begin + taken;
   if (direction.active != none) {
@@ -332,68 +295,58 @@ Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes,
     constexpr std::size_t remote = LinkStatistics::remote;
     direction.statistics.bytes[tenant.value()][remote] += bytes;
     ++direction.statistics.transfers[tenant.value()][remote];
-    direction.statistics.busy_time[tenant.value()][remote] +=
-        femtoseconds(taken);
-    direction.statistics.queue_time[tenant.value()][remote] +=
+    direction.statistics.busy_time[tenant.value()][remote] += femtoseconds(taken);
+    direction.statistics.queue_time[tenant.value()][remote] += femtoseconds(begin - now);
+    direction.statistics.wait_behind.at(tenant.value(), direction.last_remote) +=
         femtoseconds(begin - now);
-    direction.statistics.wait_behind.at(
-        tenant.value(), direction.last_remote) += femtoseconds(begin - now);
     direction.last_remote = tenant.value();
   }
   return direction.remote_free;
 }
 
-void HostLink::send_request(const MemoryRequest &request,
-                            std::span<const std::byte> payload, Time now,
-                            Outbox &outbox) {
-  outbox.send(
-      partitions_[mapping_.partition(PhysicalAddress{request.line}).value()],
-      now, kind_of(MessageKind::memory_request), request, payload);
+void HostLink::send_request(const MemoryRequest& request, std::span<const std::byte> payload,
+                            Time now, Outbox& outbox) {
+  outbox.send(partitions_[mapping_.partition(PhysicalAddress{request.line}).value()], now,
+              kind_of(MessageKind::memory_request), request, payload);
 }
 
-void HostLink::send_range(PartitionId partition, Time now, MessageKind kind,
-                          const ZeroRange &range, Outbox &outbox) {
+void HostLink::send_range(PartitionId partition, Time now, MessageKind kind, const ZeroRange& range,
+                          Outbox& outbox) {
   outbox.send(partitions_[partition.value()], now, kind_of(kind), range);
 }
 
-void HostLink::send_copy(const PageCopy &copy, Time now, Outbox &outbox) {
-  outbox.send(
-      partitions_[mapping_.partition(PhysicalAddress{copy.from}).value()], now,
-      kind_of(MessageKind::copy_page), copy);
+void HostLink::send_copy(const PageCopy& copy, Time now, Outbox& outbox) {
+  outbox.send(partitions_[mapping_.partition(PhysicalAddress{copy.from}).value()], now,
+              kind_of(MessageKind::copy_page), copy);
 }
 
-void HostLink::send_mark(MessageKind kind, const GridMark &mark, Time now,
-                         Outbox &outbox) {
-  for (Link &link : partitions_)
-    outbox.send(link, now, kind_of(kind), mark);
+void HostLink::send_mark(MessageKind kind, const GridMark& mark, Time now, Outbox& outbox) {
+  for (Link& link : partitions_) outbox.send(link, now, kind_of(kind), mark);
 }
 
 std::uint64_t HostLink::bytes_of(std::uint16_t tenant, bool to_gpu) const {
   std::uint64_t bytes = 0;
-  for (const Counter &of_class : directions_[to_gpu].statistics.bytes[tenant])
+  for (const Counter& of_class : directions_[to_gpu].statistics.bytes[tenant])
     bytes += of_class.value();
   return bytes;
 }
 
-bool HostLink::uses(const FrameRun &frames) const {
-  const auto touches = [&](const FrameRun &run) {
+bool HostLink::uses(const FrameRun& frames) const {
+  const auto touches = [&](const FrameRun& run) {
     return run.physical < frames.physical + frames.bytes &&
            frames.physical < run.physical + run.bytes;
   };
-  return std::any_of(
-      transfers_.begin(), transfers_.end(), [&](const Active &active) {
-        // Inspections have read already, as far as anybody who comes later is
-        // concerned.
-        if (active.transfer.kind == Transfer::Kind::inspect)
-          return false;
-        const std::vector<FrameRun> &used = active.transfer.frames;
-        return std::any_of(used.begin(), used.end(), touches);
-      });
+  return std::any_of(transfers_.begin(), transfers_.end(), [&](const Active& active) {
+    // Inspections have read already, as far as anybody who comes later is
+    // concerned.
+    if (active.transfer.kind == Transfer::Kind::inspect) return false;
+    const std::vector<FrameRun>& used = active.transfer.frames;
+    return std::any_of(used.begin(), used.end(), touches);
+  });
 }
 
 bool HostLink::idle() const {
-  return lines_in_flight() == 0 && !inspects() &&
-         next_activity() == Time::never();
+  return lines_in_flight() == 0 && !inspects() && next_activity() == Time::never();
 }
 
-} // namespace lockstep
+}  // namespace lockstep

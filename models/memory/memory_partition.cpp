@@ -8,23 +8,19 @@ namespace lockstep {
 
 MemoryPartition::MemoryPartition(Setup setup)
     : clock_(setup.parameters.clock),
-      zeroed_per_cycle_(setup.parameters.l2.total_banks() *
-                        setup.parameters.l2.bank_width),
+      zeroed_per_cycle_(setup.parameters.l2.total_banks() * setup.parameters.l2.bank_width),
       sources_(std::move(setup.sources)),
-      bytes_(setup.parameters.capacity.count() / setup.parameters.partitions,
-             setup.index, setup.mapping, transactions_),
-      banks_(setup.parameters, setup.index, setup.tenants,
-             std::move(setup.cache_policy), std::move(setup.dram_scheduler),
-             transactions_, statistics_, agenda_),
+      bytes_(setup.parameters.capacity.count() / setup.parameters.partitions, setup.index,
+             setup.mapping, transactions_),
+      banks_(setup.parameters, setup.index, setup.tenants, std::move(setup.cache_policy),
+             std::move(setup.dram_scheduler), transactions_, statistics_, agenda_),
       input_(setup.noc, setup.parameters.l2,
-             L2Halves(setup.noc.halves,
-                      {setup.index.value(), setup.parameters.partitions,
-                       sources_.count_of(SourceKind::sm)}),
-             sources_, setup.tenants, transactions_, banks_, statistics_,
-             agenda_),
+             L2Halves(setup.noc.halves, {setup.index.value(), setup.parameters.partitions,
+                                         sources_.count_of(SourceKind::sm)}),
+             sources_, setup.tenants, transactions_, banks_, statistics_, agenda_),
       controller_(sources_, transactions_, banks_, agenda_),
-      answers_(setup.parameters.l2, clock_, setup.noc, sources_, transactions_,
-               bytes_, statistics_, agenda_),
+      answers_(setup.parameters.l2, clock_, setup.noc, sources_, transactions_, bytes_, statistics_,
+               agenda_),
       epochs_(std::move(setup.epochs)) {
   set_tenants(statistics_, setup.tenants);
   bytes_.hold_foreign(setup.foreign_pages);
@@ -37,7 +33,7 @@ Time MemoryPartition::next_activity() const {
   return std::min(own, epochs_.next(own));
 }
 
-void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox &outbox) {
+void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   accept(inbox);
   banks_.warm_returns(bytes_);
   banks_.warm_answers(bytes_);
@@ -50,8 +46,7 @@ void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox &outbox) {
       take_mark();
       continue;
     }
-    if (std::min(own, epoch) >= horizon)
-      return;
+    if (std::min(own, epoch) >= horizon) return;
     if (epoch <= own) {
       run_epochs(epoch, outbox);
       continue;
@@ -67,10 +62,8 @@ void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox &outbox) {
 
 void MemoryPartition::step_dram(Time last) {
   const DramChannel::Step step = banks_.step_dram(last);
-  if (!step.left)
-    return;
-  if ((banks_.wanted_room() | input_.wanted_room() |
-       controller_.wanted_room()) != 0) {
+  if (!step.left) return;
+  if ((banks_.wanted_room() | input_.wanted_room() | controller_.wanted_room()) != 0) {
     const L2Cycle cycle = clock_.at_or_after(step.at);
     const unsigned room = banks_.room();
     banks_.room_made(room, cycle);
@@ -80,33 +73,22 @@ void MemoryPartition::step_dram(Time last) {
   cycle_ = agenda_.next();
 }
 
-void MemoryPartition::step(Outbox &outbox) {
-  if (agenda_.controls <= cycle_)
-    answers_.send_controls(cycle_, outbox);
-  if (agenda_.arrivals <= cycle_)
-    input_.receive(cycle_);
-  if (agenda_.input <= cycle_)
-    input_.arbitrate(cycle_);
-  if (agenda_.controller <= cycle_)
-    controller_.run(cycle_);
-  if (agenda_.returns <= cycle_)
-    banks_.take_returns(cycle_);
-  const bool passes_first =
-      agenda_.bypasses <= cycle_ && input_.passes_first(cycle_);
-  if (passes_first)
-    input_.pass(cycle_);
-  if (agenda_.banks <= cycle_ && banks_.run(cycle_))
-    input_.place_made(cycle_);
-  if (!passes_first && agenda_.bypasses <= cycle_)
-    input_.pass(cycle_);
-  if (agenda_.answers <= cycle_)
-    answers_.collect(banks_, cycle_, outbox);
+void MemoryPartition::step(Outbox& outbox) {
+  if (agenda_.controls <= cycle_) answers_.send_controls(cycle_, outbox);
+  if (agenda_.arrivals <= cycle_) input_.receive(cycle_);
+  if (agenda_.input <= cycle_) input_.arbitrate(cycle_);
+  if (agenda_.controller <= cycle_) controller_.run(cycle_);
+  if (agenda_.returns <= cycle_) banks_.take_returns(cycle_);
+  const bool passes_first = agenda_.bypasses <= cycle_ && input_.passes_first(cycle_);
+  if (passes_first) input_.pass(cycle_);
+  if (agenda_.banks <= cycle_ && banks_.run(cycle_)) input_.place_made(cycle_);
+  if (!passes_first && agenda_.bypasses <= cycle_) input_.pass(cycle_);
+  if (agenda_.answers <= cycle_) answers_.collect(banks_, cycle_, outbox);
   cycle_ = agenda_.next();
 }
 
-void MemoryPartition::run_epochs(Time now, Outbox &outbox) {
-  if (!epochs_.run(now, outbox))
-    return;
+void MemoryPartition::run_epochs(Time now, Outbox& outbox) {
+  if (!epochs_.run(now, outbox)) return;
   const L2Cycle cycle = clock_.at_or_after(now);
   banks_.policies_changed(cycle);
   input_.room_made(read_room | write_room, cycle);
@@ -117,67 +99,60 @@ void MemoryPartition::run_epochs(Time now, Outbox &outbox) {
 void MemoryPartition::accept(Inbox inbox) {
   // As many as a core's nearest cache holds with all that they touch.
   constexpr std::size_t at_once = 32;
-  for (; !inbox.empty();
-       inbox = inbox.subspan(std::min(at_once, inbox.size()))) {
+  for (; !inbox.empty(); inbox = inbox.subspan(std::min(at_once, inbox.size()))) {
     const Inbox some = inbox.first(std::min(at_once, inbox.size()));
     warm_requests(some);
-    for (const MessageHeader *message : some)
-      accept(*message);
+    for (const MessageHeader* message : some) accept(*message);
   }
   cycle_ = agenda_.next();
 }
 
-void MemoryPartition::accept(const MessageHeader &message) {
+void MemoryPartition::accept(const MessageHeader& message) {
   switch (static_cast<MessageKind>(message.kind)) {
-  case MessageKind::memory_request:
-    accept_request(message);
-    break;
-  case MessageKind::zero_range:
-    accept_zero(message);
-    break;
-  case MessageKind::inspect_range: {
-    const auto &range = message.body<InspectedRange>();
-    answers_.add_inspected(range, bytes_.inspect(range),
-                           clock_.at_or_after(message.arrival));
-    break;
-  }
-  case MessageKind::copy_page:
-    accept_copy(message);
-    break;
-  case MessageKind::epoch_values:
-    epochs_.take(message);
-    break;
-  case MessageKind::grid_begins:
-  case MessageKind::grid_ends:
-    marks_.push_back({message.arrival,
-                      message.kind == kind_of(MessageKind::grid_begins),
-                      message.body<GridMark>()});
-    break;
-  default:
-    LOCKSTEP_CHECK(false, "a partition got a message it does not understand");
+    case MessageKind::memory_request:
+      accept_request(message);
+      break;
+    case MessageKind::zero_range:
+      accept_zero(message);
+      break;
+    case MessageKind::inspect_range: {
+      const auto& range = message.body<InspectedRange>();
+      answers_.add_inspected(range, bytes_.inspect(range), clock_.at_or_after(message.arrival));
+      break;
+    }
+    case MessageKind::copy_page:
+      accept_copy(message);
+      break;
+    case MessageKind::epoch_values:
+      epochs_.take(message);
+      break;
+    case MessageKind::grid_begins:
+    case MessageKind::grid_ends:
+      marks_.push_back({message.arrival, message.kind == kind_of(MessageKind::grid_begins),
+                        message.body<GridMark>()});
+      break;
+    default:
+      LOCKSTEP_CHECK(false, "a partition got a message it does not understand");
   }
 }
 
 /// What the requests will touch is brought near.
 void MemoryPartition::warm_requests(Inbox inbox) const {
-  const auto for_each_request = [&](auto &&function) {
-    for (const MessageHeader *message : inbox) {
-      if (message->kind != kind_of(MessageKind::memory_request))
-        continue;
-      const auto &request = message->body<MemoryRequest>();
+  const auto for_each_request = [&](auto&& function) {
+    for (const MessageHeader* message : inbox) {
+      if (message->kind != kind_of(MessageKind::memory_request)) continue;
+      const auto& request = message->body<MemoryRequest>();
       const std::uint32_t line = bytes_.line_of(PhysicalAddress{request.line});
       function(request, banks_[banks_.bank_of(line)], line);
     }
   };
-  const auto warm_line = [&](const L2Bank &bank, std::uint32_t line) {
+  const auto warm_line = [&](const L2Bank& bank, std::uint32_t line) {
     bank.warm_set(line);
     bytes_.warm_line(line);
   };
-  for (const MessageHeader *message : inbox)
-    warm(message);
+  for (const MessageHeader* message : inbox) warm(message);
   std::size_t count = 0;
-  for_each_request([&](const MemoryRequest &request, const L2Bank &bank,
-                       std::uint32_t line) {
+  for_each_request([&](const MemoryRequest& request, const L2Bank& bank, std::uint32_t line) {
     const std::uint32_t slot = transactions_.free(count++);
     transactions_.warm(slot);
     input_.warm_arrival(request, slot);
@@ -190,11 +165,8 @@ void MemoryPartition::warm_requests(Inbox inbox) const {
     }
   });
   // What loads read is needed when they are answered: soon if L2 has the line.
-  for_each_request([&](const MemoryRequest &request, const L2Bank &bank,
-                       std::uint32_t line) {
-    if (request.operation != MemoryOperation::load ||
-        request.source == SourceKind::cpu)
-      return;
+  for_each_request([&](const MemoryRequest& request, const L2Bank& bank, std::uint32_t line) {
+    if (request.operation != MemoryOperation::load || request.source == SourceKind::cpu) return;
     if (bank.has(line)) {
       warm_line(bank, line);
     } else {
@@ -203,13 +175,12 @@ void MemoryPartition::warm_requests(Inbox inbox) const {
   });
 }
 
-void MemoryPartition::accept_request(const MessageHeader &message) {
-  const auto &request = message.body<MemoryRequest>();
-  LOCKSTEP_CHECK(request.sectors != 0 && request.sectors < 16 &&
-                     request.line % line_bytes == 0,
+void MemoryPartition::accept_request(const MessageHeader& message) {
+  const auto& request = message.body<MemoryRequest>();
+  LOCKSTEP_CHECK(request.sectors != 0 && request.sectors < 16 && request.line % line_bytes == 0,
                  "a request is for no sectors of one line");
   const std::uint32_t index = transactions_.allocate();
-  Transaction &t = transactions_[index];
+  Transaction& t = transactions_[index];
   t.request = request;
   t.next = Transaction::none;
   t.next_read = Transaction::has_read;
@@ -222,9 +193,8 @@ void MemoryPartition::accept_request(const MessageHeader &message) {
   t.bank = static_cast<std::uint8_t>(banks_.bank_of(t.line));
   t.arrival = clock_.at_or_after(message.arrival);
   bytes_.accept(index, message.payload_data());
-  if (request.operation == MemoryOperation::inspect)
-    return answers_.add_inspected(index);
-  PartitionStatistics::OfTenant &counts = statistics_.tenant[request.tenant];
+  if (request.operation == MemoryOperation::inspect) return answers_.add_inspected(index);
+  PartitionStatistics::OfTenant& counts = statistics_.tenant[request.tenant];
   ++counts.requests;
   counts.bytes_in += message.payload_bytes;
   if (request.source == SourceKind::cpu) {
@@ -236,21 +206,19 @@ void MemoryPartition::accept_request(const MessageHeader &message) {
 
 /// Simplified: zeroing runs at the speed of the banks and does not take DRAM
 /// time.
-void MemoryPartition::accept_zero(const MessageHeader &message) {
-  const auto &range = message.body<ZeroRange>();
+void MemoryPartition::accept_zero(const MessageHeader& message) {
+  const auto& range = message.body<ZeroRange>();
   const std::uint64_t bytes = bytes_.zero(range);
-  answers_.add_zeroed(range,
-                      clock_.at_or_after(message.arrival) +
-                          static_cast<std::int64_t>(bytes / zeroed_per_cycle_));
+  answers_.add_zeroed(range, clock_.at_or_after(message.arrival) +
+                                 static_cast<std::int64_t>(bytes / zeroed_per_cycle_));
 }
 
 /// Simplified: page copies go one after the other, and take no time of other
 /// requests' banks and channel; the L2's lines of the old frame age out.
-void MemoryPartition::accept_copy(const MessageHeader &message) {
-  const auto &copy = message.body<PageCopy>();
+void MemoryPartition::accept_copy(const MessageHeader& message) {
+  const auto& copy = message.body<PageCopy>();
   bytes_.copy_page(PhysicalAddress{copy.from}, PhysicalAddress{copy.to});
-  copied_until_ =
-      std::max(copied_until_, message.arrival) + Time{copy.duration_fs};
+  copied_until_ = std::max(copied_until_, message.arrival) + Time{copy.duration_fs};
   answers_.add_copied(copy, clock_.at_or_after(copied_until_));
 }
 
@@ -265,7 +233,7 @@ void MemoryPartition::take_mark() {
 }
 
 GridCounts MemoryPartition::counts_of(std::uint16_t tenant) const {
-  const PartitionStatistics::OfTenant &counted = statistics_.tenant[tenant];
+  const PartitionStatistics::OfTenant& counted = statistics_.tenant[tenant];
   GridCounts counts;
   counts.l2_hits = counted.sector_hits.value();
   counts.l2_misses = counted.sector_misses.value();
@@ -274,10 +242,8 @@ GridCounts MemoryPartition::counts_of(std::uint16_t tenant) const {
   return counts;
 }
 
-void MemoryPartition::take_grid_counts(Time,
-                                       std::vector<GridContribution> &taken) {
-  grids_.take([this](std::uint16_t tenant) { return counts_of(tenant); },
-              taken);
+void MemoryPartition::take_grid_counts(Time, std::vector<GridContribution>& taken) {
+  grids_.take([this](std::uint16_t tenant) { return counts_of(tenant); }, taken);
 }
 
 StatisticsView MemoryPartition::statistics(Time) {
@@ -286,25 +252,22 @@ StatisticsView MemoryPartition::statistics(Time) {
 
 std::vector<StatisticsView> MemoryPartition::parts(Time) {
   std::vector<StatisticsView> parts;
-  for (const EpochPolicy *policy : std::initializer_list<EpochPolicy *>{
-           &banks_.cache_policy(), &banks_.dram_scheduler()})
-    if (const StatisticsView view = policy->statistics();
-        view.schema != nullptr)
+  for (const EpochPolicy* policy :
+       std::initializer_list<EpochPolicy*>{&banks_.cache_policy(), &banks_.dram_scheduler()})
+    if (const StatisticsView view = policy->statistics(); view.schema != nullptr)
       parts.push_back(view);
   return parts;
 }
 
 std::string MemoryPartition::waiting_for() const {
-  if (finished())
-    return "";
-  return std::to_string(transactions_.used()) + " requests in flight, " +
-         banks_.waiting() + sources_.unanswered();
+  if (finished()) return "";
+  return std::to_string(transactions_.used()) + " requests in flight, " + banks_.waiting() +
+         sources_.unanswered();
 }
 
-void MemoryPartition::serialize(Archive &archive) {
+void MemoryPartition::serialize(Archive& archive) {
   archive.section("partition", 5);
-  archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_,
-          grids_);
+  archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_, grids_);
   archive.section("partition/requests", 4);
   transactions_.serialize(archive);
   archive.section("partition/bytes", 1);
@@ -318,8 +281,8 @@ void MemoryPartition::serialize(Archive &archive) {
   banks_.serialize(archive);
 }
 
-const StatisticsSchema &memory_partition_statistics() {
+const StatisticsSchema& memory_partition_statistics() {
   return statistics_schema_of<PartitionStatistics>();
 }
 
-} // namespace lockstep
+}  // namespace lockstep

@@ -4,91 +4,81 @@
 
 namespace lockstep {
 
-PartitionAnswers::PartitionAnswers(const L2Parameters &l2, L2Clock clock,
-                                   const NocParameters &noc,
-                                   RequestSources &sources,
-                                   TransactionPool &transactions,
-                                   PartitionBytes &bytes,
-                                   PartitionStatistics &statistics,
-                                   PartitionAgenda &agenda)
-    : queue_(l2.response_queue), clock_(clock), noc_(noc), sources_(sources),
-      transactions_(transactions), bytes_(bytes), statistics_(statistics),
-      agenda_(agenda), port_(l2.response_rate) {}
+PartitionAnswers::PartitionAnswers(const L2Parameters& l2, L2Clock clock, const NocParameters& noc,
+                                   RequestSources& sources, TransactionPool& transactions,
+                                   PartitionBytes& bytes, PartitionStatistics& statistics,
+                                   PartitionAgenda& agenda)
+    : queue_(l2.response_queue),
+      clock_(clock),
+      noc_(noc),
+      sources_(sources),
+      transactions_(transactions),
+      bytes_(bytes),
+      statistics_(statistics),
+      agenda_(agenda),
+      port_(l2.response_rate) {}
 
-void PartitionAnswers::send_controls(L2Cycle now, Outbox &outbox) {
+void PartitionAnswers::send_controls(L2Cycle now, Outbox& outbox) {
   while (!controls_.empty() && controls_.front().cycle <= now) {
-    const Control &control = controls_.front();
+    const Control& control = controls_.front();
     if (control.transaction == inspected) {
       send_inspected(now, outbox);
     } else if (control.transaction == Transaction::none) {
       const auto way = sources_.way_to(SourceKind::host, 0, clock_.edge(now));
       if (control.range.bytes == 0)
-        outbox.send(way.link, way.departure, kind_of(MessageKind::page_copied),
-                    control.copy);
+        outbox.send(way.link, way.departure, kind_of(MessageKind::page_copied), control.copy);
       else
-        outbox.send(way.link, way.departure, kind_of(MessageKind::zero_done),
-                    control.range);
+        outbox.send(way.link, way.departure, kind_of(MessageKind::zero_done), control.range);
     } else {
-      const Transaction &t = transactions_[control.transaction];
-      const auto way = sources_.way_to(t.request.source, t.request.requester,
-                                       clock_.edge(now));
-      outbox.send(
-          way.link, way.departure, kind_of(MessageKind::memory_response),
-          answer_to(t.request),
-          {transactions_.data(control.transaction), t.response_bytes()});
+      const Transaction& t = transactions_[control.transaction];
+      const auto way = sources_.way_to(t.request.source, t.request.requester, clock_.edge(now));
+      outbox.send(way.link, way.departure, kind_of(MessageKind::memory_response),
+                  answer_to(t.request),
+                  {transactions_.data(control.transaction), t.response_bytes()});
       transactions_.release(control.transaction);
     }
     controls_.pop();
   }
-  agenda_.controls =
-      controls_.empty() ? L2Cycle::never() : controls_.front().cycle;
+  agenda_.controls = controls_.empty() ? L2Cycle::never() : controls_.front().cycle;
 }
 
 /// Some lines a message.
-void PartitionAnswers::send_inspected(L2Cycle now, Outbox &outbox) {
+void PartitionAnswers::send_inspected(L2Cycle now, Outbox& outbox) {
   constexpr std::size_t most = 240;
-  auto &[range, lines] = inspected_.front();
+  auto& [range, lines] = inspected_.front();
   const auto way = sources_.way_to(SourceKind::host, 0, clock_.edge(now));
   for (std::size_t sent = 0; range.last == 0;) {
     const std::size_t count = std::min(most, lines.size() - sent);
     range.last = sent + count == lines.size() ? 1 : 0;
     const auto payload = std::as_bytes(std::span(lines).subspan(sent, count));
-    outbox.send(way.link, way.departure, kind_of(MessageKind::inspected), range,
-                payload);
+    outbox.send(way.link, way.departure, kind_of(MessageKind::inspected), range, payload);
     sent += count;
   }
   inspected_.pop_front();
 }
 
-void PartitionAnswers::collect(PartitionBanks &banks, L2Cycle now,
-                               Outbox &outbox) {
-  while (!departures_.empty() && departures_.front() <= now)
-    departures_.pop();
+void PartitionAnswers::collect(PartitionBanks& banks, L2Cycle now, Outbox& outbox) {
+  while (!departures_.empty() && departures_.front() <= now) departures_.pop();
   L2Cycle next = L2Cycle::never();
-  const auto offer = [&](const Ring<L2Bank::Pending> &answers, auto pop) {
-    if (answers.empty())
-      return;
+  const auto offer = [&](const Ring<L2Bank::Pending>& answers, auto pop) {
+    if (answers.empty()) return;
     if (answers.front().ready <= now && !full()) {
       respond_in_turn(answers.front(), now, outbox);
       pop();
     }
-    if (answers.empty())
-      return;
+    if (answers.empty()) return;
     const L2Cycle at = std::max(answers.front().ready, now + 1);
     next = std::min(next, full() ? std::max(at, departures_.front()) : at);
   };
-  const auto first =
-      static_cast<std::uint32_t>(now.value() & (banks.count() - 1));
+  const auto first = static_cast<std::uint32_t>(now.value() & (banks.count() - 1));
   const auto source = static_cast<unsigned>(now.value() & 1);
   for (std::uint32_t i = 0; i < banks.count(); ++i) {
     const std::uint32_t bank = (first + i) & (banks.count() - 1);
     for (const unsigned from : {source, source ^ 1})
-      offer(banks[bank].answers(from),
-            [&] { banks.answer_left(bank, from, now); });
+      offer(banks[bank].answers(from), [&] { banks.answer_left(bank, from, now); });
   }
   offer(banks.answers_past(), [&] { banks.answers_past().pop(); });
-  for (Ring<L2Bank::Pending> &cpu = banks.answers_to_cpu(); !cpu.empty();
-       cpu.pop()) {
+  for (Ring<L2Bank::Pending>& cpu = banks.answers_to_cpu(); !cpu.empty(); cpu.pop()) {
     if (cpu.front().ready > now) {
       next = std::min(next, cpu.front().ready);
       break;
@@ -98,11 +88,9 @@ void PartitionAnswers::collect(PartitionBanks &banks, L2Cycle now,
   agenda_.answers = next;
 }
 
-void PartitionAnswers::respond_in_turn(const L2Bank::Pending &answer,
-                                       L2Cycle now, Outbox &outbox) {
-  const Transaction &t = transactions_[answer.transaction];
-  const L2Cycle departure{
-      port_.reserve(now.value(), noc_.flits(t.response_bytes()))};
+void PartitionAnswers::respond_in_turn(const L2Bank::Pending& answer, L2Cycle now, Outbox& outbox) {
+  const Transaction& t = transactions_[answer.transaction];
+  const L2Cycle departure{port_.reserve(now.value(), noc_.flits(t.response_bytes()))};
   departures_.push(departure);
   const std::uint16_t tenant = t.request.tenant;
   if (departure > answer.ready) {
@@ -114,25 +102,21 @@ void PartitionAnswers::respond_in_turn(const L2Bank::Pending &answer,
   respond(answer.transaction, departure, outbox);
 }
 
-void PartitionAnswers::respond(std::uint32_t index, L2Cycle departure,
-                               Outbox &outbox) {
-  const Transaction &t = transactions_[index];
-  const MemoryRequest &request = t.request;
+void PartitionAnswers::respond(std::uint32_t index, L2Cycle departure, Outbox& outbox) {
+  const Transaction& t = transactions_[index];
+  const MemoryRequest& request = t.request;
   const std::uint32_t size = t.response_bytes();
-  const auto way = sources_.way_to(request.source, request.requester,
-                                   clock_.edge(departure));
-  std::byte *data = outbox.reserve(way.link, way.departure,
-                                   kind_of(MessageKind::memory_response),
+  const auto way = sources_.way_to(request.source, request.requester, clock_.edge(departure));
+  std::byte* data = outbox.reserve(way.link, way.departure, kind_of(MessageKind::memory_response),
                                    blank_body<MemoryResponse>, size);
-  auto &response = body_before<MemoryResponse>(data);
+  auto& response = body_before<MemoryResponse>(data);
   fill_answer(request, response);
   response.l2_hits = static_cast<std::uint8_t>(t.hits | t.arriving << 4);
-  if (t.bypass)
-    response.flags |= flag_past_l2;
+  if (t.bypass) response.flags |= flag_past_l2;
   bytes_.take(index, data, size);
   statistics_.tenant[request.tenant].bytes_out += size;
   sources_.answered(way);
   transactions_.release(index);
 }
 
-} // namespace lockstep
+}  // namespace lockstep

@@ -23,83 +23,83 @@
 namespace lockstep {
 
 class PartitionAnswers {
-public:
-  PartitionAnswers(const L2Parameters &l2, L2Clock clock,
-                   const NocParameters &noc, RequestSources &sources,
-                   TransactionPool &transactions, PartitionBytes &bytes,
-                   PartitionStatistics &statistics, PartitionAgenda &agenda);
+ public:
+  PartitionAnswers(const L2Parameters& l2, L2Clock clock, const NocParameters& noc,
+                   RequestSources& sources, TransactionPool& transactions, PartitionBytes& bytes,
+                   PartitionStatistics& statistics, PartitionAgenda& agenda);
 
   /// What leaves in a cycle of its own: the answer to an inspection, a zeroing
   /// or a copy.
   void add_inspected(std::uint32_t transaction) {
     add({transactions_[transaction].arrival, transaction, {}, {}});
   }
-  void add_inspected(const InspectedRange &range,
-                     std::vector<InspectedLine> lines, L2Cycle cycle) {
+  void add_inspected(const InspectedRange& range, std::vector<InspectedLine> lines, L2Cycle cycle) {
     inspected_.push_back({range, std::move(lines)});
     add({cycle, inspected, {}, {}});
   }
-  void add_zeroed(const ZeroRange &range, L2Cycle cycle) {
+  void add_zeroed(const ZeroRange& range, L2Cycle cycle) {
     add({cycle, Transaction::none, range, {}});
   }
-  void add_copied(const PageCopy &copy, L2Cycle cycle) {
+  void add_copied(const PageCopy& copy, L2Cycle cycle) {
     add({cycle, Transaction::none, {}, copy});
   }
-  void send_controls(L2Cycle now, Outbox &outbox);
+  void send_controls(L2Cycle now, Outbox& outbox);
 
   /// Banks in turn put an answer each into the response queue.
-  void collect(PartitionBanks &banks, L2Cycle now, Outbox &outbox);
+  void collect(PartitionBanks& banks, L2Cycle now, Outbox& outbox);
 
   bool idle() const { return controls_.empty(); }
-  template <class Archive> void serialize(Archive &archive) {
+  template <class Archive>
+  void serialize(Archive& archive) {
     archive(port_, last_tenant_, departures_, controls_, inspected_);
   }
 
-private:
+ private:
   /// In place of a transaction: the oldest of `inspected_`.
   static constexpr std::uint32_t inspected = Transaction::none - 1;
   struct Inspected {
     InspectedRange range;
     std::vector<InspectedLine> lines;
-    template <class Archive> void serialize(Archive &archive) {
+    template <class Archive>
+    void serialize(Archive& archive) {
       archive(range, lines);
     }
   };
   struct Control {
     L2Cycle cycle;
     std::uint32_t transaction = Transaction::none;
-    ZeroRange range; ///< 0 bytes: a page was copied
+    ZeroRange range;  ///< 0 bytes: a page was copied
     PageCopy copy;
-    template <class Archive> void serialize(Archive &archive) {
+    template <class Archive>
+    void serialize(Archive& archive) {
       archive(cycle, transaction, range, copy);
     }
   };
 
-  void add(const Control &control) {
+  void add(const Control& control) {
     controls_.push(control);
     agenda_.controls = controls_.front().cycle;
   }
-  void send_inspected(L2Cycle now, Outbox &outbox);
+  void send_inspected(L2Cycle now, Outbox& outbox);
   bool full() const { return departures_.size() >= queue_; }
   /// Through the port, behind what it has taken.
-  void respond_in_turn(const L2Bank::Pending &answer, L2Cycle now,
-                       Outbox &outbox);
-  void respond(std::uint32_t transaction, L2Cycle departure, Outbox &outbox);
+  void respond_in_turn(const L2Bank::Pending& answer, L2Cycle now, Outbox& outbox);
+  void respond(std::uint32_t transaction, L2Cycle departure, Outbox& outbox);
 
   const std::uint32_t queue_;
   const L2Clock clock_;
   const NocParameters noc_;
-  RequestSources &sources_;
-  TransactionPool &transactions_;
-  PartitionBytes &bytes_;
-  PartitionStatistics &statistics_;
-  PartitionAgenda &agenda_;
+  RequestSources& sources_;
+  TransactionPool& transactions_;
+  PartitionBytes& bytes_;
+  PartitionStatistics& statistics_;
+  PartitionAgenda& agenda_;
 
   SendPort port_;
-  std::uint16_t last_tenant_ = 0; ///< whose answer the port has sent last
-  Ring<L2Cycle> departures_;      ///< of what stands in the response queue
+  std::uint16_t last_tenant_ = 0;  ///< whose answer the port has sent last
+  Ring<L2Cycle> departures_;       ///< of what stands in the response queue
   Ring<Control> controls_;
   std::deque<Inspected> inspected_;
 };
 
-} // namespace lockstep
+}  // namespace lockstep

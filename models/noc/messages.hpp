@@ -21,81 +21,81 @@ inline constexpr std::uint64_t line_bytes = 128;
 inline constexpr std::uint64_t sector_bytes = 32;
 
 enum class MessageKind : std::uint16_t {
-  memory_request,  ///< SM, host or CPU core -> partition; SM -> host for pinned
-                   ///< memory
-  memory_response, ///< the answer, every request gets one
-  zero_range, ///< host -> partition: frames are zeroed before they are mapped
-              ///< again
+  memory_request,   ///< SM, host or CPU core -> partition; SM -> host for pinned
+                    ///< memory
+  memory_response,  ///< the answer, every request gets one
+  zero_range,       ///< host -> partition: frames are zeroed before they are mapped
+                    ///< again
   zero_done,
-  copy_page, ///< host -> partition: a page moves to another frame of the
-             ///< partition
+  copy_page,  ///< host -> partition: a page moves to another frame of the
+              ///< partition
   page_copied,
 
   // Grids and thread blocks; bodies in models/noc/grid_messages.hpp.
-  launch_grid, ///< host -> dispatcher
-  grid_done,   ///< dispatcher -> host
-  start_grid, ///< dispatcher -> SM, before the first block of a grid on that SM
-  start_block,    ///< dispatcher -> SM
-  block_done,     ///< SM -> dispatcher
-  stores_done,    ///< SM -> dispatcher: those of blocks that have left it
-  end_grid,       ///< dispatcher -> SM: no more blocks of this grid will come
-  block_saved,    ///< SM -> dispatcher: a block has left the SM, to return
-  block_restored, ///< SM -> dispatcher: it takes a place in the SM again
-  ask_status,     ///< dispatcher -> SM: what the grid's blocks have done
-  status,         ///< SM -> dispatcher
-  stop_grid,      ///< dispatcher -> SM: the grid's blocks make room
-  grid_stopped,   ///< SM -> dispatcher: none of them is in the SM any more
-  resume_grid,    ///< dispatcher -> SM: they may start and return again
-  block_returned, ///< SM -> dispatcher: a staged block that has not started
-  block_flushed, ///< SM -> dispatcher: a block that was dropped and is to start
-                 ///< again
-  give_block,    ///< dispatcher -> SM: a saved block of the grid is to return
-                 ///< elsewhere
-  block_given,   ///< SM -> dispatcher: this one, or none; dispatcher -> SM: it
-                 ///< returns there
-  context_free,  ///< SM -> dispatcher -> SM: a place for contexts is free again
-  homes_free,    ///< SM -> dispatcher -> SM: the block has ended that had its
-                 ///< local memory there
-  instructions_reached, ///< dispatcher -> host: a tenant has executed its
-                        ///< `instructions:`
-  grid_begins, ///< host -> GMMU, partition: its tenant's counts are the grid's
-               ///< from now on
-  grid_ends,   ///< host -> GMMU, partition: until now
+  launch_grid,           ///< host -> dispatcher
+  grid_done,             ///< dispatcher -> host
+  start_grid,            ///< dispatcher -> SM, before the first block of a grid on that SM
+  start_block,           ///< dispatcher -> SM
+  block_done,            ///< SM -> dispatcher
+  stores_done,           ///< SM -> dispatcher: those of blocks that have left it
+  end_grid,              ///< dispatcher -> SM: no more blocks of this grid will come
+  block_saved,           ///< SM -> dispatcher: a block has left the SM, to return
+  block_restored,        ///< SM -> dispatcher: it takes a place in the SM again
+  ask_status,            ///< dispatcher -> SM: what the grid's blocks have done
+  status,                ///< SM -> dispatcher
+  stop_grid,             ///< dispatcher -> SM: the grid's blocks make room
+  grid_stopped,          ///< SM -> dispatcher: none of them is in the SM any more
+  resume_grid,           ///< dispatcher -> SM: they may start and return again
+  block_returned,        ///< SM -> dispatcher: a staged block that has not started
+  block_flushed,         ///< SM -> dispatcher: a block that was dropped and is to start
+                         ///< again
+  give_block,            ///< dispatcher -> SM: a saved block of the grid is to return
+                         ///< elsewhere
+  block_given,           ///< SM -> dispatcher: this one, or none; dispatcher -> SM: it
+                         ///< returns there
+  context_free,          ///< SM -> dispatcher -> SM: a place for contexts is free again
+  homes_free,            ///< SM -> dispatcher -> SM: the block has ended that had its
+                         ///< local memory there
+  instructions_reached,  ///< dispatcher -> host: a tenant has executed its
+                         ///< `instructions:`
+  grid_begins,           ///< host -> GMMU, partition: its tenant's counts are the grid's
+                         ///< from now on
+  grid_ends,             ///< host -> GMMU, partition: until now
 
   // Virtual memory; bodies in models/vm/messages.hpp.
-  translate,        ///< SM -> GMMU
-  translation,      ///< GMMU -> SM
-  page_written,     ///< SM -> GMMU: the first store under an entry
-  replay,           ///< GMMU -> SM: ask again for a refused page
-  replayed,         ///< SM -> GMMU: what waited for a refused page has gone out
-  flush,            ///< GMMU -> SM
-  shootdown,        ///< GMMU -> SM
-  shootdown_done,   ///< SM -> GMMU
-  far_fault,        ///< GMMU -> host
-  set_root,         ///< host -> GMMU
-  pages_mapped,     ///< host -> GMMU
-  unmap,            ///< host -> GMMU
-  unmapped,         ///< GMMU -> host
-  zeroed_frames,    ///< host -> GMMU: for pages that it maps by itself
-  pages_handled,    ///< GMMU -> host: it has mapped pages by itself
-  access_violation, ///< SM -> host
-  printed,          ///< SM -> host
-  abort_tenant,     ///< host -> dispatcher -> SM
-  hold_issue,       ///< host -> SM: no instruction issues while pages are moved
+  translate,         ///< SM -> GMMU
+  translation,       ///< GMMU -> SM
+  page_written,      ///< SM -> GMMU: the first store under an entry
+  replay,            ///< GMMU -> SM: ask again for a refused page
+  replayed,          ///< SM -> GMMU: what waited for a refused page has gone out
+  flush,             ///< GMMU -> SM
+  shootdown,         ///< GMMU -> SM
+  shootdown_done,    ///< SM -> GMMU
+  far_fault,         ///< GMMU -> host
+  set_root,          ///< host -> GMMU
+  pages_mapped,      ///< host -> GMMU
+  unmap,             ///< host -> GMMU
+  unmapped,          ///< GMMU -> host
+  zeroed_frames,     ///< host -> GMMU: for pages that it maps by itself
+  pages_handled,     ///< GMMU -> host: it has mapped pages by itself
+  access_violation,  ///< SM -> host
+  printed,           ///< SM -> host
+  abort_tenant,      ///< host -> dispatcher -> SM
+  hold_issue,        ///< host -> SM: no instruction issues while pages are moved
 
   // CPU cores; bodies in models/noc/core_messages.hpp.
-  core_measured, ///< CPU core -> host: its tenant has executed what it is
-                 ///< measured by
-  core_mistaken, ///< CPU core -> host: a line did not hold what was written to
-                 ///< it
-  stop_core,     ///< host -> CPU core: all tenants have been measured
+  core_measured,  ///< CPU core -> host: its tenant has executed what it is
+                  ///< measured by
+  core_mistaken,  ///< CPU core -> host: a line did not hold what was written to
+                  ///< it
+  stop_core,      ///< host -> CPU core: all tenants have been measured
 
   // Policy epochs; bodies in models/coordinator/messages.hpp.
-  epoch_report, ///< who has a policy -> coordinator
-  epoch_values, ///< coordinator -> who has a policy
+  epoch_report,  ///< who has a policy -> coordinator
+  epoch_values,  ///< coordinator -> who has a policy
 
-  inspect_range, ///< host -> partition
-  inspected,     ///< partition -> host
+  inspect_range,  ///< host -> partition
+  inspected,      ///< partition -> host
 };
 
 /// As a message carries it.
@@ -107,8 +107,8 @@ enum class MemoryOperation : std::uint8_t {
   load,
   store,
   atomic,
-  inspect, ///< reads bytes at once, past caches, queues and statistics
-           ///< (checking only)
+  inspect,  ///< reads bytes at once, past caches, queues and statistics
+            ///< (checking only)
 };
 
 /// What kind of sender a request comes from.  Kinds are numbers: a machine may
@@ -117,24 +117,23 @@ enum class SourceKind : std::uint8_t { sm, gmmu, host, cpu };
 inline constexpr std::size_t most_source_kinds = 8;
 
 enum MemoryFlag : std::uint8_t {
-  flag_local = 1,     ///< local memory of threads
-  flag_bypass_l1 = 2, ///< volatile, .cg, .cv, atomics
-  flag_returns = 4,   ///< atomic whose old values are wanted
-  flag_dma = 8,       ///< a copy over the host link
-  flag_context = 16,  ///< of a thread block that leaves its SM or returns
-  flag_past_l2 = 32,  ///< in an answer: the request did not look up
-  flag_code =
-      64, ///< instructions, constants or parameters of kernels: nobody's memory
+  flag_local = 1,      ///< local memory of threads
+  flag_bypass_l1 = 2,  ///< volatile, .cg, .cv, atomics
+  flag_returns = 4,    ///< atomic whose old values are wanted
+  flag_dma = 8,        ///< a copy over the host link
+  flag_context = 16,   ///< of a thread block that leaves its SM or returns
+  flag_past_l2 = 32,   ///< in an answer: the request did not look up
+  flag_code = 64,      ///< instructions, constants or parameters of kernels: nobody's memory
 };
 
 /// What the SM sides of policies say of a request
 /// (models/coordinator/sm_side.hpp).
 enum RequestMark : std::uint8_t {
-  mark_class = 3,        ///< of the warp, such as MeDiC's warp type, if it
-  mark_has_class = 4,    ///< ... has one
-  mark_bypass = 8,       ///< better sent past the L2
-  mark_mostly_hit = 16,  ///< the warp waits for little else
-  mark_may_allocate = 32 ///< what it misses may stay in the L2
+  mark_class = 3,         ///< of the warp, such as MeDiC's warp type, if it
+  mark_has_class = 4,     ///< ... has one
+  mark_bypass = 8,        ///< better sent past the L2
+  mark_mostly_hit = 16,   ///< the warp waits for little else
+  mark_may_allocate = 32  ///< what it misses may stay in the L2
 };
 
 /// One request for sectors of one 128-byte line.
@@ -144,40 +143,38 @@ enum RequestMark : std::uint8_t {
 /// records AtomicLane in lane order; a lane whose value has 16 bytes takes two,
 /// one for each 8.
 struct MemoryRequest {
-  std::uint64_t line = 0;         ///< physical address, 128-byte aligned
-  std::uint64_t virtual_page = 0; ///< virtual address >> 12
-  std::uint32_t tag = 0; ///< the requester's own; comes back in the answer
+  std::uint64_t line = 0;          ///< physical address, 128-byte aligned
+  std::uint64_t virtual_page = 0;  ///< virtual address >> 12
+  std::uint32_t tag = 0;           ///< the requester's own; comes back in the answer
   std::uint32_t pc = 0;
-  std::uint16_t requester = 0; ///< who of its kind, such as the number of an SM
-  std::uint16_t tenant = 0;    ///< index of the tenant; also its ASID
+  std::uint16_t requester = 0;  ///< who of its kind, such as the number of an SM
+  std::uint16_t tenant = 0;     ///< index of the tenant; also its ASID
   std::uint16_t warp = 0;
   MemoryOperation operation = MemoryOperation::load;
-  std::uint8_t sectors = 0; ///< bit i: bytes 32 i ... 32 i + 31 of the line
+  std::uint8_t sectors = 0;  ///< bit i: bytes 32 i ... 32 i + 31 of the line
   std::uint8_t flags = 0;
-  std::uint8_t walk_level = 0; ///< 0: data; 1...: level of a page walk
+  std::uint8_t walk_level = 0;  ///< 0: data; 1...: level of a page walk
   SourceKind source = SourceKind::sm;
   isa::AtomicOperation atomic = isa::AtomicOperation::none;
-  isa::Type type = isa::Type::none; ///< of an element of an atomic
-  std::uint8_t lanes = 0;           ///< records of an atomic, 32 at most
-  std::uint8_t elements = 1;        ///< of an atomic, by lane
-  std::uint8_t marks = 0;           ///< RequestMark
+  isa::Type type = isa::Type::none;  ///< of an element of an atomic
+  std::uint8_t lanes = 0;            ///< records of an atomic, 32 at most
+  std::uint8_t elements = 1;         ///< of an atomic, by lane
+  std::uint8_t marks = 0;            ///< RequestMark
 
-  unsigned sector_count() const {
-    return static_cast<unsigned>(std::popcount(sectors));
-  }
+  unsigned sector_count() const { return static_cast<unsigned>(std::popcount(sectors)); }
   isa::AtomicShape shape() const { return {atomic, type, elements}; }
 
-  template <class Archive> void serialize(Archive &archive) {
-    archive(line, virtual_page, tag, pc, requester, tenant, warp, operation,
-            sectors, flags, walk_level, source, atomic, type, lanes, elements,
-            marks);
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(line, virtual_page, tag, pc, requester, tenant, warp, operation, sectors, flags,
+            walk_level, source, atomic, type, lanes, elements, marks);
   }
 };
 static_assert(sizeof(MemoryRequest) == 40);
 
 struct AtomicLane {
   isa::AtomicWord operands;
-  std::uint8_t offset = 0; ///< byte in the line
+  std::uint8_t offset = 0;  ///< byte in the line
   std::uint8_t lane = 0;
   std::array<std::uint8_t, 6> reserved{};
 };
@@ -196,8 +193,7 @@ struct MemoryResponse {
   MemoryOperation operation = MemoryOperation::load;
   std::uint8_t sectors = 0;
   std::uint8_t flags = 0;
-  std::uint8_t l2_hits =
-      0; ///< sectors there; in the upper half: on their way already
+  std::uint8_t l2_hits = 0;  ///< sectors there; in the upper half: on their way already
   std::uint8_t walk_level = 0;
   std::uint8_t lanes = 0;
 };
@@ -206,14 +202,15 @@ static_assert(sizeof(MemoryResponse) == 24);
 /// A body that is put together field by field and then copied at once makes
 /// this computer wait for its narrow stores.  So give Outbox::reserve a blank
 /// one, and fill in the one before the payload.
-template <class Body> inline constexpr Body blank_body{};
-template <class Body> Body &body_before(std::byte *payload) {
-  return *reinterpret_cast<Body *>(payload - sizeof(Body));
+template <class Body>
+inline constexpr Body blank_body{};
+template <class Body>
+Body& body_before(std::byte* payload) {
+  return *reinterpret_cast<Body*>(payload - sizeof(Body));
 }
 
 /// The answer to a request, without what only the answering side knows.
-inline void fill_answer(const MemoryRequest &request,
-                        MemoryResponse &response) {
+inline void fill_answer(const MemoryRequest& request, MemoryResponse& response) {
   response.line = request.line;
   response.tag = request.tag;
   response.requester = request.requester;
@@ -225,7 +222,7 @@ inline void fill_answer(const MemoryRequest &request,
   response.walk_level = request.walk_level;
   response.lanes = request.lanes;
 }
-inline MemoryResponse answer_to(const MemoryRequest &request) {
+inline MemoryResponse answer_to(const MemoryRequest& request) {
   MemoryResponse response;
   fill_answer(request, response);
   return response;
@@ -233,9 +230,10 @@ inline MemoryResponse answer_to(const MemoryRequest &request) {
 
 /// zero_range and zero_done.
 struct ZeroRange {
-  std::uint64_t base = 0, bytes = 0; ///< physical
+  std::uint64_t base = 0, bytes = 0;  ///< physical
 
-  template <class Archive> void serialize(Archive &archive) {
+  template <class Archive>
+  void serialize(Archive& archive) {
     archive(base, bytes);
   }
 };
@@ -245,21 +243,23 @@ struct ZeroRange {
 /// are not zero, `last` in the last message; the payload is a row of
 /// InspectedLine.
 struct InspectedRange {
-  std::uint64_t base = 0, bytes = 0; ///< physical
-  std::uint64_t offset = 0;          ///< of the base, in the transfer's buffer
-  std::uint32_t transfer = 0;        ///< the asker's
+  std::uint64_t base = 0, bytes = 0;  ///< physical
+  std::uint64_t offset = 0;           ///< of the base, in the transfer's buffer
+  std::uint32_t transfer = 0;         ///< the asker's
   std::uint32_t last = 0;
 
-  template <class Archive> void serialize(Archive &archive) {
+  template <class Archive>
+  void serialize(Archive& archive) {
     archive(base, bytes, offset, transfer, last);
   }
 };
 
 struct InspectedLine {
-  std::uint64_t line = 0; ///< physical
+  std::uint64_t line = 0;  ///< physical
   std::array<std::byte, line_bytes> bytes{};
 
-  template <class Archive> void serialize(Archive &archive) {
+  template <class Archive>
+  void serialize(Archive& archive) {
     archive(line, bytes);
   }
 };
@@ -267,19 +267,20 @@ struct InspectedLine {
 /// copy_page and page_copied.  The bytes move when it arrives, the answer
 /// leaves `duration` after the page before it has been copied.
 struct PageCopy {
-  std::uint64_t from = 0, to = 0; ///< physical
+  std::uint64_t from = 0, to = 0;  ///< physical
   std::int64_t duration_fs = 0;
-  std::uint32_t id = 0; ///< the asker's; comes back
+  std::uint32_t id = 0;  ///< the asker's; comes back
   std::uint32_t reserved = 0;
 
-  template <class Archive> void serialize(Archive &archive) {
+  template <class Archive>
+  void serialize(Archive& archive) {
     archive(from, to, duration_fs, id);
   }
 };
 
 /// hold_issue.
 struct IssueHold {
-  std::uint64_t holds = 0; ///< 0: go on
+  std::uint64_t holds = 0;  ///< 0: go on
 };
 
-} // namespace lockstep
+}  // namespace lockstep

@@ -17,78 +17,66 @@ constexpr std::uint64_t frame_bytes = 4096;
 }
 
 PartitionBytes::PartitionBytes(std::uint64_t bytes, PartitionId index,
-                               const AddressMapping &mapping,
-                               TransactionPool &transactions)
-    : index_(index), mapping_(mapping), transactions_(transactions),
-      memory_(bytes) {}
+                               const AddressMapping& mapping, TransactionPool& transactions)
+    : index_(index), mapping_(mapping), transactions_(transactions), memory_(bytes) {}
 
 void PartitionBytes::hold_foreign(std::span<const Frame> pages) {
   const std::uint64_t chunk = std::min(mapping_.chunk_bytes(), frame_bytes);
   for (std::size_t page = 0; page < pages.size(); ++page)
     for (std::uint64_t at = 0; at < frame_bytes; at += chunk) {
       const PhysicalAddress address = address_of(pages[page]) + at;
-      if (mapping_.partition(address) != index_)
-        continue;
-      write_foreign_bytes(page, at,
-                          memory_.at(mapping_.offset(address), chunk));
+      if (mapping_.partition(address) != index_) continue;
+      write_foreign_bytes(page, at, memory_.at(mapping_.offset(address), chunk));
     }
 }
 
-void PartitionBytes::accept(std::uint32_t index, const std::byte *payload) {
-  const Transaction &t = transactions_[index];
-  LOCKSTEP_DEBUG_CHECK(mapping_.partition(PhysicalAddress{t.request.line}) ==
-                           index_,
+void PartitionBytes::accept(std::uint32_t index, const std::byte* payload) {
+  const Transaction& t = transactions_[index];
+  LOCKSTEP_DEBUG_CHECK(mapping_.partition(PhysicalAddress{t.request.line}) == index_,
                        "a request came to the wrong partition");
   check_owner(t.request);
   switch (t.request.operation) {
-  case MemoryOperation::load:
-    reads_.add(transactions_, index);
-    break;
-  case MemoryOperation::inspect:
-    read(index, transactions_.data(index));
-    break;
-  case MemoryOperation::store:
-    store(index, payload);
-    break;
-  case MemoryOperation::atomic:
-    read_pending(t.line, t.line + 1);
-    memory_.atomic(offset_of(t.line), t.request, payload,
-                   transactions_.data(index));
-    break;
+    case MemoryOperation::load:
+      reads_.add(transactions_, index);
+      break;
+    case MemoryOperation::inspect:
+      read(index, transactions_.data(index));
+      break;
+    case MemoryOperation::store:
+      store(index, payload);
+      break;
+    case MemoryOperation::atomic:
+      read_pending(t.line, t.line + 1);
+      memory_.atomic(offset_of(t.line), t.request, payload, transactions_.data(index));
+      break;
   }
 }
 
-void PartitionBytes::store(std::uint32_t index, const std::byte *payload) {
-  Transaction &t = transactions_[index];
+void PartitionBytes::store(std::uint32_t index, const std::byte* payload) {
+  Transaction& t = transactions_[index];
   std::array<std::uint32_t, 4> masks;
   const unsigned sectors = t.request.sector_count();
   std::memcpy(masks.data(), payload, sectors * sizeof masks[0]);
-  t.whole =
-      std::all_of(masks.begin(), masks.begin() + sectors,
-                  [](std::uint32_t mask) { return mask == ~std::uint32_t{0}; });
+  t.whole = std::all_of(masks.begin(), masks.begin() + sectors,
+                        [](std::uint32_t mask) { return mask == ~std::uint32_t{0}; });
   if (!t.whole)
-    for (unsigned rest = t.request.sectors, i = 0; rest != 0;
-         rest &= rest - 1, ++i)
-      transactions_.set_mask(
-          index, static_cast<unsigned>(std::countr_zero(rest)), masks[i]);
+    for (unsigned rest = t.request.sectors, i = 0; rest != 0; rest &= rest - 1, ++i)
+      transactions_.set_mask(index, static_cast<unsigned>(std::countr_zero(rest)), masks[i]);
   read_pending(t.line, t.line + 1);
   memory_.store(offset_of(t.line), t.request.sectors, payload);
 }
 
-void PartitionBytes::read_pending(std::uint32_t first_line,
-                                  std::uint32_t last_line) {
-  reads_.take(transactions_, first_line, last_line, [&](std::uint32_t index) {
-    read(index, transactions_.data(index));
-  });
+void PartitionBytes::read_pending(std::uint32_t first_line, std::uint32_t last_line) {
+  reads_.take(transactions_, first_line, last_line,
+              [&](std::uint32_t index) { read(index, transactions_.data(index)); });
 }
 
-void PartitionBytes::read(std::uint32_t index, std::byte *out) const {
-  const Transaction &t = transactions_[index];
+void PartitionBytes::read(std::uint32_t index, std::byte* out) const {
+  const Transaction& t = transactions_[index];
   memory_.load(offset_of(t.line), t.request.sectors, out);
 }
 
-void PartitionBytes::take(std::uint32_t index, std::byte *out,
-                          std::size_t size) {
+void PartitionBytes::take(std::uint32_t index, std::byte* out, std::size_t size) {
   if (transactions_[index].next_read == Transaction::has_read) {
     std::memcpy(out, transactions_.data(index), size);
   } else {
@@ -99,38 +87,29 @@ void PartitionBytes::take(std::uint32_t index, std::byte *out,
 
 /// Local memory goes from tenant to tenant without being zeroed: PTX leaves its
 /// content undefined.
-void PartitionBytes::check_owner(
-    [[maybe_unused]] const MemoryRequest &request) {
+void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) {
 #ifndef NDEBUG
-  if ((request.flags & (flag_local | flag_code)) != 0)
-    return;
-  const auto frame =
-      frame_owners_.try_emplace(request.line / frame_bytes, request.tenant)
-          .first;
+  if ((request.flags & (flag_local | flag_code)) != 0) return;
+  const auto frame = frame_owners_.try_emplace(request.line / frame_bytes, request.tenant).first;
   // The driver hands frames over when it fills them.
-  if (request.source == SourceKind::host &&
-      request.operation == MemoryOperation::store)
+  if (request.source == SourceKind::host && request.operation == MemoryOperation::store)
     frame->second = request.tenant;
-  LOCKSTEP_CHECK(frame->second == request.tenant,
-                 "tenant " + std::to_string(request.tenant) +
-                     " reached a frame of tenant " +
-                     std::to_string(frame->second));
+  LOCKSTEP_CHECK(frame->second == request.tenant, "tenant " + std::to_string(request.tenant) +
+                                                      " reached a frame of tenant " +
+                                                      std::to_string(frame->second));
 #endif
 }
 
 template <class Function>
 void PartitionBytes::for_each_part(PhysicalAddress base, PhysicalAddress end,
-                                   const Function &function) const {
-  if (mapping_.group_bytes() != 0)
-    return for_each_chunk(base, end, function);
+                                   const Function& function) const {
+  if (mapping_.group_bytes() != 0) return for_each_chunk(base, end, function);
   const std::uint64_t chunk = mapping_.chunk_bytes();
   const std::uint64_t stripe = chunk * mapping_.partitions();
   // Without groups a mapping deals a whole stripe out evenly, and to the same
   // offsets everywhere.
-  const std::uint64_t first = (base.value() + stripe - 1) / stripe,
-                      last = end.value() / stripe;
-  if (first >= last)
-    return for_each_chunk(base, end, function);
+  const std::uint64_t first = (base.value() + stripe - 1) / stripe, last = end.value() / stripe;
+  if (first >= last) return for_each_chunk(base, end, function);
   for_each_chunk(base, PhysicalAddress{first * stripe}, function);
   function(PartitionOffset{first * chunk}, (last - first) * chunk);
   for_each_chunk(PhysicalAddress{last * stripe}, end, function);
@@ -138,51 +117,42 @@ void PartitionBytes::for_each_part(PhysicalAddress base, PhysicalAddress end,
 
 template <class Function>
 void PartitionBytes::for_each_chunk(PhysicalAddress from, PhysicalAddress to,
-                                    const Function &function) const {
+                                    const Function& function) const {
   const std::uint64_t chunk = mapping_.chunk_bytes();
   while (from < to) {
-    const PhysicalAddress next =
-        std::min(to, PhysicalAddress{(from.value() / chunk + 1) * chunk});
-    if (mapping_.partition(from) == index_)
-      function(mapping_.offset(from), next - from);
+    const PhysicalAddress next = std::min(to, PhysicalAddress{(from.value() / chunk + 1) * chunk});
+    if (mapping_.partition(from) == index_) function(mapping_.offset(from), next - from);
     from = next;
   }
 }
 
-std::uint64_t PartitionBytes::zero(const ZeroRange &range) {
-  frame_owners_.erase(
-      frame_owners_.lower_bound(range.base / frame_bytes),
-      frame_owners_.lower_bound((range.base + range.bytes) / frame_bytes));
+std::uint64_t PartitionBytes::zero(const ZeroRange& range) {
+  frame_owners_.erase(frame_owners_.lower_bound(range.base / frame_bytes),
+                      frame_owners_.lower_bound((range.base + range.bytes) / frame_bytes));
   const PhysicalAddress base{range.base};
   std::uint64_t zeroed = 0;
-  for_each_part(base, base + range.bytes,
-                [&](PartitionOffset offset, std::uint64_t bytes) {
-                  zero_offsets(offset, bytes);
-                  zeroed += bytes;
-                });
+  for_each_part(base, base + range.bytes, [&](PartitionOffset offset, std::uint64_t bytes) {
+    zero_offsets(offset, bytes);
+    zeroed += bytes;
+  });
   return zeroed;
 }
 
-std::vector<InspectedLine>
-PartitionBytes::inspect(const InspectedRange &range) const {
+std::vector<InspectedLine> PartitionBytes::inspect(const InspectedRange& range) const {
   std::vector<InspectedLine> lines;
   const PhysicalAddress base{range.base};
-  for_each_part(base, base + range.bytes,
-                [&](PartitionOffset offset, std::uint64_t bytes) {
-                  memory_.for_each_line(
-                      offset, bytes,
-                      [&](PartitionOffset line, const std::byte *content) {
-                        InspectedLine &entry = lines.emplace_back();
-                        entry.line = mapping_.physical(index_, line).value();
-                        std::memcpy(entry.bytes.data(), content, line_bytes);
-                      });
-                });
+  for_each_part(base, base + range.bytes, [&](PartitionOffset offset, std::uint64_t bytes) {
+    memory_.for_each_line(offset, bytes, [&](PartitionOffset line, const std::byte* content) {
+      InspectedLine& entry = lines.emplace_back();
+      entry.line = mapping_.physical(index_, line).value();
+      std::memcpy(entry.bytes.data(), content, line_bytes);
+    });
+  });
   return lines;
 }
 
 void PartitionBytes::copy_page(PhysicalAddress from, PhysicalAddress to) {
-  LOCKSTEP_CHECK(mapping_.partition(from) == index_ &&
-                     mapping_.partition(to) == index_,
+  LOCKSTEP_CHECK(mapping_.partition(from) == index_ && mapping_.partition(to) == index_,
                  "a page was to be copied into another partition");
   frame_owners_.erase(to.value() / frame_bytes);
   read_pending(line_of(to), line_of(to) + frame_bytes / line_bytes);
@@ -191,14 +161,13 @@ void PartitionBytes::copy_page(PhysicalAddress from, PhysicalAddress to) {
 
 void PartitionBytes::zero_offsets(PartitionOffset offset, std::uint64_t bytes) {
   read_pending(static_cast<std::uint32_t>(offset.value() / line_bytes),
-               static_cast<std::uint32_t>(
-                   (offset.value() + bytes + line_bytes - 1) / line_bytes));
+               static_cast<std::uint32_t>((offset.value() + bytes + line_bytes - 1) / line_bytes));
   memory_.zero(offset, bytes);
 }
 
-void PartitionBytes::serialize(Archive &archive) {
+void PartitionBytes::serialize(Archive& archive) {
   memory_.serialize(archive);
   archive(reads_);
 }
 
-} // namespace lockstep
+}  // namespace lockstep

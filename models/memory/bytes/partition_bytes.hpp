@@ -21,61 +21,55 @@
 namespace lockstep {
 
 class PartitionBytes {
-public:
-  PartitionBytes(std::uint64_t bytes, PartitionId index,
-                 const AddressMapping &mapping, TransactionPool &transactions);
+ public:
+  PartitionBytes(std::uint64_t bytes, PartitionId index, const AddressMapping& mapping,
+                 TransactionPool& transactions);
 
   /// The number of a line in the partition.
   std::uint32_t line_of(PhysicalAddress address) const {
-    return static_cast<std::uint32_t>(mapping_.offset(address).value() /
-                                      line_bytes);
+    return static_cast<std::uint32_t>(mapping_.offset(address).value() / line_bytes);
   }
   /// Before the run: what this partition has of foreign pages.
   void hold_foreign(std::span<const Frame> pages);
   /// Touches the bytes of a request that arrives, with its payload.
-  void accept(std::uint32_t transaction, const std::byte *payload);
+  void accept(std::uint32_t transaction, const std::byte* payload);
   /// Zeroes what this partition holds of a range; its size.
-  std::uint64_t zero(const ZeroRange &range);
+  std::uint64_t zero(const ZeroRange& range);
   /// What this partition holds of a range, but for lines of zeros.
-  std::vector<InspectedLine> inspect(const InspectedRange &range) const;
+  std::vector<InspectedLine> inspect(const InspectedRange& range) const;
   /// A page moves to another frame of this partition.
   void copy_page(PhysicalAddress from, PhysicalAddress to);
   /// The transaction's answer leaves: `size` bytes of it go to `out`.
-  void take(std::uint32_t transaction, std::byte *out, std::size_t size);
+  void take(std::uint32_t transaction, std::byte* out, std::size_t size);
 
-  void warm_line(std::uint32_t line) const {
-    memory_.warm_line(offset_of(line));
-  }
+  void warm_line(std::uint32_t line) const { memory_.warm_line(offset_of(line)); }
   /// What the answer to a transaction will read.
   void warm_answer(std::uint32_t transaction) const {
-    const Transaction &t = transactions_[transaction];
-    if (t.next_read != Transaction::has_read)
-      warm_line(t.line);
+    const Transaction& t = transactions_[transaction];
+    if (t.next_read != Transaction::has_read) warm_line(t.line);
   }
 
-  void serialize(Archive &archive);
+  void serialize(Archive& archive);
 
-private:
+ private:
   static PartitionOffset offset_of(std::uint32_t line) {
     return PartitionOffset{std::uint64_t{line} * line_bytes};
   }
-  void check_owner(const MemoryRequest &request);
-  void store(std::uint32_t transaction, const std::byte *payload);
+  void check_owner(const MemoryRequest& request);
+  void store(std::uint32_t transaction, const std::byte* payload);
   /// Loads that are not answered yet get the bytes that lines have now.
   void read_pending(std::uint32_t first_line, std::uint32_t last_line);
-  void read(std::uint32_t transaction, std::byte *out) const;
+  void read(std::uint32_t transaction, std::byte* out) const;
   void zero_offsets(PartitionOffset offset, std::uint64_t bytes);
   /// Calls function(offset, bytes) for what lies here of [base, end).
   template <class Function>
-  void for_each_part(PhysicalAddress base, PhysicalAddress end,
-                     const Function &function) const;
+  void for_each_part(PhysicalAddress base, PhysicalAddress end, const Function& function) const;
   template <class Function>
-  void for_each_chunk(PhysicalAddress from, PhysicalAddress to,
-                      const Function &function) const;
+  void for_each_chunk(PhysicalAddress from, PhysicalAddress to, const Function& function) const;
 
   const PartitionId index_;
   const AddressMapping mapping_;
-  TransactionPool &transactions_;
+  TransactionPool& transactions_;
   PartitionMemory memory_;
   PendingReads reads_;
   /// Debug builds: the tenant of each frame, from its first access until it is
@@ -83,4 +77,4 @@ private:
   std::map<std::uint64_t, std::uint16_t> frame_owners_;
 };
 
-} // namespace lockstep
+}  // namespace lockstep

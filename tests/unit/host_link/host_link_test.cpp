@@ -28,11 +28,10 @@ TEST_F(HostLinkBench, LinesLeaveEvenlySpacedOverTheTimeOfTheTransfer) {
 
 TEST_F(HostLinkBench, ShortLineTakesItsShareOfTheTime) {
   HostLink link = make();
-  link.start(transfer(Kind::to_gpu, 256, 0, 64), 0_ns, sink_.outbox()); // 10 ns
+  link.start(transfer(Kind::to_gpu, 256, 0, 64), 0_ns, sink_.outbox());  // 10 ns
   run(link);
-  std::vector<std::int64_t> halves; // in half nanoseconds
-  for (const Sent &s : sent())
-    halves.push_back(s.departure.femtoseconds() / 500'000);
+  std::vector<std::int64_t> halves;  // in half nanoseconds
+  for (const Sent& s : sent()) halves.push_back(s.departure.femtoseconds() / 500'000);
   EXPECT_THAT(halves, ElementsAre(5, 15, 20));
 }
 
@@ -47,9 +46,8 @@ TEST_F(HostLinkBench, FramesFollowEachOther) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::uint64_t base = scattered.frames[i / 32].physical;
     EXPECT_EQ(lines[i].request().line, base + i % 32 * 128);
-    const std::byte *data = lines[i].message->payload_data() + 16;
-    EXPECT_TRUE(std::equal(data, data + 128,
-                           memory_[0].begin() + static_cast<long>(i) * 128));
+    const std::byte* data = lines[i].message->payload_data() + 16;
+    EXPECT_TRUE(std::equal(data, data + 128, memory_[0].begin() + static_cast<long>(i) * 128));
   }
 }
 
@@ -58,8 +56,7 @@ TEST_F(HostLinkBench, LineGoesToThePartitionOfItsAddress) {
   link.start(transfer(Kind::to_gpu, 1024), 0_ns, sink_.outbox());
   run(link);
   std::vector<std::size_t> places;
-  for (const Sent &s : sent())
-    places.push_back(s.partition);
+  for (const Sent& s : sent()) places.push_back(s.partition);
   EXPECT_THAT(places, ElementsAre(0, 0, 1, 1, 0, 0, 1, 1));
 }
 
@@ -67,7 +64,7 @@ TEST_F(HostLinkBench, RequestsCarryTheTenantAndWhoAsks) {
   HostLink link = make();
   link.start(transfer(Kind::to_gpu, 128, 3), 0_ns, sink_.outbox());
   run(link);
-  const MemoryRequest &request = sent().front().request();
+  const MemoryRequest& request = sent().front().request();
   EXPECT_EQ(request.tenant, 3);
   EXPECT_EQ(request.source, SourceKind::host);
   EXPECT_EQ(request.flags, flag_dma);
@@ -78,29 +75,25 @@ TEST_F(HostLinkBench, StoreOfUnalignedBytesHasMasksOfExactlyThose) {
   // 100 bytes from byte 40 of a line: bytes 40..127 of it and 0..11 of the
   // next.
   HostLink link = make();
-  link.start(transfer(Kind::to_gpu, 100, 0, 1024 + 40, 8), 0_ns,
-             sink_.outbox());
+  link.start(transfer(Kind::to_gpu, 100, 0, 1024 + 40, 8), 0_ns, sink_.outbox());
   run(link);
   const std::vector<Sent> lines = sent();
   ASSERT_EQ(lines.size(), 2u);
   std::vector<std::byte> written(256);
   std::vector<int> touched;
-  for (const Sent &line : lines) {
-    const MemoryRequest &request = line.request();
-    const std::byte *payload = line.message->payload_data();
+  for (const Sent& line : lines) {
+    const MemoryRequest& request = line.request();
+    const std::byte* payload = line.message->payload_data();
     const unsigned sectors = request.sector_count();
     ASSERT_EQ(line.message->payload_bytes, sectors * 36);
     unsigned position = 0;
     for (unsigned sector = 0; sector < 4; ++sector) {
-      if (!(request.sectors >> sector & 1))
-        continue;
+      if (!(request.sectors >> sector & 1)) continue;
       std::uint32_t mask;
       std::memcpy(&mask, payload + position * 4, 4);
       for (unsigned b = 0; b < 32; ++b) {
-        if (!(mask >> b & 1))
-          continue;
-        const auto at =
-            static_cast<std::size_t>(request.line - 1024 + sector * 32 + b);
+        if (!(mask >> b & 1)) continue;
+        const auto at = static_cast<std::size_t>(request.line - 1024 + sector * 32 + b);
         written[at] = payload[sectors * 4 + position * 32 + b];
         touched.push_back(static_cast<int>(at));
       }
@@ -112,15 +105,13 @@ TEST_F(HostLinkBench, StoreOfUnalignedBytesHasMasksOfExactlyThose) {
   EXPECT_EQ(touched, expected);
   EXPECT_EQ(lines[0].request().sectors, 0b1110);
   EXPECT_EQ(lines[1].request().sectors, 0b0001);
-  for (std::size_t i = 0; i < 100; ++i)
-    ASSERT_EQ(written[40 + i], memory_[0][8 + i]) << i;
+  for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(written[40 + i], memory_[0][8 + i]) << i;
 }
 
 TEST_F(HostLinkBench, LoadPutsUnalignedBytesInTheirPlace) {
   HostLink link = make();
   const std::vector<std::byte> before = memory_[0];
-  link.start(transfer(Kind::to_host, 50, 0, 2048 + 40, 5), 0_ns,
-             sink_.outbox());
+  link.start(transfer(Kind::to_host, 50, 0, 2048 + 40, 5), 0_ns, sink_.outbox());
   run(link);
   const std::vector<Sent> lines = sent();
   ASSERT_EQ(lines.size(), 1u);
@@ -128,8 +119,7 @@ TEST_F(HostLinkBench, LoadPutsUnalignedBytesInTheirPlace) {
   EXPECT_EQ(lines[0].request().sectors, 0b0110);
   ASSERT_TRUE(answer(link, lines[0].request(), 100));
   // The answer starts with byte 32 of the line; the transfer with byte 40.
-  for (std::size_t i = 0; i < 50; ++i)
-    EXPECT_EQ(memory_[0][5 + i], std::byte(100 + 8 + i));
+  for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(memory_[0][5 + i], std::byte(100 + 8 + i));
   EXPECT_EQ(memory_[0][4], before[4]);
   EXPECT_EQ(memory_[0][55], before[55]);
 }
@@ -150,7 +140,7 @@ TEST_F(HostLinkBench, LastAnswerCompletesTheTransfer) {
 
 TEST_F(HostLinkBench, CompletedTransferTellsHowLongItWaited) {
   HostLink link = make();
-  link.start(transfer(Kind::to_gpu, 512), 0_ns, sink_.outbox()); // 12 ns
+  link.start(transfer(Kind::to_gpu, 512), 0_ns, sink_.outbox());  // 12 ns
   link.start(transfer(Kind::to_gpu, 128), 5_ns, sink_.outbox());
   run(link);
   const auto done = answer(link, sent().back().request(), 0, 1'000_ns);
@@ -176,7 +166,7 @@ TEST_F(HostLinkBench, RawRequestsGoToThePartitionOfTheirLineAndAreNotTheLinks) {
 TEST_F(HostLinkBench, InspectionLeavesAtOnceAndIsNotCounted) {
   HostLink link = make(1);
   link.start(transfer(Kind::inspect, 1024), 7_ns, sink_.outbox());
-  for (const auto &message : sent()) {
+  for (const auto& message : sent()) {
     EXPECT_EQ(message.departure, 7_ns);
     EXPECT_EQ(message.message->kind, kind_of(MessageKind::inspect_range));
   }
@@ -184,5 +174,5 @@ TEST_F(HostLinkBench, InspectionLeavesAtOnceAndIsNotCounted) {
   EXPECT_FALSE(link.idle());
 }
 
-} // namespace
-} // namespace lockstep::test::host_link_test
+}  // namespace
+}  // namespace lockstep::test::host_link_test
