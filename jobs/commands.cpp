@@ -82,7 +82,7 @@ static void print_operand_log_costs() {
 
 int describe_command(const CommandLine& line) {
   if (capture::is_recording(line.key)) {
-    std::fputs(capture::describe_recording(line.key).c_str(), stdout);
+    std::fputs(printable_lines(capture::describe_recording(line.key)).c_str(), stdout);
     return exit_done;
   }
   const std::string parameters = describe(schema_of<MachineParameters>(), "", line.key);
@@ -133,9 +133,10 @@ static std::string configuration_text(const std::string& a, const std::string& b
 
 int diff_command(const CommandLine& line) {
   const FileComparison comparison = compare_files(line.first_file, line.second_file);
-  std::fputs(comparison.text().c_str(), stdout);
+  std::fputs(printable_lines(comparison.text()).c_str(), stdout);
   if (!comparison.equal)
-    std::fputs(configuration_text(line.first_file, line.second_file).c_str(), stdout);
+    std::fputs(printable_lines(configuration_text(line.first_file, line.second_file)).c_str(),
+               stdout);
   return comparison.equal ? exit_done : exit_error;
 }
 

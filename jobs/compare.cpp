@@ -297,7 +297,7 @@ void report(const CommandLine& line, const Plan& plan) {
   const CoreMeasures measures(speeds, line.gpu_weights);
   file.write(yaml(plan, speeds, measures));
   file.finish();
-  std::fputs(table(plan, speeds, measures).c_str(), stdout);
+  std::fputs(printable_lines(table(plan, speeds, measures)).c_str(), stdout);
 }
 
 }  // namespace

@@ -145,17 +145,12 @@ int run_program(int argc, char** argv, Communicator& communicator) {
   return guarded(understand_and_do, communicator);
 }
 
-/// Such a command ends in order after a signal, whenever it comes.
-bool simulates(const std::string& command) {
-  return command == "run" || command == "compare" || command == "sweep";
-}
-
 }  // namespace
 }  // namespace lockstep
 
 int main(int argc, char** argv) {
   using namespace lockstep;
-  if (argc > 1 && simulates(argv[1])) Signals::listen();
+  if (argc > 1) Signals::listen(argv[1]);
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
   try {
     MpiSession mpi(argc, argv);

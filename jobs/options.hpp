@@ -34,10 +34,10 @@ struct CommandLine {
   double interval_seconds = 1;              ///< of watch: between two looks
   bool same_time = false;                   ///< of plot: both runs have one axis of time
   std::string format, table;                ///< of export
-  std::string rows = "tests/validation/rows.yaml";  ///< of calibrate: what was measured
-  std::string help_format = "text";                 ///< of help: text, man, completion
-  std::string slurm_script;                         ///< of sweep: batch script of an array
-  std::vector<std::string> program;  ///< of capture: what is captured, and its arguments
+  std::string rows;                         ///< of calibrate; "": the source's own
+  std::string help_format = "text";         ///< of help: text, man, completion
+  std::string slurm_script;                 ///< of sweep: batch script of an array
+  std::vector<std::string> program;         ///< of capture: what is captured, and its arguments
   std::uint64_t first_launch = 0, last_launch = 0;  ///< of extract
   bool strict = false;       ///< of capture: allocations end with their last byte
   bool races = false;        ///< of capture: races in shared memory are said

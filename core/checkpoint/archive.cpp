@@ -1,8 +1,10 @@
 #include "core/checkpoint/archive.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <istream>
 #include <ostream>
+#include <streambuf>
 
 #include "core/error/error.hpp"
 
@@ -14,7 +16,63 @@ static_assert(std::endian::native == std::endian::little, "numbers are saved as 
 /// Stands before each section, so that a name is looked for only where one can be.
 constexpr std::uint32_t section_mark = 0x54434553;  // "SECT"
 
+/// Takes everything, and counts it.
+class CountedBytes final : public std::streambuf {
+ public:
+  std::size_t count() const { return count_; }
+
+ private:
+  std::streamsize xsputn(const char*, std::streamsize size) override {
+    count_ += static_cast<std::size_t>(size);
+    return size;
+  }
+  int_type overflow(int_type next) override {
+    ++count_;
+    return traits_type::not_eof(next);
+  }
+
+  std::size_t count_ = 0;
+};
+
+/// Behind where it stands; all that can be if it does not tell.
+std::uint64_t bytes_left(std::streambuf& bytes) {
+  constexpr auto in = std::ios_base::in;
+  const std::streamoff here = bytes.pubseekoff(0, std::ios_base::cur, in);
+  const std::streamoff end = bytes.pubseekoff(0, std::ios_base::end, in);
+  if (here < 0 || end < here) return ~std::uint64_t{0};
+  bytes.pubseekpos(here, in);
+  return static_cast<std::uint64_t>(end - here);
+}
+
 }  // namespace
+
+Archive::Archive(std::ostream* out, std::istream* in, std::string owner)
+    : output_(out),
+      input_(in),
+      owner_(std::move(owner)),
+      left_(in ? bytes_left(*in->rdbuf()) : 0) {}
+
+std::size_t Archive::measured(void (*save)(Archive&, void*), void* value) {
+  CountedBytes counter;
+  std::ostream out(&counter);
+  Archive archive = saving(out);
+  save(archive, value);
+  return std::max<std::size_t>(counter.count(), 1);
+}
+
+void Archive::require(std::uint64_t count, std::uint64_t each) const {
+  if (!is_saving() && count > left_ / each) {
+    throw UserError(owner_, "the checkpoint ends too early",
+                    "it is damaged: resume from an older one");
+  }
+}
+
+void Archive::require_length(std::size_t restored, std::size_t must_be) const {
+  if (restored != must_be) {
+    throw UserError(owner_, "the checkpoint holds a list of another length",
+                    "it is damaged: resume from an older one");
+  }
+}
 
 void Archive::section(const char* name, std::uint32_t version) {
   std::uint32_t mark = section_mark, saved_version = version;
@@ -44,10 +102,12 @@ void Archive::bytes(void* data, std::size_t size) {
   if (output_) {
     if (output_->rdbuf()->sputn(static_cast<const char*>(data), length) != length)
       throw UserError(owner_, "the checkpoint cannot be written", "free space where it stands");
-  } else if (input_->rdbuf()->sgetn(static_cast<char*>(data), length) != length) {
+    return;
+  }
+  if (size > left_ || input_->rdbuf()->sgetn(static_cast<char*>(data), length) != length)
     throw UserError(owner_, "the checkpoint ends too early",
                     "it is damaged: resume from an older one");
-  }
+  left_ -= size;
 }
 
 std::size_t Archive::size(std::size_t size) {
@@ -57,12 +117,12 @@ std::size_t Archive::size(std::size_t size) {
 }
 
 void Archive::parts(std::string& text) {
-  text.resize(size(text.size()));
+  text.resize(length<char>(text.size()));
   bytes(text.data(), text.size());
 }
 
 void Archive::parts(std::vector<bool>& values) {
-  values.resize(size(values.size()));
+  values.resize(length<bool>(values.size()));
   for (auto&& entry : values) {
     bool value = entry;
     one(value);

@@ -56,10 +56,14 @@ class Archive {
   /// A payload: bytes of a known size that mean nothing to the program, or whose meaning another
   /// value tells.
   void bytes(void* data, std::size_t size);
+  /// Before room is made for what is to be restored: UserError unless so many bytes are left, at
+  /// least `each` for each of `count`.
+  void require(std::uint64_t count, std::uint64_t each = 1) const;
+  /// UserError unless a list that was restored is as long as it must be.
+  void require_length(std::size_t restored, std::size_t must_be) const;
 
  private:
-  Archive(std::ostream* out, std::istream* in, std::string owner)
-      : output_(out), input_(in), owner_(std::move(owner)) {}
+  Archive(std::ostream* out, std::istream* in, std::string owner);
 
   template <class Value>
   void one(Value& value) {
@@ -87,6 +91,27 @@ class Archive {
     }
   }
   std::size_t size(std::size_t size);
+  /// The same of a list, of which as much is there as its elements take at least.
+  template <class Value>
+  std::size_t length(std::size_t own) {
+    const std::size_t count = size(own);
+    if (!is_saving()) require(count, least_bytes<Value>(count));
+    return count;
+  }
+  /// What an element takes in a checkpoint: one as it begins is the smallest.
+  template <class Value>
+  static std::size_t least_bytes(std::size_t count) {
+    constexpr std::size_t few_bytes = 1 << 20;  // in memory: not worth a closer look
+    if constexpr (is_plain<Value>) {
+      return sizeof(Value);
+    } else {
+      if (count <= few_bytes / sizeof(Value)) return 1;
+      Value first{};
+      return measured(
+          [](Archive& archive, void* value) { archive.one(*static_cast<Value*>(value)); }, &first);
+    }
+  }
+  static std::size_t measured(void (*save)(Archive&, void*), void* value);
 
   template <class Value, std::size_t N>
   void parts(std::array<Value, N>& values) {
@@ -98,14 +123,14 @@ class Archive {
   }
   template <class Value, class Allocator>
   void parts(std::vector<Value, Allocator>& values) {
-    values.resize(size(values.size()));
+    values.resize(length<Value>(values.size()));
     elements(values.data(), values.size());
   }
   void parts(std::vector<bool>& values);
   void parts(std::string& text);
   template <class Value>
   void parts(std::deque<Value>& values) {
-    values.resize(size(values.size()));
+    values.resize(length<Value>(values.size()));
     for (Value& value : values) one(value);
   }
   template <class First, class Second>
@@ -148,6 +173,7 @@ class Archive {
   std::string owner_;
   const char* section_ = "";  ///< the last that began
   std::size_t sections_ = 0;
+  std::uint64_t left_ = 0;  ///< bytes that are there to restore from
 };
 
 }  // namespace lockstep

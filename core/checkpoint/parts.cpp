@@ -29,6 +29,18 @@ PartReader::int_type PartReader::underflow() {
   return chunk_.empty() ? traits_type::eof() : traits_type::to_int_type(chunk_.front());
 }
 
+PartReader::pos_type PartReader::seekoff(off_type offset, std::ios_base::seekdir from,
+                                         std::ios_base::openmode) {
+  if (offset != 0 || from == std::ios_base::beg) return off_type{-1};
+  if (from == std::ios_base::end) return static_cast<off_type>(source_.size(part_));
+  const std::size_t before = next_ == 0 ? 0 : (next_ - 1) * PartWriter::chunk_bytes;
+  return static_cast<off_type>(before + static_cast<std::size_t>(gptr() - eback()));
+}
+
+PartReader::pos_type PartReader::seekpos(pos_type place, std::ios_base::openmode which) {
+  return place == seekoff(0, std::ios_base::cur, which) ? place : pos_type(off_type{-1});
+}
+
 bool PartReader::all_was_read() {
   return gptr() == egptr() && traits_type::eq_int_type(underflow(), traits_type::eof());
 }

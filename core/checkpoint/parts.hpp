@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <streambuf>
@@ -30,6 +31,8 @@ class PartSource {
   /// Chunk `index` of a part as it was written; empty behind the last.  UserError if there is no
   /// such part, or if it has been damaged.
   virtual std::vector<char> read(const std::string& part, std::size_t index) = 0;
+  /// Bytes of all chunks.
+  virtual std::uint64_t size(const std::string& part) = 0;
 };
 
 /// Cuts what is written into chunks; neither the writer nor who takes them holds more of a part
@@ -59,6 +62,10 @@ class PartReader final : public std::streambuf {
 
  private:
   int_type underflow() override;
+  /// Tells where it stands, and where the part ends.
+  pos_type seekoff(off_type offset, std::ios_base::seekdir from, std::ios_base::openmode) override;
+  /// Goes nowhere else.
+  pos_type seekpos(pos_type place, std::ios_base::openmode which) override;
 
   PartSource& source_;
   std::string part_;

@@ -33,6 +33,7 @@ void restore_message(Archive& archive, PendingMessages& pending,
                      std::vector<std::uint64_t>& words) {
   MessageHeader header;
   archive(header);
+  archive.require(std::uint64_t{header.body_bytes} + header.payload_bytes);
   words.assign(header.total_bytes() / sizeof words[0], 0);
   std::memcpy(words.data(), &header, sizeof header);
   archive.bytes(reinterpret_cast<std::byte*>(words.data()) + sizeof header,

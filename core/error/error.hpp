@@ -13,6 +13,12 @@ class UserError : public std::runtime_error {
   UserError(const std::string& where, const std::string& what, const std::string& advice);
 };
 
+/// Text of whoever wrote a file, for a terminal: control characters, which might be commands to it,
+/// are shown as "\x1b".
+std::string printable(const std::string& text);
+/// Likewise, but for ends of lines.
+std::string printable_lines(const std::string& text);
+
 /// A mistake of ours: an invariant does not hold.  The engine adds component and simulated time.
 class InternalError : public std::logic_error {
   using std::logic_error::logic_error;

@@ -9,6 +9,7 @@
 
 #include "core/checkpoint/checksum.hpp"
 #include "core/error/error.hpp"
+#include "core/error/file_advice.hpp"
 #include "core/error/input_file.hpp"
 #include "core/output/durable.hpp"
 
@@ -141,8 +142,10 @@ void CheckpointWriter::finish(bool keeps_previous) {
     if (link(path_.c_str(), previous.c_str()) != 0) rename(path_.c_str(), previous.c_str());
   }
   if (!take_name(unfinished(path_), path_)) {
-    throw UserError(path_, std::string("cannot write: ") + std::strerror(errno),
-                    "free space on that file system, or choose another with --output");
+    const std::string reason = std::strerror(errno);
+    throw UserError(
+        path_, "cannot write: " + reason,
+        file_advice(reason, "free space on that file system, or choose another with --output"));
   }
 }
 
@@ -168,15 +171,12 @@ void CheckpointReader::find(const std::string& part) {
   if (part == part_) return;
   part_.clear();
   try {
-    const h5::Shape data = file_.shape(data_of(part)), sums = file_.shape(sums_of(part));
+    const std::uint64_t bytes = file_.rows_of(data_of(part), h5::Scalar::u8, {});
+    const std::uint64_t sums = file_.rows_of(sums_of(part), h5::Scalar::u64, {});
     const std::uint64_t chunk = PartWriter::chunk_bytes;
-    if (data.size() != 1 || sums.size() != 1 || sums[0] != (data[0] + chunk - 1) / chunk)
-      refuse(path_, "is damaged");
-    const std::vector<std::byte> words = file_.read(sums_of(part), 0, sums[0]);
-    checksums_.resize(sums[0]);
-    if (words.size() != sums[0] * sizeof checksums_[0]) refuse(path_, "is damaged");
-    std::memcpy(checksums_.data(), words.data(), words.size());
-    bytes_ = data[0];
+    if (sums != bytes / chunk + (bytes % chunk != 0)) refuse(path_, "is damaged");
+    checksums_ = file_.words(sums_of(part), 0, sums);
+    bytes_ = bytes;
   } catch (const UserError&) {
     refuse(path_, "is damaged, or of another version of lockstep: it has no whole " + part);
   }
@@ -198,6 +198,11 @@ std::vector<char> CheckpointReader::read(const std::string& part, std::size_t in
     refuse(path_, "is damaged: the bytes of " + part + " have another checksum");
   const auto* first = reinterpret_cast<const char*>(bytes.data());
   return {first, first + bytes.size()};
+}
+
+std::uint64_t CheckpointReader::size(const std::string& part) {
+  find(part);
+  return bytes_;
 }
 
 std::uint64_t CheckpointReader::digest() {

@@ -49,6 +49,7 @@ class CheckpointReader final : public PartSource {
   explicit CheckpointReader(const std::string& path);
 
   std::vector<char> read(const std::string& part, std::size_t index) override;
+  std::uint64_t size(const std::string& part) override;
   /// Of all parts: files with the same bytes in them have the same.
   std::uint64_t digest();
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "core/error/error.hpp"
+#include "core/error/file_advice.hpp"
 #include "core/error/input_file.hpp"
 #include "core/output/durable.hpp"
 #include "core/output/hdf5_library.hpp"
@@ -58,10 +59,14 @@ void refuse_what_is_read(const std::string& path, int file) {
 /// may read, and closing the file there does not end this one.
 ClaimedPath::ClaimedPath(const std::string& path, Use use) : path_(path) {
   refuse_what_is_no_output(path);
-  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  constexpr int how = O_RDWR | O_CREAT | O_CLOEXEC;
+  file_ = open(path.c_str(), how | O_EXCL, 0666);
+  is_new_ = file_ >= 0;
+  if (file_ < 0 && errno == EEXIST) file_ = open(path.c_str(), how, 0666);
   if (file_ < 0) {
-    throw UserError(path, std::string("cannot create: ") + std::strerror(errno),
-                    "choose a writable place with --output");
+    const std::string reason = std::strerror(errno);
+    throw UserError(path, "cannot create: " + reason,
+                    file_advice(reason, "choose a writable place with --output"));
   }
   struct flock whole {};
   whole.l_type = F_WRLCK;
@@ -72,7 +77,7 @@ ClaimedPath::ClaimedPath(const std::string& path, Use use) : path_(path) {
                       "wait for its end or choose another --output");
     if (use == Use::emptied) refuse_what_is_read(path, file_);
   } catch (...) {
-    close(file_);
+    leave();
     throw;
   }
 }
@@ -99,22 +104,32 @@ void ClaimedPath::rename(const std::string& place, const std::string& path) {
                     "free space on that file system, or choose another with --output");
   }
   path_ = path;
+  is_new_ = false;
 }
 
 void ClaimedPath::check() const {
-  struct stat claimed {
-  }, there{};
-  if (fstat(file_, &claimed) != 0) return;
-  const bool found = stat(path_.c_str(), &there) == 0;
-  if (found && there.st_dev == claimed.st_dev && there.st_ino == claimed.st_ino) return;
+  if (is_there()) return;
+  const bool found = access(path_.c_str(), F_OK) == 0;
   throw UserError(path_,
                   found ? "was replaced by another file during the run"
                         : "was removed during the run, or its folder",
                   "run again and leave the output in its place");
 }
 
-ClaimedPath::~ClaimedPath() {
+bool ClaimedPath::is_there() const {
+  struct stat claimed {
+  }, there{};
+  return fstat(file_, &claimed) == 0 && stat(path_.c_str(), &there) == 0 &&
+         there.st_dev == claimed.st_dev && there.st_ino == claimed.st_ino;
+}
+
+void ClaimedPath::leave() {
+  if (is_new_ && is_there()) unlink(path_.c_str());
   close(file_);
+}
+
+ClaimedPath::~ClaimedPath() {
+  leave();
 }
 
 }  // namespace lockstep

@@ -15,6 +15,7 @@ class ClaimedPath {
   /// Throws UserError when it cannot be opened, when another process has claimed the path or reads
   /// the file, or when something else than an output stands there (a scenario, say).
   ClaimedPath(const std::string& path, Use use);
+  /// A file that was made for the claim goes with it, unless it was kept.
   ~ClaimedPath();
   ClaimedPath(const ClaimedPath&) = delete;
   ClaimedPath& operator=(const ClaimedPath&) = delete;
@@ -25,14 +26,21 @@ class ClaimedPath {
   void admit_readers() const;
   /// The file takes another name, `place`, and goes on to be claimed as `path`, which leads there.
   void rename(const std::string& place, const std::string& path);
+  /// A file that was made for the claim stays.
+  void keep() { is_new_ = false; }
   /// Whether some process has claimed it.
   static bool is_claimed(const std::string& path);
   /// Throws UserError when something else, or nothing, stands at the path by now.
   void check() const;
 
  private:
+  /// What was claimed is what the path leads to.
+  bool is_there() const;
+  void leave();
+
   std::string path_;
   int file_;
+  bool is_new_ = false;
 };
 
 }  // namespace lockstep

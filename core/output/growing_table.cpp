@@ -21,9 +21,19 @@ GrowingTable::GrowingTable(RunOutput& output, const TableSchema& schema, std::si
   describe_table(output.file(), schema);
 }
 
+/// The bytes of rows of this type are those of its own.
+bool GrowingTable::holds_these(const h5::ElementType& type) const {
+  const auto is_same = [](const h5::Member& a, const h5::Member& b) {
+    return a.name == b.name && a.type == b.type && a.offset == b.offset;
+  };
+  const std::vector<h5::Member>& own = packed_.members();
+  return !type.description.empty() && type.bytes == packed_.bytes_of_row() &&
+         std::equal(type.members.begin(), type.members.end(), own.begin(), own.end(), is_same);
+}
+
 void GrowingTable::take_rows(const h5::File& from) {
   if (!from.has(schema_.path) || count_rows(from, schema_) < rows_ ||
-      from.type(schema_.path).bytes != packed_.bytes_of_row()) {
+      !holds_these(from.type(schema_.path))) {
     throw UserError(from.path(),
                     "has not the " + std::to_string(rows_) + " rows of " + schema_.path +
                         " that were written before the checkpoint",

@@ -41,6 +41,7 @@ class GrowingTable {
   }
 
  private:
+  bool holds_these(const h5::ElementType& type) const;
   std::uint64_t pending_rows() const { return pending_.size() / packed_.bytes_of_row(); }
 
   const TableSchema& schema_;

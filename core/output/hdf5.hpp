@@ -168,13 +168,32 @@ class File {
   ElementType type(const std::string& dataset) const;
   /// UserError if it is larger than what the file holds.
   Shape shape(const std::string& dataset) const;
-  /// Rows [first, first + count) along the first axis; a scalar is one row.
+  /// Rows [first, first + count) along the first axis; a scalar is one row.  UserError for types
+  /// whose values stand elsewhere, such as texts of any length.
   std::vector<std::byte> read(const std::string& dataset, std::uint64_t first,
                               std::uint64_t count) const;
   /// In the order of names; without the data of types that Lockstep does not know, and without the
   /// references by which dimension scales are attached.
   std::vector<Attribute> attributes(const std::string& object) const;
   bool has(const std::string& path) const;
+
+  // Reading what must have a certain type and shape, since its bytes are taken for that: UserError
+  // if it has not (hdf5_typed.cpp).
+  /// Length of the first axis.
+  std::uint64_t rows(const std::string& dataset) const;
+  /// The same, of rows of this shape.
+  std::uint64_t rows_of(const std::string& dataset, Scalar type, const Shape& row) const;
+  /// Numbers of 64 bits: rows [first, first + count) along the first axis.
+  std::vector<std::uint64_t> words(const std::string& dataset, std::uint64_t first,
+                                   std::uint64_t count) const;
+  /// A single one.
+  std::uint64_t word(const std::string& dataset) const;
+  /// All entries.
+  std::vector<std::string> texts(const std::string& dataset) const;
+  std::string text(const std::string& dataset) const;
+  /// "" if there is no such attribute, or one that is no text.
+  std::string text_attribute(const std::string& object, const std::string& name) const;
+  [[noreturn]] void refuse(const std::string& dataset, const std::string& what) const;
 
  private:
   File(std::string path, Handle file) : path_(std::move(path)), file_(std::move(file)) {}

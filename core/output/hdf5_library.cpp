@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/error/error.hpp"
+#include "core/error/file_advice.hpp"
 
 namespace lockstep::h5 {
 namespace {
@@ -28,7 +29,7 @@ std::string last_reason() {
 
 void fail(const std::string& file, const std::string& what, const std::string& advice) {
   const std::string reason = last_reason();
-  throw UserError(file, what + (reason.empty() ? "" : ": " + reason), advice);
+  throw UserError(file, what + (reason.empty() ? "" : ": " + reason), file_advice(reason, advice));
 }
 
 void take_over_errors() {
@@ -78,7 +79,9 @@ Handle access_properties() {
   return list;
 }
 
+/// A null dataspace is a list of nothing.
 Shape shape_of(hid_t space) {
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) return {0};
   const int rank = H5Sget_simple_extent_ndims(space);
   std::vector<hsize_t> size(std::size_t(std::max(rank, 0)));
   H5Sget_simple_extent_dims(space, size.data(), nullptr);

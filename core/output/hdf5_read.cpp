@@ -2,6 +2,7 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/error/error.hpp"
 #include "core/error/input_file.hpp"
@@ -60,6 +61,12 @@ ElementType describe_compound(hid_t id) {
 
 ElementType describe_type(hid_t id) {
   return H5Tget_class(id) == H5T_COMPOUND ? describe_compound(id) : describe_simple(id);
+}
+
+/// What is read of such a type are places in memory.
+bool has_values_elsewhere(hid_t type) {
+  return H5Tdetect_class(type, H5T_VLEN) != 0 || H5Tdetect_class(type, H5T_REFERENCE) != 0 ||
+         (H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) != 0);
 }
 
 [[noreturn]] void fail_damaged(const std::string& file, const std::string& what) {
@@ -136,6 +143,11 @@ File File::open_to_read(const std::string& path) {
   take_over_errors();
   if (const std::string reason = why_unreadable(path); !reason.empty())
     throw UserError(path, "cannot read: " + reason, "name an output of lockstep");
+  std::error_code ignored;
+  if (std::filesystem::file_size(path, ignored) == 0)
+    throw UserError(
+        path, "cannot read: it is empty; its run has just begun, or was ended before it wrote",
+        "wait for it, or run it again");
   const Handle properties = access_properties();
   // The library waits before each attempt twice as long as before the last, from 1 ns on.
   H5Pset_metadata_read_attempts(properties.id(), 20);
@@ -193,6 +205,9 @@ std::vector<std::byte> File::read(const std::string& dataset, std::uint64_t firs
       owned_dataset(was_read(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), path_));
   const Handle type = owned_type(H5Dget_type(data.id()));
   const Handle space = owned_space(H5Dget_space(data.id()));
+  if (has_values_elsewhere(type.id()))
+    fail_damaged(path_, dataset + " holds values of a type that no output of lockstep has");
+  if (H5Sget_simple_extent_type(space.id()) == H5S_NULL) return {};
   const Shape shape = shape_of(space.id());
   std::vector<hsize_t> start(shape.size(), 0), extent(shape.begin(), shape.end());
   hid_t memory = H5S_ALL;

@@ -155,7 +155,7 @@ void StatisticsRecorder::create_series(const std::string& kind, const Statistics
 
 void StatisticsRecorder::take_rows(const h5::File& from) {
   const auto take = [&](const std::string& path, h5::Series& into, std::size_t row_bytes) {
-    if (!from.has(path) || from.shape(path).empty() || from.shape(path)[0] < epochs_) {
+    if (!from.has(path) || from.rows(path) < epochs_) {
       throw UserError(from.path(),
                       "has less than the " + std::to_string(epochs_) +
                           " epochs that were recorded before the checkpoint",

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error/error.hpp"
+#include "core/error/file_advice.hpp"
 #include "core/output/durable.hpp"
 #include "core/output/superblock.hpp"
 
@@ -33,8 +34,10 @@ std::uint64_t longest_file() {
 }
 
 [[noreturn]] void fail_to_write(const std::string& path, const std::string& what, int error) {
-  throw UserError(path, what + ": " + std::strerror(error),
-                  "free space on that file system, or choose another with --output");
+  const std::string reason = std::strerror(error);
+  throw UserError(
+      path, what + ": " + reason,
+      file_advice(reason, "free space on that file system, or choose another with --output"));
 }
 
 /// The file ends where its last object does, and says so; if it may not become as long as that, it
@@ -78,8 +81,6 @@ RunOutput::RunOutput(const std::string& path)
       place_(existing(path)),
       claim_((try_copy(path, copy_of(place_)), place_to_start(place_)), ClaimedPath::Use::emptied),
       file_(h5::File::create(place_ + starting, path)) {
-  // Who watches shall not take an older output for this one.
-  if (ftruncate(old_claim_.file(), 0) != 0) fail_to_write(path_, "cannot write", errno);
   describe();
 }
 
@@ -102,13 +103,11 @@ void RunOutput::describe() {
 
 /// Files that were not finished are left to the end of the process: closing them would make the
 /// library write once more, which a full disk does not take.  One that was still being created is
-/// no use to anybody.
+/// no use to anybody, and goes with its claim.
 RunOutput::~RunOutput() {
   std::error_code ignored;
   if (phase_ == Phase::alone && file_.is_open()) {
     file_.abandon();
-    std::filesystem::remove(place_ + starting, ignored);
-    if (!before_.is_open()) std::filesystem::remove(place_, ignored);
   }
   if (phase_ == Phase::alone) return;
   try {

@@ -20,7 +20,7 @@ namespace lockstep {
 ///   3. recorder.finish(), finish_epochs(): tables, final values, buffers and /run go to a copy
 ///   beside it; close() gives the copy the name.
 ///
-/// Until start() an empty file has the name, of a resumed run the older output.  From then on every
+/// Until start() the older output has the name, or an empty file.  From then on every
 /// program can read what the name leads to, whenever this one ends: the epochs up to the last
 /// flush, or all.  Every failure to write is a UserError and leaves it so.
 class RunOutput {

@@ -256,6 +256,11 @@ static std::string file_in_folder(const std::string& key, const Node& value) {
   return std::filesystem::exists(file, absent) ? file.string() : "";
 }
 
+bool stands_for_file(const std::string& key, const Node& value) {
+  return is_file_name(value) || !file_in_folder(key, value).empty() ||
+         !file_by_word(key, value).value_or("").empty();
+}
+
 void resolve_include_at(const Node& root, const std::string& key) {
   if (!root.is_map()) return;
   Node::Data::Entry* const entry = root.data()->find(key);

@@ -30,13 +30,17 @@ Node resolve_include(const Node& node);
 /// gpus for `gpu`.  "" if there is none; nothing if `value` is no such word.
 std::optional<std::string> file_by_word(const std::string& key, const Node& value);
 
+/// Whether `resolve_include_at` finds a document for `value` as value of `key`: by word, in a
+/// folder, or as a text that ends in .yaml.
+bool stands_for_file(const std::string& key, const Node& value);
+
 /// Replaces the value of `key` in the map `root` by the document that it names, as `file_by_word`
 /// or else as `resolve_include` says; does nothing without it.
 void resolve_include_at(const Node& root, const std::string& key);
 
 /// Puts `value` at the dotted place `key` below `root`, making maps on the way; numbers and the
-/// `name:` of an entry select from sequences (`tenants.0.sms`, `tenants.graph.sms`).  A file name
-/// on the way is replaced by its document.
+/// `name:` of an entry select from sequences (`tenants.0.sms`, `tenants.graph.sms`).  What stands
+/// for a file on the way is replaced by its document.
 void override_value(const Node& root, const std::string& key, const Node& value);
 
 /// Applies each entry of `overrides` (a map with dotted keys) to `root`.

@@ -65,8 +65,12 @@ void override_value(const Node& root, const std::string& key, const Node& value)
       data->path = path;
       place = Node{std::move(data)};
     }
-    // `gpu: v100.yaml` and gpu.sm.count: what is overridden is in that file.
-    if (is_file_name(place)) place = resolve_include(place);
+    // `gpu: v100`, `gpu: v100.yaml` and gpu.sm.count: what is overridden is in that file.
+    if (parent.is_map() && stands_for_file(word, place)) {
+      resolve_include_at(parent, word);
+    } else if (is_file_name(place)) {
+      place = resolve_include(place);
+    }
     parent = place;
     begin = end + 1;
   }

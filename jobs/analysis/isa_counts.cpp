@@ -64,8 +64,8 @@ void count(const std::string& file, const isa::LoweringOptions& options) {
   const isa::Module module = isa::load_module(workload.module_file, options);
   ExecutionProfile reference, lowered;
   lowered.lowered = true;
-  run_functionally("counted", workload, module, &reference);
-  run_functionally("counted", workload, module, &lowered);
+  run_functionally("counted", workload, module, {.profile = &reference});
+  run_functionally("counted", workload, module, {.profile = &lowered});
   for (std::size_t k = 0; k < module.kernels.size(); ++k)
     print_kernel(workload.module_file, module.kernels[k], reference.executions[k],
                  lowered.executions[k]);

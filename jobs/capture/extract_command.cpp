@@ -42,8 +42,8 @@ void write_memory(const Workload& workload, const FunctionalResult& before,
   for (std::size_t b = 0; b < workload.buffers.size(); ++b) {
     const Buffer& buffer = workload.buffers[b];
     const bool on_gpu = buffer.memory == lockstep::MemoryKind::device;
-    const std::vector<std::byte>& content =
-        on_gpu ? *before.buffers[b].device : before.buffers[b].host;
+    const std::vector<std::byte> content =
+        (on_gpu ? *before.buffers[b].device : before.buffers[b].host).copy();
     if (buffer.symbol.empty() && is_zero(content)) continue;
     RecordedStep step = step_of(on_gpu ? Kind::copy_to_gpu : Kind::write);
     step.address = *buffer.address;
@@ -187,7 +187,7 @@ int extract_command(const CommandLine& line) {
   const isa::Module module =
       isa::load_modules(workload.module_files(), {}, launched_kernels(workload));
   const FunctionalResult before =
-      run_functionally("extracted", workload, module, nullptr, {}, line.first_launch);
+      run_functionally("extracted", workload, module, {.launches = line.first_launch});
   capture::WorkloadFolder folder(line.output);
   RecordingWriter writer(folder.recording_file());
   write_memory(workload, before, writer);

@@ -256,7 +256,7 @@ void add_calibrate(CLI::App& app, CommandLine& line) {
   calibrate.add_option("measured", line.second_file, "what measure_gpu wrote (YAML)")->required();
   calibrate.add_option("--rows", line.rows,
                        "rows.yaml of the source's tests/validation: what is simulated for it "
-                       "(default: tests/validation/rows.yaml)");
+                       "(default: of the sources that the program was built from)");
 }
 
 }  // namespace

@@ -101,6 +101,7 @@ OutputContents output_contents() {
              {"ended_by", "signal",
               "only if one ended the run, which can go on: tables and totals are of what has been, "
               "and there is no /final/end"},
+             {"check", "text", "only with --check: passed or failed"},
              {"scenario_digest", "digest",
               "of all that the result depends on: program, options, resolved scenario with host "
               "programs, bytes of modules and data"},

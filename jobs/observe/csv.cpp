@@ -33,11 +33,9 @@ std::vector<std::string> numbers(std::size_t count) {
 }
 
 std::string axes_of(const h5::File& file, const std::string& path) {
-  for (const h5::Attribute& attribute : file.attributes(path)) {
-    if (attribute.name == "axes")
-      return {reinterpret_cast<const char*>(attribute.data.data()), attribute.data.size()};
-  }
-  throw UserError(file.path(), path + " does not tell its axes", "it may be damaged");
+  std::string axes = file.text_attribute(path, "axes");
+  if (axes.empty()) file.refuse(path, "does not tell its axes");
+  return axes;
 }
 
 /// Labels of the entries of a counter, in their order within an epoch: ",3,graph,,barrier,".
@@ -49,7 +47,10 @@ class Labels {
     for (const std::string& name : run.tenants()) tenants.push_back(quoted(name));
     std::size_t column_of_tenant = 1;
     for (std::size_t axis = 1; axis < shape.size(); ++axis) {
-      axes.erase(0, axes.find(", ") + 2);
+      const std::size_t comma = axes.find(", ");
+      if (comma == std::string::npos)
+        run.file().refuse("/stats/" + counter, "has more axes than names");
+      axes.erase(0, comma + 2);
       const std::string name = axes.substr(0, axes.find(','));
       std::vector<std::string> entries = tenants;
       std::size_t column = 3;
@@ -79,10 +80,10 @@ class Labels {
                                              bool is_bins) {
     std::vector<std::string> texts;
     if (is_bins) {
-      for (const std::uint64_t start : read_words(file, path, {0, file.shape(path).at(0)}))
+      for (const std::uint64_t start : file.words(path, 0, file.rows(path)))
         texts.push_back(std::to_string(start));
     } else {
-      for (const std::string& name : read_texts(file, path)) texts.push_back(quoted(name));
+      for (const std::string& name : file.texts(path)) texts.push_back(quoted(name));
     }
     return texts;
   }
@@ -122,7 +123,7 @@ void write_counter(const ObservedRun& run, const std::string& counter, WrittenFi
   });
 }
 
-/// A number of a table, of any type that tables have.
+/// A number of a table; "" of a type that no table has.
 std::string number_text(h5::Scalar type, const std::byte* at) {
   const auto read = [&](auto value) {
     std::memcpy(&value, at, sizeof value);
@@ -135,20 +136,24 @@ std::string number_text(h5::Scalar type, const std::byte* at) {
       return read(std::uint32_t{});
     case h5::Scalar::u64:
       return read(std::uint64_t{});
+    case h5::Scalar::i64:
+      return read(std::int64_t{});
     case h5::Scalar::f64:
       return read(double{});
     default:
-      return read(std::int64_t{});
+      return "";
   }
 }
 
 void write_rows(const h5::File& file, const std::string& path, WrittenFile& out) {
   const h5::ElementType type = file.type(path);
+  if (type.members.empty() || type.description.empty() || file.shape(path).size() != 1)
+    file.refuse(path, "is no table");
   std::string text;
   for (const h5::Member& member : type.members)
     text += (text.empty() ? "" : ",") + quoted(member.name);
   out.write(text + '\n');
-  const std::uint64_t count = file.shape(path).at(0);
+  const std::uint64_t count = file.rows(path);
   const std::vector<std::byte> rows = file.read(path, 0, count);
   for (std::uint64_t row = 0; row < count; ++row) {
     text.clear();

@@ -20,7 +20,8 @@ std::vector<std::vector<KernelSum>> sum_of_kernels(const h5::File& run, std::siz
     read_rows(run, schema, rows.data(), rows.size(), first);
     for (const KernelRow& row : rows) {
       if (row.launched == Time::never()) continue;
-      KernelSum& kernel = sums.at(row.tenant)[row.kernel];
+      if (row.tenant >= tenants) run.refuse(schema.path, "names a tenant that is not there");
+      KernelSum& kernel = sums[row.tenant][row.kernel];
       kernel.sum.kernel = row.kernel;
       ++kernel.launches;
       add_launch(kernel.sum, row);

@@ -1,7 +1,6 @@
 #include "jobs/observe/observed_run.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
@@ -10,12 +9,7 @@ namespace lockstep {
 namespace {
 
 bool says_it_is_a_run(const h5::File& file) {
-  for (const h5::Attribute& attribute : file.attributes("/")) {
-    const auto* text = reinterpret_cast<const char*>(attribute.data.data());
-    if (attribute.name == "file type")
-      return std::string(text, attribute.data.size()) == "lockstep run";
-  }
-  return false;
+  return file.text_attribute("/", "file type") == "lockstep run";
 }
 
 [[noreturn]] void damaged(const h5::File& file, const std::string& path) {
@@ -26,41 +20,24 @@ bool says_it_is_a_run(const h5::File& file) {
 
 std::vector<std::uint64_t> read_words(const h5::File& file, const std::string& path,
                                       EpochRange rows) {
-  const std::vector<std::byte> bytes = file.read(path, rows.first, rows.count);
-  std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
-  if (!words.empty()) std::memcpy(words.data(), bytes.data(), bytes.size());
-  return words;
-}
-
-std::vector<std::string> read_texts(const h5::File& file, const std::string& path) {
-  const h5::Shape shape = file.shape(path);
-  const std::uint64_t count = shape.empty() ? 1 : shape[0];
-  const std::vector<std::byte> bytes = file.read(path, 0, count);
-  const std::size_t length = file.type(path).bytes;
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string text(reinterpret_cast<const char*>(bytes.data()) + i * length, length);
-    texts.push_back(text.substr(0, text.find('\0')));
-  }
-  return texts;
+  return file.words(path, rows.first, rows.count);
 }
 
 ObservedRun::ObservedRun(const std::string& path) : file_(h5::File::open_to_read(path)) {
   if (!says_it_is_a_run(file_) || !file_.has("/epochs/time") || !file_.has("/config"))
     throw UserError(path, "is no output of a run", "name a file that `lockstep run` wrote");
-  tenants_ = read_texts(file_, "/axes/tenants");
+  tenants_ = file_.texts("/axes/tenants");
   const h5::Shape epochs = file_.shape("/epochs/time");
   if (epochs.size() != 1) damaged(file_, "/epochs/time");
   for (const std::uint64_t time : read_words(file_, "/epochs/time", {0, epochs[0]}))
     times_.push_back(static_cast<std::int64_t>(time));
-  configuration_text_ = read_texts(file_, "/config").front();
+  configuration_text_ = file_.text("/config");
   configuration_ = parse_document(configuration_text_, path + ":/config");
   core_hertz_ =
       static_cast<double>(configuration_.at("gpu").at("sm").at("clock").frequency().hertz());
   is_finished_ = file_.has("/final/end");
   end_ = times_.empty() ? 0 : times_.back();
-  if (is_finished_)
-    end_ = static_cast<std::int64_t>(read_words(file_, "/final/end", {0, 1}).front());
+  if (is_finished_) end_ = static_cast<std::int64_t>(file_.word("/final/end"));
 }
 
 std::vector<std::uint64_t> ObservedRun::by_tenant(const std::string& counter,

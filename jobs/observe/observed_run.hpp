@@ -20,7 +20,8 @@ struct EpochRange {
 template <class Function>
 void for_each_part(EpochRange epochs, std::size_t row_words, Function&& function) {
   constexpr std::uint64_t most_words_at_once = 2 << 20;
-  const std::uint64_t most = std::max<std::uint64_t>(most_words_at_once / row_words, 1);
+  const std::uint64_t most =
+      std::max<std::uint64_t>(most_words_at_once / std::max<std::size_t>(row_words, 1), 1);
   for (std::uint64_t done = 0; done < epochs.count; done += most)
     function(EpochRange{epochs.first + done, std::min(most, epochs.count - done)});
 }
@@ -63,7 +64,5 @@ class ObservedRun {
 /// Numbers of a data set of 64-bit integers: rows of its first axis.
 std::vector<std::uint64_t> read_words(const h5::File& file, const std::string& path,
                                       EpochRange rows);
-/// Entries of a data set of texts.
-std::vector<std::string> read_texts(const h5::File& file, const std::string& path);
 
 }  // namespace lockstep

@@ -102,8 +102,7 @@ std::string delays_json(const ObservedRun& run) {
     std::vector<std::uint64_t> sums(tenants * tenants);
     const std::string totals = "/final/stats/" + counter;
     if (!run.file().has(totals)) continue;
-    const std::vector<std::uint64_t> words =
-        read_words(run.file(), totals, {0, run.file().shape(totals).at(0)});
+    const std::vector<std::uint64_t> words = run.file().words(totals, 0, run.file().rows(totals));
     for (std::size_t i = 0; i < words.size(); ++i) sums[i % sums.size()] += words[i];
     all.add(
         fmt::format(R"({{"counter":{},"cycles":[{}]}})", json_text(counter), fmt::join(sums, ",")));

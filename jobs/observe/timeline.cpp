@@ -113,11 +113,14 @@ std::string kernel_bars(const ObservedRun& run, std::size_t pixels) {
 std::string block_counts(const ObservedRun& run, std::size_t pixels) {
   if (!run.file().has("/thread_blocks") || !run.file().has("/kernels")) return "null";
   const Scale scale(run.end(), pixels);
-  const auto sms = static_cast<std::uint32_t>(run.file().shape("/axes/sm/instance").at(0));
+  const auto sms = static_cast<std::uint32_t>(run.file().rows("/axes/sm/instance"));
   std::vector<std::vector<Occupancy>> occupancy(run.tenants().size(),
                                                 std::vector<Occupancy>(sms, Occupancy(pixels)));
-  for (const Change& change : changes_of(run, scale))
-    occupancy.at(change.tenant).at(change.sm).change(scale.pixel(change.time), change.by);
+  for (const Change& change : changes_of(run, scale)) {
+    if (change.tenant >= occupancy.size() || change.sm >= sms)
+      run.file().refuse("/thread_blocks", "names a tenant or an SM that is not there");
+    occupancy[change.tenant][change.sm].change(scale.pixel(change.time), change.by);
+  }
   std::string text;
   for (std::vector<Occupancy>& tenant : occupancy) {
     std::string rows;

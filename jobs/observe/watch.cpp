@@ -3,13 +3,15 @@
 /// The file is opened anew for each look, so that nothing of it is held while its run goes on, and
 /// what takes its name at the end, or when a run is resumed, is seen.
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "core/error/error.hpp"
 #include "core/output/claimed_path.hpp"
@@ -17,35 +19,39 @@
 #include "jobs/observe/observed_run.hpp"
 #include "jobs/observe/units.hpp"
 #include "jobs/options.hpp"
+#include "jobs/supervise/terminal.hpp"
 
 namespace lockstep {
 namespace {
 
-constexpr const char* clear_to_end = "\033[J";
+using Lines = std::vector<std::string>;
 
-/// A line per tenant with all metrics, of these epochs.
-std::string table(const ObservedRun& run, EpochRange epochs) {
-  std::string text = fmt::format("{:<16}", "tenant");
-  std::vector<std::vector<double>> values;
-  for (const Metric& metric : metrics()) {
-    text += fmt::format("{:>11}", metric.short_title);
+constexpr std::size_t name_columns = 16, metric_columns = 11;
+
+/// A line per tenant, of these epochs, with as many metrics as fit in `columns`.
+Lines table(const ObservedRun& run, EpochRange epochs, std::size_t columns) {
+  const std::size_t shown =
+      columns < name_columns
+          ? 0
+          : std::min(metrics().size(), (columns - name_columns) / metric_columns);
+  Lines lines{fmt::format("{:<{}}", "tenant", name_columns)};
+  for (const std::string& tenant : run.tenants())
+    lines.push_back(fmt::format("{:<{}.{}}", printable(tenant), name_columns, name_columns));
+  for (std::size_t m = 0; m < shown; ++m) {
+    const Metric& metric = metrics()[m];
+    lines[0] += fmt::format("{:>{}}", metric.short_title, metric_columns);
     const MetricSeries series(run, metric, epochs);
+    std::vector<double> values;
     if (epochs.count == run.times().size()) {
-      values.push_back(of_whole_run(run, metric, series));
-      continue;
+      values = of_whole_run(run, metric, series);
+    } else {
+      for (std::size_t tenant = 0; tenant < run.tenants().size(); ++tenant)
+        values.push_back(series.of_all(tenant));
     }
-    values.emplace_back();
-    for (std::size_t tenant = 0; tenant < run.tenants().size(); ++tenant)
-      values.back().push_back(series.of_all(tenant));
+    for (std::size_t tenant = 0; tenant < values.size(); ++tenant)
+      lines[1 + tenant] += fmt::format("{:>{}}", metric.short_text(values[tenant]), metric_columns);
   }
-  text += '\n';
-  for (std::size_t tenant = 0; tenant < run.tenants().size(); ++tenant) {
-    text += fmt::format("{:<16.16}", run.tenants()[tenant]);
-    for (std::size_t m = 0; m < values.size(); ++m)
-      text += fmt::format("{:>11}", metrics()[m].short_text(values[m][tenant]));
-    text += '\n';
-  }
-  return text;
+  return lines;
 }
 
 std::string progress(const ObservedRun& run) {
@@ -60,18 +66,40 @@ std::string progress(const ObservedRun& run) {
   return text + fmt::format(", {} epochs", run.times().size());
 }
 
-/// Writes over what it wrote before, if this is a terminal.
+/// Writes over what it wrote before, if this is a terminal, and no more than fits there.
 class Screen {
  public:
-  void show(const std::string& text) {
-    if (is_terminal_ && lines_ > 0) fmt::print("\033[{}A{}", lines_, clear_to_end);
+  /// That a line may have.
+  std::size_t columns() const {
+    constexpr std::size_t any = 1000;
+    return terminal_.is_one() ? terminal_.columns() - 1 : any;
+  }
+
+  void show(Lines lines) {
+    if (terminal_.is_one()) fit(lines);
+    std::string text;
+    if (lines_ > 0) text = fmt::format("\033[{}A\r", lines_);
+    for (const std::string& line : lines) text += line + terminal_.clear_rest() + '\n';
+    text += terminal_.clear_below();
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
-    lines_ = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    if (terminal_.is_one()) lines_ = lines.size();
   }
 
  private:
-  const bool is_terminal_ = isatty(STDOUT_FILENO) == 1;
+  /// Lines that would wrap are cut, and the last of too many says how many are not there: otherwise
+  /// the next look would not know where this one began.
+  void fit(Lines& lines) const {
+    const std::size_t most = std::max<std::size_t>(terminal_.rows(), 2) - 1;
+    if (lines.size() > most) {
+      const std::size_t left_out = lines.size() - most + 1;
+      lines.resize(most);
+      lines.back() = fmt::format("and {} more lines", left_out);
+    }
+    for (std::string& line : lines) line = fmt::format("{:.{}}", line, columns());
+  }
+
+  const Terminal terminal_{stdout};
   std::size_t lines_ = 0;
 };
 
@@ -89,22 +117,26 @@ std::optional<ObservedRun> look(const std::string& path) {
 
 int watch_command(const CommandLine& line) {
   Screen screen;
+  const auto show = [&](const ObservedRun& run, const char* of, EpochRange epochs) {
+    Lines lines = table(run, epochs, screen.columns());
+    lines.insert(lines.begin(), printable(line.first_file) + ": " + progress(run) + of);
+    screen.show(std::move(lines));
+  };
   std::uint64_t seen = 0;
   bool is_first = true;
   while (true) {
     // Asked first: who ends in between has written all by the time of the look.
     const bool is_written = ClaimedPath::is_claimed(line.first_file);
     const std::optional<ObservedRun> run = look(line.first_file);
-    if (run && run->is_finished()) {
-      screen.show(line.first_file + ": " + progress(*run) + ", done; of the whole run:\n" +
-                  table(*run, run->all()));
+    // A whole output that is claimed is an older one, which a run that starts is to replace.
+    if (run && run->is_finished() && !is_written) {
+      show(*run, ", done; of the whole run:", run->all());
       return exit_done;
     }
-    if (run && (is_first || run->times().size() != seen)) {
+    if (run && !run->is_finished() && (is_first || run->times().size() != seen)) {
       const std::uint64_t epochs = run->times().size();
       seen = std::min(seen, epochs);  // a run begun anew
-      screen.show(line.first_file + ": " + progress(*run) + "; since the last look:\n" +
-                  table(*run, {seen, epochs - seen}));
+      show(*run, "; since the last look:", {seen, epochs - seen});
       seen = epochs;
       is_first = false;
     }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/error/error.hpp"
+#include "core/error/file_advice.hpp"
 #include "core/output/hdf5.hpp"
 
 namespace lockstep {
@@ -43,8 +44,9 @@ void WrittenFile::finish() {
 }
 
 void WrittenFile::fail() const {
-  throw UserError(path_, std::string("cannot be written: ") + std::strerror(errno),
-                  "free space there, or choose another --output");
+  const std::string reason = std::strerror(errno);
+  throw UserError(path_, "cannot be written: " + reason,
+                  file_advice(reason, "free space there, or choose another --output"));
 }
 
 }  // namespace lockstep

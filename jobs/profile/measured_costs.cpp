@@ -47,6 +47,11 @@ MeasuredCosts MeasuredCosts::read(const std::string& name) {
                     "record a profile on one, which sees all components");
   }
   costs.windows = read_profile<WindowCostRow>(file);
+  const auto is_there = [&](const WindowCostRow& row) {
+    return row.component < costs.components.size();
+  };
+  if (costs.components.empty() || !std::ranges::all_of(costs.windows, is_there))
+    file.refuse("/run/profile", "names a component that is not there");
   return costs;
 }
 
@@ -57,7 +62,8 @@ std::vector<MeasuredCosts> read_costs(const std::vector<std::string>& files) {
   };
   for (const std::string& file : files) {
     runs.push_back(MeasuredCosts::read(file));
-    if (digest(file) != digest(files.front()))
+    if (digest(file) != digest(files.front()) ||
+        runs.back().components.size() != runs.front().components.size())
       throw UserError(file, "is a run of another scenario, or program, than " + files.front(),
                       "name profiles of the same");
   }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/error/error.hpp"
 #include "jobs/options.hpp"
 #include "jobs/profile/largest_costs.hpp"
 #include "jobs/profile/measured_costs.hpp"
@@ -80,7 +81,7 @@ int predict_command(const CommandLine& line) {
       text += predictions.line(workers / line.threads, line.threads);
     text += predictions.line(workers, 1);
   }
-  std::fputs(text.c_str(), stdout);
+  std::fputs(printable_lines(text).c_str(), stdout);
   return exit_done;
 }
 

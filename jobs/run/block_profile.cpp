@@ -55,13 +55,26 @@ std::vector<std::size_t> first_round(const std::vector<KernelRow>& kernels, std:
 
 /// By row of /kernels.
 std::vector<BlockProfile::Durations> durations(const std::vector<KernelRow>& kernels,
-                                               const std::vector<BlockRow>& blocks) {
+                                               const std::vector<BlockRow>& blocks,
+                                               const h5::File& file) {
+  constexpr const char* path = "/thread_blocks";
   std::vector<BlockProfile::Durations> all;
-  for (const KernelRow& kernel : kernels)
-    all.emplace_back(std::uint64_t{kernel.blocks_x} * kernel.blocks_y * kernel.blocks_z,
-                     Time::never());
-  for (const BlockRow& block : blocks)
-    if (block.done < Time::never()) all.at(block.grid).at(block.block) = block.done - block.started;
+  std::uint64_t left = blocks.size();  // each block of what is done ran
+  for (const KernelRow& kernel : kernels) {
+    const bool is_done = kernel.done < Time::never();
+    const std::uint64_t area = std::uint64_t{kernel.blocks_x} * kernel.blocks_y;
+    if (is_done && area != 0 && kernel.blocks_z > left / area)
+      file.refuse(path, "has not all blocks of /kernels");
+    const std::uint64_t count = is_done ? area * kernel.blocks_z : 0;
+    left -= count;
+    all.emplace_back(count, Time::never());
+  }
+  for (const BlockRow& block : blocks) {
+    if (block.done == Time::never()) continue;
+    if (block.grid >= all.size()) file.refuse(path, "names a kernel that is not there");
+    if (block.block < all[block.grid].size())
+      all[block.grid][block.block] = block.done - block.started;
+  }
   return all;
 }
 
@@ -91,7 +104,7 @@ BlockProfile read_block_profile(const Scenario& scenario, const MachineParameter
     throw UserError(file, "does not say how long blocks ran", advice);
   const auto kernels = read_table<KernelRow>(run.file());
   const auto tenants = read_table<TenantRow>(run.file());
-  const auto all = durations(kernels, read_table<BlockRow>(run.file()));
+  const auto all = durations(kernels, read_table<BlockRow>(run.file()), run.file());
   std::vector<std::vector<BlockProfile::Durations>> grids;
   for (std::uint32_t t = 0; t < tenants.size(); ++t) {
     std::vector<BlockProfile::Durations>& round = grids.emplace_back();

@@ -2,35 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error/error.hpp"
+#include "jobs/supervise/memory_left.hpp"
+#include "models/gpu/left_images.hpp"
 #include "models/reference/functional_run.hpp"
 #include "models/reference/unwritten_reads.hpp"
 
 namespace lockstep {
 
 namespace {
-
-/// FNV-1a, for people who compare two runs.
-std::uint64_t digest(std::span<const std::byte> bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::byte b : bytes) {
-    hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001b3;
-  }
-  return hash;
-}
-
-TenantImages machine_images(const Workload& workload, TenantRun& run) {
-  TenantImages images;
-  TenantBuffers& buffers = run.buffers();
-  for (std::uint32_t b = 0; b < workload.buffers.size(); ++b) {
-    BufferImage image;
-    image.host = buffers.left_at_host(BufferId{b}).at(0, workload.buffers[b].bytes());
-    const std::vector<std::byte>& at_gpu = buffers.left_at_gpu(BufferId{b});
-    if (!at_gpu.empty()) image.device = at_gpu;
-    images.push_back(image);
-  }
-  return images;
-}
 
 /// What a CPU core read against what it had written.
 void check_core(const Tenant& tenant, const TenantRun& run, CheckResult& result) {
@@ -58,23 +40,26 @@ std::string passed_text(const std::string& tenant, std::size_t compared, std::si
 /// Its program in the interpreter against what it left on the machine.  Throws UserError for
 /// mistakes that only the interpreter sees, such as an access just behind a buffer.
 void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t index, TenantRun& run,
-                  CheckResult& result) {
+                  const std::function<void()>& look, CheckResult& result) {
   const SmParameters& sm = machine.parameters().gpu.sm;
+  FunctionalOptions options;
+  options.machine = {
+      .sms = sm.count, .warps_of_an_sm = sm.warps, .turn = sm.turn_of_paths()};
+  options.look = look;
   const FunctionalResult expected =
-      run_functionally(tenant.name, tenant.workload, machine.module_of_tenant(index), nullptr,
-                       {.sms = sm.count, .warps_of_an_sm = sm.warps, .turn = sm.turn_of_paths()});
+      run_functionally(tenant.name, tenant.workload, machine.module_of_tenant(index), options);
   for (const std::string& warning : expected.warnings)
     result.text += fmt::format("check of {}: {}\n", tenant.name, warning);
-  const TenantImages got = machine_images(tenant.workload, run);
+  const TenantImages got = left_images(tenant.workload, run);
   std::size_t compared = 0;
   for (std::size_t b = 0; b < got.size(); ++b) {
     const Buffer& buffer = tenant.workload.buffers[b];
     if (!buffer.check) continue;
     ++compared;
     result.digests.push_back(
-        {tenant.name, buffer.name, digest(got[b].device ? *got[b].device : got[b].host)});
+        {tenant.name, buffer.name, digest_of(got[b].device ? *got[b].device : got[b].host, look)});
   }
-  const auto mismatch = find_mismatch(tenant.name, tenant.workload, expected.images(), got);
+  const auto mismatch = find_mismatch(tenant.name, tenant.workload, expected.images(), got, look);
   const TenantStreams& streams = run.streams();
   const std::optional<std::string> unexpected =
       streams.unexpected() ? streams.unexpected() : expected.unexpected;
@@ -106,10 +91,11 @@ void check_foreign_pages(const Host& host, CheckResult& result) {
   }
 }
 
-}  // namespace
+/// Leaves a check that nobody waits for.
+struct CutShort {};
 
-CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host& host,
-                          const std::function<bool()>& is_unwanted) {
+CheckResult check_all(const Scenario& scenario, const Machine& machine, Host& host,
+                      const std::function<void()>& look) {
   CheckResult result;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
     const Tenant& tenant = scenario.tenants[t];
@@ -117,12 +103,7 @@ CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host
       check_core(tenant, host.tenant(t), result);
       continue;
     }
-    if (is_unwanted()) {
-      result.text +=
-          fmt::format("check of {}: left out, since the run was interrupted\n", tenant.name);
-      result.complete = false;
-      continue;
-    }
+    look();
     if (host.tenant(t).failure()) {
       result.text += fmt::format("check of {}: left out, since it was ended\n", tenant.name);
       continue;
@@ -139,7 +120,7 @@ CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host
       continue;
     }
     try {
-      check_tenant(tenant, machine, t, host.tenant(t), result);
+      check_tenant(tenant, machine, t, host.tenant(t), look, result);
     } catch (const UserError& mistake) {
       result.passed = false;
       result.text += fmt::format("check failed: tenant {}: {}\n", tenant.name, mistake.what());
@@ -150,6 +131,42 @@ CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host
                  "after the last tenant " + std::to_string(host.driver().taken_bytes()) +
                      " bytes of GPU memory are still taken");
   return result;
+}
+
+}  // namespace
+
+std::optional<CheckResult> check_tenants(const Scenario& scenario, const Machine& machine,
+                                         Host& host, const std::function<bool()>& is_unwanted) {
+  const auto look = [&] {
+    if (is_unwanted()) throw CutShort();
+  };
+  try {
+    return check_all(scenario, machine, host, look);
+  } catch (const CutShort&) {
+    return std::nullopt;
+  }
+}
+
+std::string note_of_check(const Scenario& scenario) {
+  std::uint64_t kept = 0, most = 0, all = 0;
+  for (const Tenant& tenant : scenario.tenants) {
+    if (tenant.cpu) continue;
+    std::uint64_t computed = 0;
+    for (const Buffer& buffer : tenant.workload.buffers) {
+      const bool is_device = buffer.memory == MemoryKind::device;
+      all += buffer.bytes();
+      computed += (is_device ? 2 : 1) * buffer.bytes();
+      if (buffer.check && buffer.memory != MemoryKind::pinned) kept += buffer.bytes();
+    }
+    most = std::max(most, computed);
+  }
+  const std::uint64_t left = memory_left();
+  // The machine itself holds what is touched twice at most.
+  if (kept + most <= left - std::min(left, 2 * all)) return "";
+  return fmt::format(
+      "note: if all {} MiB of buffers are touched, --check takes {} MiB beside the {} MiB of the "
+      "machine, and {} MiB are left - `check: false` leaves out what the GPU has of a buffer",
+      all >> 20, (kept + most) >> 20, (2 * all) >> 20, left >> 20);
 }
 
 std::vector<std::string> find_forgotten_copies(const Scenario& scenario, const Machine& machine) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 
 namespace lockstep {
 
+/// In /run of an output whose check found nothing.
+inline constexpr const char* check_passed = "passed";
+
 struct CheckResult {
   /// Of a buffer's final bytes.
   struct Digest {
@@ -19,15 +23,20 @@ struct CheckResult {
   };
 
   bool passed = true;
-  bool complete = true;  ///< false: there was no time for some tenants
-  std::string text;      ///< one line per tenant, and one per warning
+  std::string text;  ///< one line per tenant, and one per warning
   std::vector<Digest> digests;
 };
 
 /// Runs every tenant's program once more in the functional interpreter and compares the buffers
-/// that are to be checked, as the first round left them.  `is_unwanted` is asked before each.
-CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host& host,
-                          const std::function<bool()>& is_unwanted);
+/// that are to be checked, as the first round left them.  Nothing if it was cut short:
+/// `is_unwanted` is asked now and then.
+std::optional<CheckResult> check_tenants(const Scenario& scenario, const Machine& machine,
+                                         Host& host, const std::function<bool()>& is_unwanted);
+
+/// A line if this computer has less memory than the check takes when all of its buffers are
+/// touched;
+/// "" if not.
+std::string note_of_check(const Scenario& scenario);
 
 /// Without running anything: a line for each device buffer that a kernel surely reads before
 /// anything was written to it.  check_tenants finds all of them.

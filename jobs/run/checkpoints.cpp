@@ -22,11 +22,7 @@ std::string without(const std::string& path, const std::string& end) {
 /// Of the run that wrote `output`; "" if it does not say.
 std::string digest_in(const h5::File& output) {
   if (!output.has("/run")) return "";
-  for (const h5::Attribute& attribute : output.attributes("/run")) {
-    const auto* text = reinterpret_cast<const char*>(attribute.data.data());
-    if (attribute.name == "run_digest") return {text, attribute.data.size()};
-  }
-  return "";
+  return output.text_attribute("/run", "run_digest");
 }
 
 void require_same(const std::vector<RankFact>& saved, const std::vector<RankFact>& own,
@@ -56,7 +52,7 @@ void Checkpoints::restore(CheckpointReader& source, const std::string& path) {
   restore_part(source, "identity", [&](Archive& archive) { archive(facts); });
   require_same(facts, identity_.facts(), path);
   std::string output;
-  restore_part(source, "run", [&](Archive& archive) { archive(output, before_); });
+  restore_part(source, "run", [&](Archive& archive) { archive(output, before_, over_); });
   if (output != digest_in(file_->before())) {
     throw UserError(file_->path(), "is not the output of the run whose checkpoint is " + path,
                     "name that one with --output, or start the run anew");
@@ -74,7 +70,7 @@ void Checkpoints::save_run(CheckpointWriter& file, const RunSummary& so_far) {
   save_part(file, "identity", [&](Archive& archive) { archive(facts); });
   std::string output = identity_.run_digest();
   RunCost cost = this->cost(so_far);
-  save_part(file, "run", [&](Archive& archive) { archive(output, cost); });
+  save_part(file, "run", [&](Archive& archive) { archive(output, cost, over_); });
   save_part(file, "recorder", [&](Archive& archive) { archive(*recorder_); });
 }
 
@@ -122,6 +118,27 @@ std::optional<std::string> Checkpoints::write(Engine& engine) {
     return error.what();
   }
   return "";
+}
+
+void Checkpoints::write_over(Engine& engine, Time end, Time stop_at) {
+  over_ = {end, stop_at};
+  require_written(write(engine));
+}
+
+std::optional<Time> Checkpoints::over_at(Time stop_at, Communicator& communicator) const {
+  std::int64_t end[1] = {over_.end.femtoseconds()};
+  communicator.minimum(end);
+  if (end[0] == Time::never().femtoseconds()) return std::nullopt;
+  if (over_.end != Time::never() && over_.stop_at != stop_at) {
+    throw UserError(path_, "is of a run that had come to its end, with another simulation.stop_at",
+                    "resume with the one it was begun with, or start it anew");
+  }
+  return Time{end[0]};
+}
+
+void require_written(const std::optional<std::string>& problem) {
+  if (problem && !problem->empty())
+    throw UserError("", *problem, "the run can be resumed from an older checkpoint, or begun anew");
 }
 
 void Checkpoints::remove() const {

@@ -33,6 +33,12 @@ class Checkpoints {
   /// Between two windows, on all ranks.  The output's rows are on disk before it, and the one
   /// before is kept.  Nothing, or why it could not be written ("" on other ranks than 0).
   [[nodiscard]] std::optional<std::string> write(Engine& engine);
+  /// As write(), of a run that has been simulated to its end, at `end`, and is not checked yet.
+  /// UserError if it could not be written.
+  void write_over(Engine& engine, Time end, Time stop_at);
+  /// Where the run came to its end that was restored; nothing if it had not.  Known to all ranks
+  /// that call it together.  UserError if it was to stop at another time.
+  std::optional<Time> over_at(Time stop_at, Communicator& communicator) const;
 
   /// The run has come to its end.
   void remove() const;
@@ -41,14 +47,27 @@ class Checkpoints {
   RunCost cost(const RunSummary& segment) const { return before_.with(segment); }
 
  private:
+  /// Of a run that has come to its end.
+  struct Over {
+    Time end = Time::never(), stop_at;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(end, stop_at);
+    }
+  };
+
   void save_run(CheckpointWriter& file, const RunSummary& so_far);
 
   const Identity& identity_;
   const std::string path_;
   RunOutput* const file_;
   StatisticsRecorder* const recorder_;
-  RunCost before_;        ///< of the segments before this one
+  RunCost before_;  ///< of the segments before this one
+  Over over_;
   bool is_good_ = false;  ///< what stands at the path is of this run
 };
+
+/// Of Checkpoints::write(), by a run that ends: UserError if there is a problem.
+void require_written(const std::optional<std::string>& problem);
 
 }  // namespace lockstep

@@ -4,6 +4,7 @@
 
 #include "core/engine/engine.hpp"
 #include "jobs/profile/profile.hpp"
+#include "jobs/run/check.hpp"
 #include "jobs/run/output.hpp"
 #include "jobs/run/preemptions.hpp"
 #include "jobs/run/run.hpp"
@@ -35,8 +36,9 @@ struct Ended {
 
 Host& find_host(const Engine& engine, const Machine& machine);
 
-/// Rank 0, after the run: tables, final values, the result for people.
-RunOutcome finish(const Ended& run, Output& output);
+/// Rank 0, after the run: tables, final values, the result for people.  `check`: what was found, if
+/// the run is checked.
+RunOutcome finish(const Ended& run, const CheckResult& check, Output& output);
 
 /// Rank 0, after a signal: the tables of what has been.  There is no /final/end, since the run has
 /// not come to one, and nothing is checked.  `status`: what the process returns.

@@ -64,7 +64,7 @@ std::string text_in(const std::string& file, const std::string& path) {
   if (!run.has(path))
     throw UserError(file, "does not say how to repeat its run",
                     "name the output of `lockstep run` of this version");
-  return read_texts(run, path).front();
+  return run.text(path);
 }
 
 std::vector<RankFact> facts_in(const std::string& file) {

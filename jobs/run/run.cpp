@@ -24,6 +24,7 @@
 #include "jobs/run/weights.hpp"
 #include "jobs/supervise/cores.hpp"
 #include "jobs/supervise/expected_blocks.hpp"
+#include "jobs/supervise/memory_allocator.hpp"
 #include "jobs/supervise/progress.hpp"
 #include "jobs/supervise/signals.hpp"
 #include "jobs/supervise/supervisor.hpp"
@@ -134,6 +135,7 @@ void tell(const Prepared& run, const CommandLine& line, std::vector<std::string>
   notes.push_back(run.note);
   notes.push_back(note_of_shares(run.scenario, run.parameters.policies));
   notes.insert(notes.end(), run.machine.notes().begin(), run.machine.notes().end());
+  if (line.check) notes.push_back(note_of_check(run.scenario));
   if (!line.check)
     std::ranges::move(find_forgotten_copies(run.scenario, run.machine), std::back_inserter(notes));
   for (const std::string& note : notes)
@@ -149,20 +151,41 @@ EngineOptions engine_options(const CommandLine& line, const SimulationParameters
   return options;
 }
 
+/// The check of a run that is over, on rank 0; the others wait for it.  If a signal cuts it short,
+/// `status` says which one on all ranks, and there is a checkpoint to go on from.
+std::optional<CheckResult> check(const Prepared& run, const CommandLine& line, Engine& engine,
+                                 Checkpoints& checkpoints, Time end, int& status) {
+  std::optional<CheckResult> result;
+  Communicator& communicator = engine.communicator();
+  together(communicator, [&] {
+    if (!run.output) return;
+    return_freed_memory();
+    result = check_tenants(run.scenario, run.machine, find_host(engine, run.machine),
+                           [] { return Signals::status() != exit_done; });
+  });
+  const bool is_cut_short = run.output && !result;
+  std::int64_t heard[1] = {is_cut_short ? -Signals::status() : 0};
+  communicator.minimum(heard);
+  status = static_cast<int>(-heard[0]);
+  if (status == exit_done || !line.resumable) return result;
+  together(communicator,
+           [&] { checkpoints.write_over(engine, end, run.parameters.simulation.stop_at); });
+  return result;
+}
+
 /// On rank 0: the run is over, or has been left.
-RunOutcome conclude(const Ended& ended, bool is_over, int status, const Checkpoints& checkpoints,
-                    Output& output) {
-  if (!is_over) {
+RunOutcome conclude(const Ended& ended, const std::optional<CheckResult>& check, int status,
+                    const Checkpoints& checkpoints, Output& output) {
+  if (!check) {
     leave(ended, status, output);
     const std::string where =
         ended.line.resumable ? " - go on with --resume " + checkpoints.path() : "";
     std::fprintf(stderr, "lockstep: ended by %s%s\n", signal_name(status), where.c_str());
     return {status, {}};
   }
-  RunOutcome outcome = finish(ended, output);
-  // One that was stopped, or not checked for lack of time, may go on.
-  const bool is_whole = outcome.status != exit_terminated && outcome.status != exit_interrupted;
-  if (is_whole && find_host(ended.engine, ended.machine).finished()) checkpoints.remove();
+  RunOutcome outcome = finish(ended, *check, output);
+  // One that was stopped may go on.
+  if (find_host(ended.engine, ended.machine).finished()) checkpoints.remove();
   return outcome;
 }
 
@@ -181,7 +204,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   std::unique_ptr<Prepared> run;
   together(communicator,
            [&] { run = std::make_unique<Prepared>(line, change, communicator.size()); });
-  require_same_run(line, run->configuration, communicator);
+  require_same_run(line, run->document, run->configuration, communicator);
   const Machine& machine = run->machine;
   std::optional<CheckpointReader> source;
   together(communicator, [&] {
@@ -212,7 +235,13 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   }
   RunSummary summary;
   int status = exit_done;
-  {
+  const Time stop_at = run->parameters.simulation.stop_at;
+  std::optional<Time> over;
+  together(communicator, [&] { over = checkpoints.over_at(stop_at, communicator); });
+  if (over) {
+    summary.finished = true;
+    summary.end = *over;
+  } else {
     ProgressLine progress(line.quiet, output ? &output->recorder : nullptr,
                           expected_blocks(run->scenario));
     Supervisor supervisor(engine, progress, line.resumable ? &checkpoints : nullptr,
@@ -221,14 +250,20 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
     status = supervisor.status();
     if (!summary.finished) summary.end = engine.catch_up(observer);
   }
+  std::optional<CheckResult> checked;  // on rank 0, nothing of a run that a signal ends
+  if (summary.finished && line.check) {
+    checked = check(*run, line, engine, checkpoints, summary.end, status);
+  } else if (summary.finished) {
+    checked.emplace();
+  }
   Gathered gathered;
   if (line.profile) gathered.profile = gather_profile(engine, machine.graph(), summary);
   if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine);
   if (preempts(run->parameters.policies)) gathered.preemptions = gather_preemptions(engine);
-  if (!output) return {summary.finished ? exit_done : status, {}};
+  if (!output) return {status, {}};
   const Ended ended{line,   run->scenario, run->configuration, machine,
                     engine, gathered,      summary.end,        checkpoints.cost(summary)};
-  return conclude(ended, summary.finished, status, checkpoints, *output);
+  return conclude(ended, checked, status, checkpoints, *output);
 }
 
 int run_command(const CommandLine& line, Communicator& communicator) {

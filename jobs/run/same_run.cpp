@@ -11,7 +11,6 @@
 #include "core/output/checkpoint_file.hpp"
 #include "core/parameters/document.hpp"
 #include "jobs/run/identity.hpp"
-#include "jobs/run/recipe.hpp"
 #include "jobs/run/run.hpp"
 
 namespace lockstep {
@@ -27,38 +26,28 @@ void require_alike(const Facts& facts, Communicator& communicator) {
                   "start all with one command, on the same files");
 }
 
-/// Of `gpu: v100`; "" of what names no file so.
-std::string included_file(const std::string& key, const Node& value) {
-  if (key != "gpu" && key != "host" && key != "workload") return "";
-  return file_by_word(key, value).value_or("");
+void insert_file(const std::string& name, std::set<std::string>& files) {
+  std::error_code absent;
+  if (!name.empty() && std::filesystem::is_regular_file(name, absent)) files.insert(name);
 }
 
-/// The files that `node` and the documents among them name, whatever for.
+/// The files in which `node` was written, with what it includes, and those that it names.
 void find_files(const Node& node, std::set<std::string>& files) {
+  insert_file(node.file(), files);
   if (node.is_map()) {
-    for (const auto& [key, value] : node.entries()) {
-      const std::string named = included_file(key, value);
-      if (!named.empty() && files.insert(named).second) find_files(load_document(named), files);
-      find_files(value, files);
-    }
+    for (const auto& [key, value] : node.entries()) find_files(value, files);
   } else if (node.is_sequence()) {
     for (const Node& item : node.items()) find_files(item, files);
-  } else if (node.is_scalar()) {
+  } else if (node.is_scalar() && !node.text().empty()) {
     const std::string name = resolve_file_name(node);
-    std::error_code absent;
-    if (node.text().empty() || !std::filesystem::is_regular_file(name, absent)) return;
-    if (files.insert(name).second && is_file_name(node)) find_files(load_document(name), files);
+    const bool is_new = !files.contains(name);
+    insert_file(name, files);
+    if (is_new && files.contains(name) && is_file_name(node))
+      find_files(load_document(name), files);
   }
 }
 
-Node as_written(const CommandLine& line) {
-  if (!line.config_of.empty()) return scenario_document(line);
-  Node scenario = load_document(line.scenario);
-  apply_settings(scenario, line.settings);
-  return scenario;
-}
-
-Facts facts_of(const CommandLine& line, const std::string& configuration) {
+Facts facts_of(const CommandLine& line, const Node& document, const std::string& configuration) {
   Facts facts{{"--threads", std::to_string(line.threads)},
               {"--check", line.check ? "on" : "off"},
               {"--profile", line.profile ? "on" : "off"},
@@ -73,7 +62,7 @@ Facts facts_of(const CommandLine& line, const std::string& configuration) {
     facts.push_back({"--resume", fmt::format("a checkpoint with the digest {:016x}",
                                              CheckpointReader(line.resume).digest())});
   }
-  find_files(as_written(line), files);
+  find_files(document, files);
   for (const std::string& file : files) facts.push_back({file, digest_of(file)});
   return facts;
 }
@@ -84,11 +73,11 @@ void require_same_command(const std::string& command, Communicator& communicator
   if (communicator.size() > 1) require_alike({{"the command", command}}, communicator);
 }
 
-void require_same_run(const CommandLine& line, const std::string& configuration,
-                      Communicator& communicator) {
+void require_same_run(const CommandLine& line, const Node& document,
+                      const std::string& configuration, Communicator& communicator) {
   if (communicator.size() == 1) return;
   Facts facts;
-  together(communicator, [&] { facts = facts_of(line, configuration); });
+  together(communicator, [&] { facts = facts_of(line, document, configuration); });
   require_alike(facts, communicator);
 }
 

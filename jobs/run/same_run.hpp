@@ -17,8 +17,9 @@ namespace lockstep {
 void require_same_command(const std::string& command, Communicator& communicator);
 
 /// Before the first window: options, the program itself, every key of the resolved configuration,
-/// and the bytes of every file that the scenario names.
-void require_same_run(const CommandLine& line, const std::string& configuration,
-                      Communicator& communicator);
+/// and the bytes of every file that the scenario names.  `document`: what the scenario was read
+/// from, with all that it includes.
+void require_same_run(const CommandLine& line, const Node& document,
+                      const std::string& configuration, Communicator& communicator);
 
 }  // namespace lockstep

@@ -4,5 +4,22 @@
 /// a core's TLB knows.  Memory is kept until the program ends: giving parts of a page back would
 /// break it up.
 
+#include "jobs/supervise/memory_allocator.hpp"
+
+#include <cstddef>
+
 /// jemalloc reads this before main().
 extern "C" const char* const malloc_conf = "thp:always,metadata_thp:auto,dirty_decay_ms:-1";
+
+/// Of jemalloc; not there under a sanitizer.
+extern "C" [[gnu::weak]] int mallctl(const char* name, void* old, std::size_t* old_size,
+                                     void* value, std::size_t size) noexcept;
+
+namespace lockstep {
+
+void return_freed_memory() {
+  constexpr const char* all_arenas = "arena.4096.purge";  // MALLCTL_ARENAS_ALL
+  if (mallctl != nullptr) mallctl(all_arenas, nullptr, nullptr, nullptr, 0);
+}
+
+}  // namespace lockstep

@@ -2,15 +2,22 @@
 
 namespace lockstep {
 
-/// What signals ask of a run; handlers only remember it.
+/// What signals ask of a run.
 ///
 /// SIGTERM, also a second one, and SIGINT: come to an end that can be resumed.  SIGINT once more
 /// ends the process at once.  (mpirun sends SIGTERM after the SIGINT that a terminal sends to all.)
 /// SIGUSR1: write a checkpoint and go on.
+///
+/// All threads block them, from before the constructors of libraries to the end of the process, and
+/// a thread of its own takes them.  So libraries may install handlers as they like (METIS does, and
+/// leaves others behind than it found), and nothing is interrupted.  Signals that come earlier,
+/// while the kernel and the loader bring the program into memory, end it; a process that was
+/// started with these signals blocked, as those of `sweep` are, hears them all.
 struct Signals {
-  /// From now on to the end of the process: a signal that comes while libraries are taken down must
-  /// not kill a run whose output is whole.
-  static void listen();
+  /// Begins to take them if `command` simulates.
+  static void listen(const char* command);
+  /// Before another program takes the place of this one: it shall hear them itself.
+  static void leave_to_others();
 
   /// What the process returns after the signal to end that came first; exit_done if none came.
   static int status();

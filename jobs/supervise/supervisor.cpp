@@ -1,6 +1,5 @@
 #include "jobs/supervise/supervisor.hpp"
 
-#include "core/error/error.hpp"
 #include "jobs/options.hpp"
 #include "jobs/supervise/signals.hpp"
 
@@ -32,12 +31,10 @@ bool Supervisor::agreed(unsigned bits) {
 
 void Supervisor::write(bool goes_on) {
   const Clock::time_point begin = Clock::now();
-  if (const auto problem = checkpoints_->write(engine_); problem && !problem->empty()) {
-    if (!goes_on)
-      throw UserError("", *problem,
-                      "the run can be resumed from an older checkpoint, or begun anew");
+  const auto problem = checkpoints_->write(engine_);
+  if (!goes_on) require_written(problem);
+  if (problem && !problem->empty())
     line_.note(*problem + "; the run goes on without this checkpoint");
-  }
   Signals::serve_checkpoint();
   const Clock::time_point end = Clock::now();
   due_ = end + every_;

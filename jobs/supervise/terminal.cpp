@@ -23,6 +23,13 @@ std::size_t Terminal::columns() const {
   return known ? size.ws_col : usual;
 }
 
+std::size_t Terminal::rows() const {
+  constexpr std::size_t usual = 24;
+  winsize size{};
+  const bool known = ioctl(fileno(stream_), TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  return known ? size.ws_row : usual;
+}
+
 std::string Terminal::bold(const std::string& text) const {
   return coloured_ ? "\033[1m" + text + "\033[0m" : text;
 }

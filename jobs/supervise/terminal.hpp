@@ -14,8 +14,13 @@ class Terminal {
   bool is_one() const { return is_one_; }
   /// How many characters a line has; asked anew each time, since windows change their size.
   std::size_t columns() const;
+  /// How many lines it has.
+  std::size_t rows() const;
   /// In bold on a terminal, unless the environment variable NO_COLOR says otherwise (no-color.org).
   std::string bold(const std::string& text) const;
+  /// Takes what stands right of here, or below, away; "" in a file.
+  const char* clear_rest() const { return is_one_ ? "\033[K" : ""; }
+  const char* clear_below() const { return is_one_ ? "\033[J" : ""; }
   /// Takes what stands in the line away; "" in a file.
   const char* clear_line() const { return is_one_ ? "\r\033[K" : ""; }
 

@@ -2,7 +2,8 @@
 /// one does.
 ///
 /// The runs and what they are compared with are those of the validation: calibrate.py beside its
-/// rows.yaml, which takes the place of this process.
+/// rows.yaml, which takes the place of this process.  It is looked for in the sources that the
+/// program was built from, not in the current folder, where anybody may have put one.
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,9 +16,12 @@
 namespace lockstep {
 
 int calibrate_command(const CommandLine& line) {
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::filesystem::path rows =
+      line.rows.empty() ? program.parent_path() / "../../tests/validation/rows.yaml"
+                        : std::filesystem::path(line.rows);
   const std::string script =
-      std::filesystem::path(line.rows).replace_filename("calibrate.py").string();
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+      std::filesystem::path(rows).replace_filename("calibrate.py").lexically_normal().string();
   execl(script.c_str(), script.c_str(), line.first_file.c_str(), line.second_file.c_str(),
         "--lockstep", program.c_str(), nullptr);
   throw UserError(script, "cannot be started: " + std::string(std::strerror(errno)),

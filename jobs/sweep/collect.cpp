@@ -21,6 +21,7 @@
 #include <optional>
 
 #include "core/error/error.hpp"
+#include "core/error/file_advice.hpp"
 #include "core/output/durable.hpp"
 #include "core/output/hdf5.hpp"
 #include "core/parameters/document.hpp"
@@ -45,14 +46,6 @@ std::uint64_t bits_of(double value) {
   return std::bit_cast<std::uint64_t>(value);
 }
 
-std::string text_of(const std::vector<h5::Attribute>& attributes, const std::string& name) {
-  for (const h5::Attribute& attribute : attributes) {
-    const auto* text = reinterpret_cast<const char*>(attribute.data.data());
-    if (attribute.name == name && attribute.type.is_text) return {text, attribute.data.size()};
-  }
-  return "";
-}
-
 class Collection {
  public:
   explicit Collection(const Sweep& sweep) : sweep_(sweep) {}
@@ -75,6 +68,29 @@ class Collection {
   void write(const std::string& path) const {
     const std::string unfinished = path + ".writing";
     h5::File file = h5::File::create(unfinished, path);
+    try {
+      write(file);
+      file.close();
+      if (take_name(unfinished, path)) return;
+      const std::string reason = std::strerror(errno);
+      throw UserError(path, "cannot be written: " + reason,
+                      file_advice(reason, "free space there, or choose another --output"));
+    } catch (const UserError&) {
+      // The library cannot close a file that a full disk has no room for.
+      file.abandon();
+      std::error_code ignored;
+      std::filesystem::resize_file(unfinished, 0, ignored);
+      std::filesystem::remove(unfinished, ignored);
+      throw;
+    }
+  }
+
+  std::size_t done() const {
+    return static_cast<std::size_t>(std::count(statuses_.begin(), statuses_.end(), "done"));
+  }
+
+ private:
+  void write(h5::File& file) const {
     file.set_attribute("/", "file type", std::string(file_type));
     file.write_texts("/points/name", names_);
     file.write_texts("/points/status", statuses_);
@@ -99,18 +115,8 @@ class Collection {
       file.write_texts(where, {rows.size(), longest}, all);
       for (const std::string& scale : scales) file.attach_scale(where, 0, scale);
     }
-    file.close();
-    if (!take_name(unfinished, path)) {
-      throw UserError(path, std::string("cannot be written: ") + std::strerror(errno),
-                      "free space there, or choose another --output");
-    }
   }
 
-  std::size_t done() const {
-    return static_cast<std::size_t>(std::count(statuses_.begin(), statuses_.end(), "done"));
-  }
-
- private:
   /// Where the row of a point stands; null if it does not fit the others'.
   std::uint64_t* place(const std::string& where, std::size_t point, const Column& as) {
     const auto [found, is_new] = columns_.try_emplace(where, as);
@@ -151,41 +157,39 @@ class Collection {
       if (!object.is_dataset || !object.path.starts_with("/final/stats/")) continue;
       const h5::Shape shape = file.shape(object.path);
       if (shape.empty()) continue;
-      const std::vector<std::byte> bytes = file.read(object.path, 0, shape[0]);
+      const std::vector<std::uint64_t> counted = file.words(object.path, 0, shape[0]);
+      if (counted.empty()) continue;
       Column as{{shape.begin() + 1, shape.end()}, {}, false, "", ""};
       // What a counter is stands in every file alike: it is asked of the first.
       if (const auto known = columns_.find(object.path); known != columns_.end()) {
         as.is_real = known->second.is_real;
       } else {
-        const std::vector<h5::Attribute> attributes = file.attributes(object.path);
         as.is_real = file.type(object.path).description == "f64";
-        as.unit = text_of(attributes, "unit");
-        as.description = text_of(attributes, "description");
+        as.unit = file.text_attribute(object.path, "unit");
+        as.description = file.text_attribute(object.path, "description");
       }
       std::uint64_t* words = place(object.path, point, as);
-      const std::size_t count = bytes.size() / sizeof(std::uint64_t) / shape[0];
-      for (std::size_t i = 0; words && i < count; ++i) words[i] = sum(bytes, i, count, as.is_real);
+      const std::size_t count = counted.size() / shape[0];
+      for (std::size_t i = 0; words && i < count; ++i)
+        words[i] = sum(counted, i, count, as.is_real);
     }
   }
 
   /// Over the instances: every `stride`-th word from `first` on.
-  static std::uint64_t sum(const std::vector<std::byte>& bytes, std::size_t first,
+  static std::uint64_t sum(const std::vector<std::uint64_t>& words, std::size_t first,
                            std::size_t stride, bool is_real) {
     std::uint64_t whole = 0;
     double real = 0;
-    for (std::size_t at = first; at < bytes.size() / sizeof whole; at += stride) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, &bytes[at * sizeof word], sizeof word);
-      whole += word;
-      real += std::bit_cast<double>(word);
+    for (std::size_t at = first; at < words.size(); at += stride) {
+      whole += words[at];
+      real += std::bit_cast<double>(words[at]);
     }
     return is_real ? bits_of(real) : whole;
   }
 
   void read_metrics(const SweepPoint& point, const std::vector<TenantRow>& rows,
                     std::size_t index) {
-    const std::string scenario = std::filesystem::path(point.scenario).stem().string();
-    const Node metrics = load_document(sweep_.path(point, "/" + scenario + ".compare.yaml"));
+    const Node metrics = load_document(measures_of(sweep_, point));
     for (const auto& [name, value] : metrics.entries()) {
       if (!value.is_scalar()) continue;
       Column as{{}, {}, true, "ratio", "as `lockstep compare` says it"};

@@ -5,17 +5,23 @@
 
 #include "core/error/error.hpp"
 #include "core/output/hdf5.hpp"
+#include "jobs/run/check.hpp"
+#include "jobs/run/identity.hpp"
 #include "jobs/run/run.hpp"
+#include "models/gpu/configuration.hpp"
 
 namespace lockstep {
 namespace {
+
+bool is_checked(const Sweep& sweep) {
+  return std::ranges::find(sweep.arguments, "--check") != sweep.arguments.end();
+}
 
 std::string digest_of(const Sweep& sweep, const SweepPoint& point) {
   CommandLine line;
   line.scenario = point.scenario;
   line.settings = point.settings();
-  line.check =
-      std::find(sweep.arguments.begin(), sweep.arguments.end(), "--check") != sweep.arguments.end();
+  line.check = is_checked(sweep);
   return identity_of(line, [](Scenario scenario) { return scenario; }).digest();
 }
 
@@ -34,14 +40,10 @@ std::string text_attribute(const std::string& file, const std::string& object,
   std::error_code absent;
   if (!std::filesystem::exists(file, absent)) return "";
   try {
-    for (const h5::Attribute& attribute : h5::File::open_to_read(file).attributes(object)) {
-      const auto* text = reinterpret_cast<const char*>(attribute.data.data());
-      if (attribute.name == name) return {text, attribute.data.size()};
-    }
+    return h5::File::open_to_read(file).text_attribute(object, name);
   } catch (const UserError&) {
     return "";  // it is run anew
   }
-  return "";
 }
 
 std::string output_of(const Sweep& sweep, const SweepPoint& point) {
@@ -50,10 +52,18 @@ std::string output_of(const Sweep& sweep, const SweepPoint& point) {
   return sweep.path(point, "/" + scenario + ".h5");
 }
 
+std::string measures_of(const Sweep& sweep, const SweepPoint& point) {
+  const std::string scenario = std::filesystem::path(point.scenario).stem().string();
+  return sweep.path(point, "/" + scenario + ".compare.yaml");
+}
+
 bool is_whole(const Sweep& sweep, const SweepPoint& point) {
   const std::string output = output_of(sweep, point);
   std::error_code absent;
   if (!std::filesystem::exists(output, absent)) return false;
+  if (is_checked(sweep) && text_attribute(output, "/run", "check") != check_passed) return false;
+  if (sweep.command == "compare" && !std::filesystem::exists(measures_of(sweep, point), absent))
+    return false;
   try {
     return h5::File::open_to_read(output).has("/final/end");
   } catch (const UserError&) {

@@ -22,7 +22,10 @@ std::string text_attribute(const std::string& file, const std::string& object,
                            const std::string& name);
 /// Its own file, or that of the run in which all tenants share the GPU.
 std::string output_of(const Sweep& sweep, const SweepPoint& point);
-/// Whether that holds a whole run, of whatever program, scenario or data.
+/// What `compare` writes last, of all its runs.
+std::string measures_of(const Sweep& sweep, const SweepPoint& point);
+/// Whether the output of a point holds a whole run, of whatever program, scenario or data, which
+/// has passed its check if the sweep asks for one.
 bool is_whole(const Sweep& sweep, const SweepPoint& point);
 /// The command of one point, as words; with the checkpoint if there is one to go on from.
 std::vector<std::string> command_of(const Sweep& sweep, const SweepPoint& point, PointState state);

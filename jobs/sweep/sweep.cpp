@@ -1,6 +1,8 @@
 /// `lockstep sweep`: the runs of a sweep, some at a time on this computer or as a Slurm job array.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <filesystem>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "core/error/error.hpp"
 #include "jobs/options.hpp"
@@ -29,16 +32,41 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-/// Takes the place of this process.
-[[noreturn]] void become(std::vector<std::string> words, const std::string& log) {
-  const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
-  if (file >= 0) {
-    dup2(file, STDOUT_FILENO);
-    dup2(file, STDERR_FILENO);
+/// The log of a point, and with it the point: whoever holds it runs it.  A run holds the log that
+/// its output goes to, however the sweep ends that began it.
+class PointLog {
+ public:
+  explicit PointLog(const std::string& path)
+      : file_(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)),
+        is_held_(file_ < 0 || flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {}
+  ~PointLog() {
+    if (file_ >= 0) close(file_);
   }
-  execvp(words.front().c_str(), pointers(words).data());
-  std::perror(words.front().c_str());
-  _exit(exit_error);
+  PointLog(const PointLog&) = delete;
+  PointLog& operator=(const PointLog&) = delete;
+
+  /// False: another sweep runs the point.
+  bool is_held() const { return is_held_; }
+  /// Takes the place of this process.
+  [[noreturn]] void become(std::vector<std::string> words) const {
+    if (file_ >= 0) {
+      dup2(file_, STDOUT_FILENO);
+      dup2(file_, STDERR_FILENO);
+    }
+    execvp(words.front().c_str(), pointers(words).data());
+    std::perror(words.front().c_str());
+    _exit(exit_error);
+  }
+
+ private:
+  const int file_;
+  const bool is_held_;
+};
+
+/// "failed with status 1", "was ended by SIGKILL".
+std::string end_text(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("was ended by SIG{}", sigabbrev_np(WTERMSIG(status)));
+  return fmt::format("failed with status {}", WEXITSTATUS(status));
 }
 
 void make_folder(const Sweep& sweep) {
@@ -55,29 +83,50 @@ class Pool {
       : sweep_(sweep), jobs_(jobs), quiet_(quiet), terminal_(stderr) {}
 
   int run() {
-    for (const SweepPoint& point : sweep_.points) {
-      const PointState state = state_of(sweep_, point);
-      if (state == PointState::done) {
-        ++skipped_;
-        continue;
-      }
-      while (running_.size() >= jobs_ && Signals::status() == exit_done) wait_for_one();
-      if (Signals::status() != exit_done) break;
-      begin(point, state);
+    std::vector<const SweepPoint*> left, elsewhere;
+    for (const SweepPoint& point : sweep_.points) left.push_back(&point);
+    while (!left.empty() && Signals::status() == exit_done) {
+      for (const SweepPoint* const point : left)
+        if (!settle(*point)) elsewhere.push_back(point);
+      // What another sweep runs is looked at once more when all else is done.
+      left = std::exchange(elsewhere, {});
+      if (!left.empty()) wait_a_moment();
     }
     while (!running_.empty()) wait_for_one();
     return conclude();
   }
 
  private:
-  void begin(const SweepPoint& point, PointState state) {
+  /// Begins what is to be done of a point; false if another sweep does.
+  bool settle(const SweepPoint& point) {
+    while (running_.size() >= jobs_ && Signals::status() == exit_done) wait_for_one();
+    if (Signals::status() != exit_done) return true;
+    const PointLog log(sweep_.path(point, ".log"));
+    if (!log.is_held()) return false;
+    const PointState state = state_of(sweep_, point);
+    if (state == PointState::done) {
+      ++skipped_;
+    } else {
+      begin(point, state, log);
+    }
+    return true;
+  }
+
+  void begin(const SweepPoint& point, PointState state, const PointLog& log) {
     show();
     if (state == PointState::missing && is_whole(sweep_, point)) ++replaced_;
-    const pid_t child = fork();
+    const pid_t sweep = getpid(), child = fork();
     if (child < 0) throw UserError("", "no further process can be started", "use fewer --jobs");
-    if (child == 0) become(command_of(sweep_, point, state), sweep_.path(point, ".log"));
+    if (child == 0) {
+      // A run whose sweep is killed leaves a checkpoint, and the next sweep goes on.
+      prctl(PR_SET_PDEATHSIG, SIGTERM);
+      if (getppid() != sweep) _exit(exit_terminated);
+      log.become(command_of(sweep_, point, state));
+    }
     running_[child] = &point;
   }
+
+  static void wait_a_moment() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
 
   /// A signal to end reaches the runs as well.
   void wait_for_one() {
@@ -88,7 +137,7 @@ class Pool {
         told_ = true;
         for (const auto& [running, point] : running_) kill(running, SIGTERM);
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      wait_a_moment();
     }
     const auto found = running_.find(child);
     if (child < 0 || found == running_.end()) return;
@@ -97,16 +146,27 @@ class Pool {
     if (good) {
       ++done_;
     } else if (!told_) {
-      failed_.push_back(found->second->name);
+      failed_.push_back(found->second->name + " " + end_text(status) + advice(*found->second));
     }
     running_.erase(found);
     show();
   }
 
+  std::string advice(const SweepPoint& point) const {
+    const std::string log = sweep_.path(point, ".log");
+    std::error_code absent;
+    const auto bytes = std::filesystem::file_size(log, absent);
+    if (absent) return fmt::format(", and {} cannot be written - choose another `output`", log);
+    if (bytes == 0) return fmt::format(", and {} is empty - is the disk full?", log);
+    return " - see " + log;
+  }
+
   void show() const {
     if (quiet_ || !terminal_.is_one()) return;
-    std::fprintf(stderr, "%s%s, %zu running", terminal_.clear_line(), summary().c_str(),
-                 running_.size());
+    const std::string text = fmt::format("{}, {} running", summary(), running_.size());
+    std::fprintf(stderr, "%s%.*s", terminal_.clear_line(),
+                 static_cast<int>(terminal_.columns() - 1), text.c_str());
+    std::fflush(stderr);
   }
 
   std::string summary() const {
@@ -123,10 +183,8 @@ class Pool {
                    "lockstep: note: %zu of them had an output of other settings, which is "
                    "replaced\n",
                    replaced_);
-    for (const std::string& name : failed_) {
-      std::fprintf(stderr, "lockstep: %s failed - see %s/%s.log\n", name.c_str(),
-                   sweep_.folder.c_str(), name.c_str());
-    }
+    for (const std::string& failure : failed_)
+      std::fprintf(stderr, "lockstep: %s\n", failure.c_str());
     if (Signals::status() != exit_done) return Signals::status();
     return failed_.empty() ? exit_done : exit_error;
   }
@@ -137,8 +195,8 @@ class Pool {
   const Terminal terminal_;
   std::map<pid_t, const SweepPoint*> running_;
   std::size_t done_ = 0, skipped_ = 0;
-  std::size_t replaced_ = 0;  ///< outputs of another program, scenario or data
-  std::vector<std::string> failed_;
+  std::size_t replaced_ = 0;         ///< outputs of another program, scenario or data
+  std::vector<std::string> failed_;  ///< a line for each
   bool told_ = false;
 };
 
@@ -160,6 +218,7 @@ int submit(const Sweep& sweep, const std::string& script) {
   }
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   std::vector<std::string> words{"sbatch", "--array=" + array, script, program, sweep.file};
+  Signals::leave_to_others();
   execvp("sbatch", pointers(words).data());
   throw UserError("sbatch", "cannot be started: " + std::string(std::strerror(errno)),
                   "load Slurm's commands, or leave --slurm out");
@@ -173,7 +232,10 @@ int run_point(const Sweep& sweep, std::size_t index) {
   const SweepPoint& point = sweep.points[index];
   const PointState state = state_of(sweep, point);
   if (state == PointState::done) return exit_done;
-  become(command_of(sweep, point, state), sweep.path(point, ".log"));
+  const PointLog log(sweep.path(point, ".log"));
+  if (!log.is_held())
+    throw UserError(point.name, "is being run by another sweep", "wait for its end");
+  log.become(command_of(sweep, point, state));
 }
 
 }  // namespace

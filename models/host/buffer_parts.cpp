@@ -26,7 +26,6 @@ void TenantBuffers::capture_device(BufferId buffer, std::uint64_t begin, std::ui
                                    const HostCycle& cycle) {
   if (!is_capturing(buffer)) return;
   State& state = at(buffer);
-  state.captured.resize(declaration(buffer).bytes());
   for (const FreedParts::Part& part : state.freed.rest(begin, end))
     cycle.link.start(transfer(Transfer::Kind::inspect, buffer, part.begin, part.end - part.begin),
                      cycle.now, cycle.outbox);

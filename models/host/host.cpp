@@ -112,6 +112,9 @@ void Host::take(const MessageHeader& message, const HostCycle& cycle) {
       return take_answer(message, cycle);
     case MessageKind::memory_request:
       return serve(message, cycle);
+    case MessageKind::inspected:
+      link_.take_inspected(message);
+      break;
     case MessageKind::zero_done:
       services_.driver.zero_done(message.body<ZeroRange>(), cycle);
       break;
@@ -135,7 +138,8 @@ void Host::take(const MessageHeader& message, const HostCycle& cycle) {
       runs_[message.body<CoreMistaken>().tenant]->core_mistaken(message.body<CoreMistaken>());
       break;
     case MessageKind::far_fault:
-      // Whoever faulted at the same time is heard before anything is done about it.
+      // Whoever faulted at the same time is heard before anything is done about
+      // it.
       return services_.managed.fault(message, cycle);
     case MessageKind::pages_handled:
       services_.managed.mapped_by_gpu(message, cycle);

@@ -1,6 +1,7 @@
 #include "models/host/host_buffer.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/error/error.hpp"
 
@@ -26,6 +27,37 @@ std::span<std::byte> HostBuffer::at(std::uint64_t offset, std::uint64_t size) {
     }
   }
   return {memory_.data() + offset, size};
+}
+
+Known HostBuffer::known(std::uint64_t offset, std::uint64_t bytes) const {
+  for (std::uint64_t page = offset / page_size; page * page_size < offset + bytes; ++page)
+    if (touched_[page]) return Known::nothing;
+  return content_ ? Known::initial : Known::zeros;
+}
+
+std::span<const std::byte> HostBuffer::look(std::uint64_t offset,
+                                            std::span<std::byte> scratch) const {
+  return look_through(*this, offset, scratch);
+}
+
+std::span<const std::byte> HostBuffer::look_through(const HostBuffer& upper, std::uint64_t offset,
+                                                    std::span<std::byte> scratch) const {
+  LOCKSTEP_CHECK(offset + scratch.size() <= size_, "a look past the end of a host buffer");
+  for (std::uint64_t done = 0; done < scratch.size();) {
+    const std::uint64_t here = offset + done, page = here / page_size;
+    const std::uint64_t count = std::min((page + 1) * page_size - here, scratch.size() - done);
+    const std::span<std::byte> to = scratch.subspan(done, count);
+    const HostBuffer* const owner = upper.touched_[page] ? &upper : touched_[page] ? this : nullptr;
+    if (owner) {
+      std::memcpy(to.data(), owner->memory_.data() + here, count);
+    } else if (content_) {
+      content_->read(here, to);
+    } else {
+      std::memset(to.data(), 0, count);
+    }
+    done += count;
+  }
+  return scratch;
 }
 
 }  // namespace lockstep

@@ -26,6 +26,13 @@ class HostBuffer {
   /// The page (4 KiB, index in the buffer) holds something: initial content, or what was written.
   bool has_data(std::uint64_t page) const { return content_ != nullptr || touched_[page] != 0; }
 
+  Known known(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Bytes [offset, offset + scratch.size()), where they stand or in `scratch`.
+  std::span<const std::byte> look(std::uint64_t offset, std::span<std::byte> scratch) const;
+  /// Likewise, of pages that `upper`, of the same size, has touched: its own.
+  std::span<const std::byte> look_through(const HostBuffer& upper, std::uint64_t offset,
+                                          std::span<std::byte> scratch) const;
+
   /// No page holds anything.
   bool is_untouched() const {
     return content_ == nullptr &&
@@ -34,7 +41,9 @@ class HostBuffer {
 
   template <class Archive>
   void serialize(Archive& archive) {
+    const std::size_t pages = touched_.size();
     archive(touched_);
+    archive.require_length(touched_.size(), pages);
     for (std::size_t page = 0; page < touched_.size(); ++page) {
       if (touched_[page]) archive.bytes(memory_.data() + page * page_size, page_bytes_at(page));
     }

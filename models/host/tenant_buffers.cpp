@@ -37,8 +37,13 @@ TenantBuffers::TenantBuffers(const Tenant& tenant, TenantId id, const isa::Modul
 
 std::vector<TenantBuffers::State> TenantBuffers::fresh() const {
   std::vector<State> buffers;
-  for (std::uint32_t b = 0; b < contents_.size(); ++b)
-    buffers.emplace_back().host = HostBuffer(declaration(BufferId{b}).bytes(), contents_[b]);
+  for (std::uint32_t b = 0; b < contents_.size(); ++b) {
+    State& state = buffers.emplace_back();
+    const std::uint64_t bytes = declaration(BufferId{b}).bytes();
+    state.host = HostBuffer(bytes, contents_[b]);
+    if (keeps_first_round_ && has_gpu_copy(BufferId{b}))
+      state.captured = HostBuffer(bytes, nullptr);
+  }
   for (std::uint32_t g = 0; g < module_.globals.size(); ++g) {
     const isa::GlobalVariable& global = module_.globals[g];
     if (is_declared(variables_[g])) continue;
@@ -158,9 +163,13 @@ bool TenantBuffers::any_mapped() const {
                      [](const State& state) { return state.mapped; });
 }
 
-bool TenantBuffers::is_capturing(BufferId buffer) const {
-  return is_capturing_ && is_declared(buffer) && declaration(buffer).check &&
+bool TenantBuffers::has_gpu_copy(BufferId buffer) const {
+  return is_declared(buffer) && declaration(buffer).check &&
          declaration(buffer).memory != MemoryKind::pinned;
+}
+
+bool TenantBuffers::is_capturing(BufferId buffer) const {
+  return is_capturing_ && has_gpu_copy(buffer);
 }
 
 void TenantBuffers::capture(BufferId buffer, const HostCycle& cycle) {
@@ -170,12 +179,11 @@ void TenantBuffers::capture(BufferId buffer, const HostCycle& cycle) {
   state.is_captured = true;
   if (declared.memory == MemoryKind::device)
     return capture_device(buffer, 0, declared.bytes(), cycle);
-  const auto bytes = state.host.at(0, declared.bytes());
-  state.captured.assign(bytes.begin(), bytes.end());
   const ManagedPage first = services_.managed.allocation(state.allocation).first;
   for (const PageRange& range : services_.managed.pages().resident_ranges(state.allocation)) {
     const std::uint64_t offset = (range.first - first) * page_bytes;
     const std::uint64_t size = std::min(range.count * page_bytes, declared.bytes() - offset);
+    state.captured.at(offset, size);  // also where there are zeros, which are not brought
     cycle.link.start(transfer(Transfer::Kind::inspect, buffer, offset, size), cycle.now,
                      cycle.outbox);
   }
@@ -184,8 +192,7 @@ void TenantBuffers::capture(BufferId buffer, const HostCycle& cycle) {
 std::span<std::byte> TenantBuffers::host_bytes(const Transfer& transfer, std::uint64_t offset,
                                                std::uint64_t bytes) {
   const BufferId buffer{transfer.buffer};
-  if (transfer.kind == Transfer::Kind::inspect)
-    return {left(buffer).captured.data() + offset, bytes};
+  if (transfer.kind == Transfer::Kind::inspect) return left(buffer).captured.at(offset, bytes);
   return at(buffer).host.at(offset, bytes);
 }
 

@@ -86,8 +86,11 @@ class TenantBuffers {
 
   // What the first round left.
   HostBuffer& left_at_host(BufferId buffer) { return left(buffer).host; }
-  /// Empty when the GPU had nothing.
-  const std::vector<std::byte>& left_at_gpu(BufferId buffer) { return left(buffer).captured; }
+  /// Null when the GPU had nothing, or it was not kept.  Of a managed buffer, pages that are not
+  /// touched here were at the host.
+  const HostBuffer* left_at_gpu(BufferId buffer) {
+    return left(buffer).is_captured ? &left(buffer).captured : nullptr;
+  }
 
   void serialize(Archive& archive);
 
@@ -101,7 +104,7 @@ class TenantBuffers {
     bool mapped = false;           ///< the program may use it
     bool held = false;             ///< managed: faults wait for the CPU
     bool is_captured = false;
-    std::vector<std::byte> captured;
+    HostBuffer captured;  ///< of the GPU's bytes; what is not touched is 0, or the host's
     FreedParts freed;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -127,6 +130,8 @@ class TenantBuffers {
   /// what is done to those frames afterwards reaches the partitions later.
   void capture(BufferId buffer, const HostCycle& cycle);
   bool is_capturing(BufferId buffer) const;
+  /// What the GPU has of it is to be compared.
+  bool has_gpu_copy(BufferId buffer) const;
   /// What is left of device memory of the buffer, and is not captured yet, within [begin, end).
   void capture_device(BufferId buffer, std::uint64_t begin, std::uint64_t end,
                       const HostCycle& cycle);

@@ -21,8 +21,8 @@ std::uint8_t sectors_of(std::uint64_t begin, std::uint64_t end) {
   return static_cast<std::uint8_t>((2u << last) - (1u << first));
 }
 
-/// Payload of a store of [begin, end) of a line: a mask for each sector that it touches, then
-/// their bytes.
+/// Payload of a store of [begin, end) of a line: a mask for each sector that it
+/// touches, then their bytes.
 void fill_store(std::byte* place, std::uint64_t begin, std::uint64_t end, const std::byte* data) {
   const std::uint64_t first = begin / sector_bytes * sector_bytes;
   const std::uint64_t sectors = (end - first + sector_bytes - 1) / sector_bytes;
@@ -62,8 +62,7 @@ void HostLink::start(Transfer transfer, Time now, Outbox& outbox) {
   active.transfer = std::move(transfer);
   active.transfer.started = active.transfer.began = now;
   if (active.transfer.kind == Transfer::Kind::inspect) {
-    while (active.sent < active.transfer.bytes) send_line(slot, now, outbox);
-    return;
+    return inspect(slot, now, outbox);
   }
   active.duration = curve_.duration(active.transfer.bytes);
   active.time_per_byte = static_cast<double>(active.duration.femtoseconds()) /
@@ -87,6 +86,59 @@ Time HostLink::next_activity() const {
   return std::min(next_of(directions_[0]), next_of(directions_[1]));
 }
 
+/// Each partition is asked for what it has of a run of frames.
+void HostLink::inspect(std::uint32_t slot, Time now, Outbox& outbox) {
+  Active& active = transfers_[slot];
+  InspectedRange range;
+  range.offset = active.transfer.offset;
+  range.transfer = slot;
+  std::uint64_t left = active.transfer.bytes;
+  for (const FrameRun& run : active.transfer.frames) {
+    range.base = run.physical;
+    range.bytes = std::min(run.bytes, left);
+    for (const std::uint32_t partition : partitions_of(range)) {
+      outbox.send(partitions_[partition], now, kind_of(MessageKind::inspect_range), range);
+      ++active.asked;
+      ++inspected_;
+    }
+    range.offset += range.bytes;
+    left -= range.bytes;
+  }
+}
+
+std::vector<std::uint32_t> HostLink::partitions_of(const InspectedRange& range) const {
+  std::vector<bool> holds(partitions_.size());
+  const std::uint64_t chunk = mapping_.chunk_bytes(), end = range.base + range.bytes;
+  std::size_t count = 0;
+  for (std::uint64_t at = range.base; at < end && count < holds.size();
+       at = (at / chunk + 1) * chunk) {
+    const std::uint32_t partition = mapping_.partition(PhysicalAddress{at}).value();
+    count += holds[partition] ? 0 : 1;
+    holds[partition] = true;
+  }
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t p = 0; p < holds.size(); ++p)
+    if (holds[p]) all.push_back(p);
+  return all;
+}
+
+void HostLink::take_inspected(const MessageHeader& message) {
+  const auto& range = message.body<InspectedRange>();
+  Active& active = transfers_[range.transfer];
+  for (std::size_t at = 0; at < message.payload_bytes; at += sizeof(InspectedLine)) {
+    InspectedLine line;
+    std::memcpy(&line, message.payload_data() + at, sizeof line);
+    const std::uint64_t begin = std::max(line.line, range.base);
+    const std::uint64_t end = std::min(line.line + line_bytes, range.base + range.bytes);
+    std::memcpy(
+        host_bytes_(active.transfer, range.offset + (begin - range.base), end - begin).data(),
+        line.bytes.data() + (begin - line.line), end - begin);
+  }
+  if (range.last == 0) return;
+  --inspected_;
+  if (--active.asked == 0) free_transfers_.push_back(range.transfer);
+}
+
 void HostLink::act(Time now, Outbox& outbox) {
   for (Direction& direction : directions_) {
     if (next_of(direction) > now) continue;
@@ -99,7 +151,8 @@ void HostLink::act(Time now, Outbox& outbox) {
 }
 
 /// A transfer that has begun is not split for one that somebody waits for.
-/// Source: virtual-memory-and-exceptions.md, section 18 ("report the maximum wait").
+/// Source: virtual-memory-and-exceptions.md, section 18 ("report the maximum
+/// wait").
 void HostLink::count_wait(const Transfer& transfer, LinkStatistics& statistics) {
   const std::uint64_t waited = femtoseconds(transfer.queue_time());
   statistics.queue_time[transfer.tenant][static_cast<std::size_t>(transfer.rank)] += waited;
@@ -200,9 +253,7 @@ std::uint64_t HostLink::send_line(std::uint32_t slot, Time now, Outbox& outbox) 
   Link& link = partitions_[mapping_.partition(PhysicalAddress{request.line}).value()];
   constexpr std::uint16_t kind = kind_of(MessageKind::memory_request);
   if (transfer.kind != Transfer::Kind::to_gpu) {
-    const bool inspects = transfer.kind == Transfer::Kind::inspect;
-    inspected_lines_ += inspects;
-    request.operation = inspects ? MemoryOperation::inspect : MemoryOperation::load;
+    request.operation = MemoryOperation::load;
     outbox.send(link, now, kind, request);
     return bytes;
   }
@@ -218,11 +269,7 @@ std::optional<Transfer> HostLink::take(const MessageHeader& message) {
   const Line line = lines_[response.tag];
   free_lines_.push_back(response.tag);
   Active& active = transfers_[line.transfer];
-  if (active.transfer.kind == Transfer::Kind::inspect) {
-    --inspected_lines_;
-  } else {
-    last_answer_ = message.arrival;
-  }
+  last_answer_ = message.arrival;
   if (active.transfer.kind != Transfer::Kind::to_gpu) {
     std::memcpy(host_bytes_(active.transfer, line.offset, line.bytes).data(),
                 message.payload_data() + line.skip, line.bytes);
@@ -290,7 +337,8 @@ bool HostLink::uses(const FrameRun& frames) const {
            frames.physical < run.physical + run.bytes;
   };
   return std::any_of(transfers_.begin(), transfers_.end(), [&](const Active& active) {
-    // Inspections have read already, as far as anybody who comes later is concerned.
+    // Inspections have read already, as far as anybody who comes later is
+    // concerned.
     if (active.transfer.kind == Transfer::Kind::inspect) return false;
     const std::vector<FrameRun>& used = active.transfer.frames;
     return std::any_of(used.begin(), used.end(), touches);

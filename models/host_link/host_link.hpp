@@ -1,16 +1,21 @@
-/// The link between host memory and the GPU: transfers in both directions, line by line.
+/// The link between host memory and the GPU: transfers in both directions, line
+/// by line.
 ///
-/// A transfer takes its direction for a time that depends on its size (link_curve.hpp), alone; its
-/// 128-byte lines leave evenly spaced over that time.  They travel to the partitions as ordinary
-/// memory requests and their answers complete the transfer, so that a transfer competes with the
-/// SMs for L2 and DRAM.  link_queue.hpp says who is next.  Transfers of faults are never split;
-/// copies go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for one
-/// piece at most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go
-/// between the lines and push them back.
+/// A transfer takes its direction for a time that depends on its size
+/// (link_curve.hpp), alone; its 128-byte lines leave evenly spaced over that
+/// time.  They travel to the partitions as ordinary memory requests and their
+/// answers complete the transfer, so that a transfer competes with the SMs for
+/// L2 and DRAM.  link_queue.hpp says who is next.  Transfers of faults are
+/// never split; copies go in pieces of 256 KiB at the rate of their whole size,
+/// so that a fault waits for one piece at most, and prefetches in pages if
+/// link_preempts_prefetch is set.  Remote accesses go between the lines and
+/// push them back.
 ///
-/// Source: architecture.md, section 8 "The host"; virtual-memory-and-exceptions.md, sections 4, 18.
+/// Source: architecture.md, section 8 "The host";
+/// virtual-memory-and-exceptions.md, sections 4, 18.
 ///
-/// Simplified: a request for a line occupies the direction in which its bytes will travel.
+/// Simplified: a request for a line occupies the direction in which its bytes
+/// will travel.
 #pragma once
 
 #include <array>
@@ -52,14 +57,21 @@ class HostLink {
   Time next_activity() const;
   /// Sends what leaves at `now`.
   void act(Time now, Outbox& outbox);
-  /// The answer with this tag belongs to a transfer; others' tags have bit 31 set.
+  /// The answer with this tag belongs to a transfer; others' tags have bit 31
+  /// set.
   static bool owns(std::uint32_t tag) { return (tag >> 31) == 0; }
-  /// Takes an answer.  Returns the transfer that the answer completed, if there is one.
+  /// Takes an answer.  Returns the transfer that the answer completed, if there
+  /// is one.
   std::optional<Transfer> take(const MessageHeader& message);
 
-  /// Occupies a direction for the bytes of a remote access.  Returns when the last byte is through.
+  /// Takes bytes for checking.
+  void take_inspected(const MessageHeader& message);
+
+  /// Occupies a direction for the bytes of a remote access.  Returns when the
+  /// last byte is through.
   Time occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenant);
-  /// Passes a request on to the partition of its line; the caller takes the answer.
+  /// Passes a request on to the partition of its line; the caller takes the
+  /// answer.
   void send_request(const MemoryRequest& request, std::span<const std::byte> payload, Time now,
                     Outbox& outbox);
   /// Has a page copied within its partition.
@@ -77,13 +89,13 @@ class HostLink {
   /// A transfer under way reads or writes some of these frames.
   bool uses(const FrameRun& frames) const;
   /// Bytes for checking are on their way.
-  bool inspects() const { return inspected_lines_ > 0; }
+  bool inspects() const { return inspected_ > 0; }
   const LinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(partitions_, transfers_, free_transfers_, lines_, free_lines_, inspected_lines_,
-            directions_, last_answer_);
+    archive(partitions_, transfers_, free_transfers_, lines_, free_lines_, inspected_, directions_,
+            last_answer_);
   }
 
  private:
@@ -96,11 +108,13 @@ class HostLink {
     std::uint64_t sent = 0, acknowledged = 0;
     std::uint64_t in_frame = 0;  ///< bytes sent of frames[frame]
     std::uint32_t frame = 0;
+    std::uint32_t asked = 0;  ///< of an inspection: answers that are to come
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame);
+      archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame, asked);
     }
-    /// How long after its begin the first `bytes` of the transfer have gone through.
+    /// How long after its begin the first `bytes` of the transfer have gone
+    /// through.
     Time through(std::uint64_t bytes) const {
       if (bytes == transfer.bytes) return duration;
       return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};
@@ -150,10 +164,10 @@ class HostLink {
   void advance(Direction& direction, Time now, Outbox& outbox);
   /// Sends the next line of a transfer.  Returns how many bytes it carries.
   std::uint64_t send_line(std::uint32_t transfer, Time now, Outbox& outbox);
-  /// Lines that keep others from leaving: those of inspections do not.
-  std::size_t lines_in_flight() const {
-    return lines_.size() - free_lines_.size() - inspected_lines_;
-  }
+  std::size_t lines_in_flight() const { return lines_.size() - free_lines_.size(); }
+  void inspect(std::uint32_t transfer, Time now, Outbox& outbox);
+  /// Those that hold some of a range.
+  std::vector<std::uint32_t> partitions_of(const InspectedRange& range) const;
 
   const HostParameters parameters_;
   const LinkCurve curve_;
@@ -165,7 +179,7 @@ class HostLink {
   std::vector<std::uint32_t> free_transfers_;
   std::vector<Line> lines_;
   std::vector<std::uint32_t> free_lines_;
-  std::size_t inspected_lines_ = 0;
+  std::uint64_t inspected_ = 0;          ///< parts of ranges that partitions have not answered
   std::array<Direction, 2> directions_;  ///< to host, to GPU
   Time last_answer_;                     ///< when a place among the lines in flight became free
 };

@@ -116,6 +116,11 @@ void MemoryPartition::accept(const MessageHeader& message) {
     case MessageKind::zero_range:
       accept_zero(message);
       break;
+    case MessageKind::inspect_range: {
+      const auto& range = message.body<InspectedRange>();
+      answers_.add_inspected(range, bytes_.inspect(range), clock_.at_or_after(message.arrival));
+      break;
+    }
     case MessageKind::copy_page:
       accept_copy(message);
       break;
@@ -200,7 +205,8 @@ void MemoryPartition::accept_request(const MessageHeader& message) {
   }
 }
 
-/// Simplified: zeroing runs at the speed of the banks and does not take DRAM time.
+/// Simplified: zeroing runs at the speed of the banks and does not take DRAM
+/// time.
 void MemoryPartition::accept_zero(const MessageHeader& message) {
   const auto& range = message.body<ZeroRange>();
   const std::uint64_t bytes = bytes_.zero(range);
@@ -208,8 +214,8 @@ void MemoryPartition::accept_zero(const MessageHeader& message) {
                                  static_cast<std::int64_t>(bytes / zeroed_per_cycle_));
 }
 
-/// Simplified: page copies go one after the other, and take no time of other requests' banks and
-/// channel; the L2's lines of the old frame age out.
+/// Simplified: page copies go one after the other, and take no time of other
+/// requests' banks and channel; the L2's lines of the old frame age out.
 void MemoryPartition::accept_copy(const MessageHeader& message) {
   const auto& copy = message.body<PageCopy>();
   bytes_.copy_page(PhysicalAddress{copy.from}, PhysicalAddress{copy.to});
@@ -275,7 +281,7 @@ void MemoryPartition::serialize(Archive& archive) {
   archive(input_);
   archive.section("partition/controller_input", 1);
   archive(controller_);
-  archive.section("partition/answers", 2);
+  archive.section("partition/answers", 3);
   archive(answers_);
   banks_.serialize(archive);
 }

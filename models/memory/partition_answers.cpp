@@ -21,7 +21,9 @@ PartitionAnswers::PartitionAnswers(const L2Parameters& l2, L2Clock clock, const 
 void PartitionAnswers::send_controls(L2Cycle now, Outbox& outbox) {
   while (!controls_.empty() && controls_.front().cycle <= now) {
     const Control& control = controls_.front();
-    if (control.transaction == Transaction::none) {
+    if (control.transaction == inspected) {
+      send_inspected(now, outbox);
+    } else if (control.transaction == Transaction::none) {
       const auto way = sources_.way_to(SourceKind::host, 0, clock_.edge(now));
       if (control.range.bytes == 0)
         outbox.send(way.link, way.departure, kind_of(MessageKind::page_copied), control.copy);
@@ -38,6 +40,21 @@ void PartitionAnswers::send_controls(L2Cycle now, Outbox& outbox) {
     controls_.pop();
   }
   agenda_.controls = controls_.empty() ? L2Cycle::never() : controls_.front().cycle;
+}
+
+/// Some lines a message.
+void PartitionAnswers::send_inspected(L2Cycle now, Outbox& outbox) {
+  constexpr std::size_t most = 240;
+  auto& [range, lines] = inspected_.front();
+  const auto way = sources_.way_to(SourceKind::host, 0, clock_.edge(now));
+  for (std::size_t sent = 0; range.last == 0;) {
+    const std::size_t count = std::min(most, lines.size() - sent);
+    range.last = sent + count == lines.size() ? 1 : 0;
+    const auto payload = std::as_bytes(std::span(lines).subspan(sent, count));
+    outbox.send(way.link, way.departure, kind_of(MessageKind::inspected), range, payload);
+    sent += count;
+  }
+  inspected_.pop_front();
 }
 
 void PartitionAnswers::collect(PartitionBanks& banks, L2Cycle now, Outbox& outbox) {

@@ -1,10 +1,16 @@
-/// Where answers leave: a queue that the banks fill in turn, whose port sends some flits per cycle.
+/// Where answers leave: a queue that the banks fill in turn, whose port sends
+/// some flits per cycle.
 ///
-/// When an answer leaves is known as soon as it is in the queue, because nothing downstream blocks
-/// it.  Answers to CPU cores leave when they are there, by a way of their own; answers outside the
-/// L2 (inspections, the end of a zeroing or of a copy) in their own cycle.
-/// Source: memory-interference.md, section 1.2, step 8.
+/// When an answer leaves is known as soon as it is in the queue, because
+/// nothing downstream blocks it.  Answers to CPU cores leave when they are
+/// there, by a way of their own; answers outside the L2 (inspections, the end
+/// of a zeroing or of a copy) in their own cycle. Source:
+/// memory-interference.md, section 1.2, step 8.
 #pragma once
+
+#include <deque>
+#include <utility>
+#include <vector>
 
 #include "core/engine/outbox.hpp"
 #include "core/memory/ring.hpp"
@@ -22,9 +28,14 @@ class PartitionAnswers {
                    RequestSources& sources, TransactionPool& transactions, PartitionBytes& bytes,
                    PartitionStatistics& statistics, PartitionAgenda& agenda);
 
-  /// What leaves in a cycle of its own: the answer to an inspection, a zeroing or a copy.
+  /// What leaves in a cycle of its own: the answer to an inspection, a zeroing
+  /// or a copy.
   void add_inspected(std::uint32_t transaction) {
     add({transactions_[transaction].arrival, transaction, {}, {}});
+  }
+  void add_inspected(const InspectedRange& range, std::vector<InspectedLine> lines, L2Cycle cycle) {
+    inspected_.push_back({range, std::move(lines)});
+    add({cycle, inspected, {}, {}});
   }
   void add_zeroed(const ZeroRange& range, L2Cycle cycle) {
     add({cycle, Transaction::none, range, {}});
@@ -40,10 +51,20 @@ class PartitionAnswers {
   bool idle() const { return controls_.empty(); }
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(port_, last_tenant_, departures_, controls_);
+    archive(port_, last_tenant_, departures_, controls_, inspected_);
   }
 
  private:
+  /// In place of a transaction: the oldest of `inspected_`.
+  static constexpr std::uint32_t inspected = Transaction::none - 1;
+  struct Inspected {
+    InspectedRange range;
+    std::vector<InspectedLine> lines;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(range, lines);
+    }
+  };
   struct Control {
     L2Cycle cycle;
     std::uint32_t transaction = Transaction::none;
@@ -59,6 +80,7 @@ class PartitionAnswers {
     controls_.push(control);
     agenda_.controls = controls_.front().cycle;
   }
+  void send_inspected(L2Cycle now, Outbox& outbox);
   bool full() const { return departures_.size() >= queue_; }
   /// Through the port, behind what it has taken.
   void respond_in_turn(const L2Bank::Pending& answer, L2Cycle now, Outbox& outbox);
@@ -77,6 +99,7 @@ class PartitionAnswers {
   std::uint16_t last_tenant_ = 0;  ///< whose answer the port has sent last
   Ring<L2Cycle> departures_;       ///< of what stands in the response queue
   Ring<Control> controls_;
+  std::deque<Inspected> inspected_;
 };
 
 }  // namespace lockstep

@@ -7,24 +7,28 @@
 #include "models/isa/atomic.hpp"
 #include "models/noc/ids.hpp"
 
-/// The list of all messages between components, and what is said to memory: requests for sectors of
-/// a line, and their answers.
+/// The list of all messages between components, and what is said to memory:
+/// requests for sectors of a line, and their answers.
 ///
-/// Bodies are trivially copyable and travel as they stand, also between ranks; a component that
-/// keeps one serialises its fields.  Grids and thread blocks: noc/grid_messages.hpp; virtual
-/// memory: vm/messages.hpp. Source: memory-interference.md, section 1.3 (what policies need to see
-/// of a request).
+/// Bodies are trivially copyable and travel as they stand, also between ranks;
+/// a component that keeps one serialises its fields.  Grids and thread blocks:
+/// noc/grid_messages.hpp; virtual memory: vm/messages.hpp. Source:
+/// memory-interference.md, section 1.3 (what policies need to see of a
+/// request).
 namespace lockstep {
 
 inline constexpr std::uint64_t line_bytes = 128;
 inline constexpr std::uint64_t sector_bytes = 32;
 
 enum class MessageKind : std::uint16_t {
-  memory_request,   ///< SM, host or CPU core -> partition; SM -> host for pinned memory
+  memory_request,   ///< SM, host or CPU core -> partition; SM -> host for pinned
+                    ///< memory
   memory_response,  ///< the answer, every request gets one
-  zero_range,       ///< host -> partition: frames are zeroed before they are mapped again
+  zero_range,       ///< host -> partition: frames are zeroed before they are mapped
+                    ///< again
   zero_done,
-  copy_page,  ///< host -> partition: a page moves to another frame of the partition
+  copy_page,  ///< host -> partition: a page moves to another frame of the
+              ///< partition
   page_copied,
 
   // Grids and thread blocks; bodies in models/noc/grid_messages.hpp.
@@ -76,13 +80,18 @@ enum class MessageKind : std::uint16_t {
   hold_issue,        ///< host -> SM: no instruction issues while pages are moved
 
   // CPU cores; bodies in models/noc/core_messages.hpp.
-  core_measured,  ///< CPU core -> host: its tenant has executed what it is measured by
-  core_mistaken,  ///< CPU core -> host: a line did not hold what was written to it
+  core_measured,  ///< CPU core -> host: its tenant has executed what it is
+                  ///< measured by
+  core_mistaken,  ///< CPU core -> host: a line did not hold what was written to
+                  ///< it
   stop_core,      ///< host -> CPU core: all tenants have been measured
 
   // Policy epochs; bodies in models/coordinator/messages.hpp.
   epoch_report,  ///< who has a policy -> coordinator
   epoch_values,  ///< coordinator -> who has a policy
+
+  inspect_range,  ///< host -> partition
+  inspected,      ///< partition -> host
 };
 
 /// As a message carries it.
@@ -94,10 +103,12 @@ enum class MemoryOperation : std::uint8_t {
   load,
   store,
   atomic,
-  inspect,  ///< reads bytes at once, past caches, queues and statistics (checking only)
+  inspect,  ///< reads bytes at once, past caches, queues and statistics
+            ///< (checking only)
 };
 
-/// What kind of sender a request comes from.  Kinds are numbers: a machine may have others.
+/// What kind of sender a request comes from.  Kinds are numbers: a machine may
+/// have others.
 enum class SourceKind : std::uint8_t { sm, gmmu, host, cpu };
 inline constexpr std::size_t most_source_kinds = 8;
 
@@ -111,7 +122,8 @@ enum MemoryFlag : std::uint8_t {
   flag_code = 64,      ///< instructions, constants or parameters of kernels: nobody's memory
 };
 
-/// What the SM sides of policies say of a request (models/coordinator/sm_side.hpp).
+/// What the SM sides of policies say of a request
+/// (models/coordinator/sm_side.hpp).
 enum RequestMark : std::uint8_t {
   mark_class = 3,         ///< of the warp, such as MeDiC's warp type, if it
   mark_has_class = 4,     ///< ... has one
@@ -122,9 +134,10 @@ enum RequestMark : std::uint8_t {
 
 /// One request for sectors of one 128-byte line.
 ///
-/// Payload of a store: for each sector in `sectors`, lowest first, a 32-bit byte mask; then for
-/// each its 32 bytes.  Payload of an atomic: `lanes` records AtomicLane in lane order; a lane whose
-/// value has 16 bytes takes two, one for each 8.
+/// Payload of a store: for each sector in `sectors`, lowest first, a 32-bit
+/// byte mask; then for each its 32 bytes.  Payload of an atomic: `lanes`
+/// records AtomicLane in lane order; a lane whose value has 16 bytes takes two,
+/// one for each 8.
 struct MemoryRequest {
   std::uint64_t line = 0;          ///< physical address, 128-byte aligned
   std::uint64_t virtual_page = 0;  ///< virtual address >> 12
@@ -163,9 +176,10 @@ struct AtomicLane {
 };
 static_assert(sizeof(AtomicLane) == 24);
 
-/// The answer.  Payload of a load or inspection: 32 bytes per sector, lowest first.  Payload of an
-/// atomic with flag_returns: 8 bytes (the old value) per record, in their order.  It carries
-/// back the request's place in the receiving port (its credit).
+/// The answer.  Payload of a load or inspection: 32 bytes per sector, lowest
+/// first.  Payload of an atomic with flag_returns: 8 bytes (the old value) per
+/// record, in their order.  It carries back the request's place in the
+/// receiving port (its credit).
 struct MemoryResponse {
   std::uint64_t line = 0;
   std::uint32_t tag = 0;
@@ -181,8 +195,9 @@ struct MemoryResponse {
 };
 static_assert(sizeof(MemoryResponse) == 24);
 
-/// A body that is put together field by field and then copied at once makes this computer wait for
-/// its narrow stores.  So give Outbox::reserve a blank one, and fill in the one before the payload.
+/// A body that is put together field by field and then copied at once makes
+/// this computer wait for its narrow stores.  So give Outbox::reserve a blank
+/// one, and fill in the one before the payload.
 template <class Body>
 inline constexpr Body blank_body{};
 template <class Body>
@@ -219,8 +234,34 @@ struct ZeroRange {
   }
 };
 
-/// copy_page and page_copied.  The bytes move when it arrives, the answer leaves `duration` after
-/// the page before it has been copied.
+/// inspect_range: asks a partition for what it has of a range, for checking, at
+/// once and past caches, queues and statistics.  inspected: lines of it that
+/// are not zero, `last` in the last message; the payload is a row of
+/// InspectedLine.
+struct InspectedRange {
+  std::uint64_t base = 0, bytes = 0;  ///< physical
+  std::uint64_t offset = 0;           ///< of the base, in the transfer's buffer
+  std::uint32_t transfer = 0;         ///< the asker's
+  std::uint32_t last = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(base, bytes, offset, transfer, last);
+  }
+};
+
+struct InspectedLine {
+  std::uint64_t line = 0;  ///< physical
+  std::array<std::byte, line_bytes> bytes{};
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(line, bytes);
+  }
+};
+
+/// copy_page and page_copied.  The bytes move when it arrives, the answer
+/// leaves `duration` after the page before it has been copied.
 struct PageCopy {
   std::uint64_t from = 0, to = 0;  ///< physical
   std::int64_t duration_fs = 0;

@@ -1,6 +1,7 @@
 #include "models/reference/functional_run.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 
 #include "core/error/error.hpp"
@@ -23,12 +24,12 @@ namespace {
 class FunctionalRun {
  public:
   FunctionalRun(const std::string& tenant, const Workload& workload, const isa::Module& module,
-                ExecutionProfile* profile, const isa::MachineSize& machine)
+                const FunctionalOptions& options)
       : tenant_(tenant),
         workload_(workload),
         module_(module),
-        profile_(profile),
-        machine_(machine),
+        options_(options),
+        profile_(options.profile),
         cursor_(workload) {
     if (profile_ != nullptr) profile_->executions.resize(module.kernels.size());
     names_.resize(workload.buffers.size());
@@ -37,9 +38,10 @@ class FunctionalRun {
     map_variables();
   }
 
-  FunctionalResult run(std::uint64_t launches) {
+  FunctionalResult run() {
     while (const Step* step = cursor_.current()) {
-      if (step->kind == Step::Kind::launch && result_.launches == launches) break;
+      if (step->kind == Step::Kind::launch && result_.launches == options_.launches) break;
+      if (options_.look) options_.look();
       do_step(*step);
       if (step->kind == Step::Kind::repeat_until) {
         cursor_.answer(test(*step));
@@ -59,9 +61,9 @@ class FunctionalRun {
   struct State {
     std::uint64_t address = 0;
     bool freed = false;
-    /// Until the end: the host copy of device buffers only, since the interpreter's memory holds
-    /// the rest.
-    FunctionalResult::BufferContent content;
+    BufferBytes bytes;                        ///< that kernels see, until it is freed
+    BufferBytes at_host;                      ///< the host's copy of a device buffer
+    FunctionalResult::BufferContent content;  ///< once it is freed
   };
 
   void map_buffers() {
@@ -70,10 +72,21 @@ class FunctionalRun {
       const Buffer& buffer = workload_.buffers[b];
       State& state = buffers_.emplace_back();
       state.address = space_.take(buffer.bytes(), buffer.address);
-      memory_.map(state.address, buffer.bytes(), buffer.memory == MemoryKind::device);
-      if (buffer.memory == MemoryKind::device) state.content.host.resize(buffer.bytes());
-      if (contents[b]) contents[b]->read(0, host_copy(b));
+      const bool has_copy = buffer.memory == MemoryKind::device;
+      state.bytes = BufferBytes(buffer.bytes(), has_copy ? nullptr : contents[b]);
+      if (has_copy) state.at_host = BufferBytes(buffer.bytes(), contents[b]);
     }
+    for (State& state : buffers_) {
+      const Buffer& buffer = workload_.buffers[static_cast<std::size_t>(&state - buffers_.data())];
+      map(state.address, state.bytes, buffer.memory == MemoryKind::device);
+    }
+  }
+
+  void map(std::uint64_t address, BufferBytes& bytes, bool is_fresh) {
+    const auto ready = [&bytes](std::uint64_t offset, std::uint64_t count) {
+      return bytes.around(offset, count);
+    };
+    memory_.map(address, bytes.memory(), ready, is_fresh);
   }
 
   void map_variables() {
@@ -86,7 +99,7 @@ class FunctionalRun {
                                       ? workload_.heap
                                       : std::max<std::uint64_t>(variable.bytes, 1);
       variables_.push_back(space_.take(bytes));
-      memory_.map(variables_.back(), bytes);
+      map(variables_.back(), variable_bytes_.emplace_back(bytes, nullptr), false);
     }
     for (std::size_t v = 0; v < variables_.size(); ++v) {
       const std::vector<std::byte> initial =
@@ -94,20 +107,17 @@ class FunctionalRun {
       memory_.write(variables_[v], initial.data(), initial.size());
       if (const auto declared = workload_.buffer_of_symbol(module_.globals[v].name)) {
         if (!initial.empty()) memory_.end_freshness();
-        std::copy(initial.begin(), initial.end(), host_copy(*declared).begin());
+        const std::span<std::byte> host = host_copy(*declared).at(0, initial.size());
+        std::copy(initial.begin(), initial.end(), host.begin());
       }
     }
   }
 
   const Buffer& declaration(std::uint32_t buffer) const { return workload_.buffers[buffer]; }
 
-  std::span<std::byte> gpu_copy(std::uint32_t buffer) {
-    const std::uint64_t bytes = declaration(buffer).bytes();
-    return {memory_.find(buffers_[buffer].address, bytes), bytes};
-  }
-  std::span<std::byte> host_copy(std::uint32_t buffer) {
-    if (declaration(buffer).memory != MemoryKind::device) return gpu_copy(buffer);
-    return buffers_[buffer].content.host;
+  BufferBytes& host_copy(std::uint32_t buffer) {
+    State& state = buffers_[buffer];
+    return declaration(buffer).memory == MemoryKind::device ? state.at_host : state.bytes;
   }
 
   /// What a step's name means now.
@@ -159,18 +169,17 @@ class FunctionalRun {
     const Buffer& declared = declaration(index);
     const auto [first, count] = part_of(step, declared, cursor_.variables(), tenant_);
     const std::size_t width = isa::bytes_of(declared.type);
-    const auto part = [&, from = first * width, bytes = count * width](std::span<std::byte> whole) {
-      return whole.subspan(from, bytes);
-    };
-    const std::span<std::byte> host = part(host_copy(index)), gpu = part(gpu_copy(index));
+    const std::uint64_t from = first * width, bytes = count * width;
+    BufferBytes &host = host_copy(index), &gpu = buffers_[index].bytes;
     if (step.to_gpu) {
-      if (step.data) workload_.recording->read(*step.data, 0, host);
-      std::copy(host.begin(), host.end(), gpu.begin());
-      memory_.end_freshness();
+      if (step.data) workload_.recording->read(*step.data, 0, host.at(from, bytes));
+      if (&gpu != &host) gpu.assign(host, from, bytes);
+      memory_.end_freshness_at(buffers_[index].address);
     } else {
-      std::copy(gpu.begin(), gpu.end(), host.begin());
+      if (&gpu != &host) host.assign(gpu, from, bytes);
       if (step.data && declared.check && !result_.unexpected) {
-        result_.unexpected = find_unexpected(workload_, index, first * width, *step.data, host);
+        result_.unexpected =
+            find_unexpected(workload_, index, from, *step.data, host.at(from, bytes));
         if (result_.unexpected) *result_.unexpected = step.where + ": " + *result_.unexpected;
       }
     }
@@ -180,7 +189,7 @@ class FunctionalRun {
     const std::uint32_t index = buffer(step, step.buffer);
     if (!step.data) return;
     const auto [first, count] = part_of(step, declaration(index), cursor_.variables(), tenant_);
-    workload_.recording->read(*step.data, 0, host_copy(index).subspan(first, count));
+    workload_.recording->read(*step.data, 0, host_copy(index).at(first, count));
   }
 
   void launch(const Step& step) {
@@ -190,18 +199,19 @@ class FunctionalRun {
     for_each_buffer(step, [&](std::uint32_t name) { buffer(step, name); });
     std::vector<std::uint64_t> addresses;
     for (const std::uint32_t index : names_) addresses.push_back(buffers_[index].address);
-    isa::Launch grid{.module = module_,
-                     .kernel = static_cast<int>(kernel),
-                     .grid = shape.blocks,
-                     .block = shape.threads,
-                     .dynamic_shared_bytes = shape.dynamic_shared_bytes,
-                     .parameters = pack_arguments(program, step, cursor_.variables(), addresses),
-                     .global_addresses = variables_,
-                     .machine = machine_,
-                     .printed = &result_.printed,
-                     .fresh_read = [this](std::uint64_t address, const std::string& where) {
-                       warn_of_fresh(address, where);
-                     }};
+    isa::Launch grid{
+        .module = module_,
+        .kernel = static_cast<int>(kernel),
+        .grid = shape.blocks,
+        .block = shape.threads,
+        .dynamic_shared_bytes = shape.dynamic_shared_bytes,
+        .parameters = pack_arguments(program, step, cursor_.variables(), addresses),
+        .global_addresses = variables_,
+        .machine = options_.machine,
+        .printed = &result_.printed,
+        .fresh_read = [this](std::uint64_t address,
+                             const std::string& where) { warn_of_fresh(address, where); },
+        .between_blocks = options_.look};
     if (profile_ != nullptr) {
       grid.lowered = profile_->lowered;
       grid.executions = &profile_->executions[kernel];
@@ -224,7 +234,7 @@ class FunctionalRun {
     const std::uint32_t index = buffer(step, step.buffer);
     const isa::Type type = declaration(index).type;
     const double value = step.value.evaluate(cursor_.variables());
-    const std::span<std::byte> bytes = host_copy(index);
+    const std::span<std::byte> bytes = host_copy(index).at(0, declaration(index).bytes());
     const std::size_t width = isa::bytes_of(type);
     for (std::size_t at = 0; at < bytes.size(); at += width) {
       store_element(type, value, bytes.data() + at);
@@ -232,9 +242,9 @@ class FunctionalRun {
   }
 
   void save(const Step& step) {
-    const std::span<std::byte> bytes = host_copy(buffer(step, step.buffer));
+    const std::vector<std::byte> bytes = host_copy(buffer(step, step.buffer)).copy();
     std::erase_if(result_.saved, [&](const auto& saved) { return saved.name == step.buffer; });
-    result_.saved.push_back({step.buffer, {bytes.begin(), bytes.end()}});
+    result_.saved.push_back({step.buffer, bytes});
   }
 
   bool test(const Step& step) {
@@ -243,8 +253,8 @@ class FunctionalRun {
     const std::int64_t element = step.index.evaluate_integer(
         cursor_.variables(), 0, static_cast<std::int64_t>(declared.count) - 1);
     const std::size_t width = isa::bytes_of(declared.type);
-    const std::byte* place = host_copy(index).data() + static_cast<std::size_t>(element) * width;
-    return load_element(declared.type, place) == step.equals.evaluate(cursor_.variables());
+    const auto place = host_copy(index).at(static_cast<std::uint64_t>(element) * width, width);
+    return load_element(declared.type, place.data()) == step.equals.evaluate(cursor_.variables());
   }
 
   /// What is left of the buffer can be used, and the program does not use the rest.
@@ -255,28 +265,28 @@ class FunctionalRun {
   /// Keeps what the buffer holds and takes it from the address space.
   void release(std::uint32_t index) {
     State& state = buffers_[index];
-    const std::span<std::byte> bytes = gpu_copy(index);
-    std::vector<std::byte> content(bytes.begin(), bytes.end());
-    if (declaration(index).memory == MemoryKind::device) {
-      state.content.device = std::move(content);
-    } else {
-      state.content.host = std::move(content);
-    }
     memory_.unmap(state.address);
+    if (declaration(index).memory == MemoryKind::device) {
+      state.content.device = std::move(state.bytes);
+      state.content.host = std::move(state.at_host);
+    } else {
+      state.content.host = std::move(state.bytes);
+    }
     state.freed = true;
   }
 
   const std::string& tenant_;
   const Workload& workload_;
   const isa::Module& module_;
-  ExecutionProfile* profile_;
-  const isa::MachineSize machine_;
+  const FunctionalOptions& options_;
+  ExecutionProfile* const profile_;
   ProgramCursor cursor_;
   isa::FlatMemory memory_;
   AddressSpace space_;
   std::vector<std::uint32_t> names_;      ///< what each buffer name means now
   std::vector<State> buffers_;            ///< as declared
   std::vector<std::uint64_t> variables_;  ///< addresses of the module's .global variables
+  std::deque<BufferBytes> variable_bytes_;
   FunctionalResult result_;
 };
 
@@ -285,17 +295,16 @@ class FunctionalRun {
 TenantImages FunctionalResult::images() const {
   TenantImages images;
   for (const BufferContent& content : buffers) {
-    images.push_back({content.host, content.device
-                                        ? std::optional<std::span<const std::byte>>(*content.device)
-                                        : std::nullopt});
+    BufferImage& image = images.emplace_back();
+    image.host = ImageBytes::of(content.host);
+    if (content.device) image.device = ImageBytes::of(*content.device);
   }
   return images;
 }
 
 FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
-                                  const isa::Module& module, ExecutionProfile* profile,
-                                  const isa::MachineSize& machine, std::uint64_t launches) {
-  return FunctionalRun(tenant, workload, module, profile, machine).run(launches);
+                                  const isa::Module& module, const FunctionalOptions& options) {
+  return FunctionalRun(tenant, workload, module, options).run();
 }
 
 }  // namespace lockstep

@@ -11,12 +11,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "models/isa/interpreter/interpreter.hpp"
 #include "models/isa/program.hpp"
+#include "models/reference/buffer_bytes.hpp"
 #include "models/reference/check.hpp"
 #include "models/workload/workload.hpp"
 
@@ -26,8 +28,8 @@ namespace lockstep {
 /// they were swapped to.
 struct FunctionalResult {
   struct BufferContent {
-    std::vector<std::byte> host;                   ///< the one copy of managed and pinned buffers
-    std::optional<std::vector<std::byte>> device;  ///< of device buffers
+    BufferBytes host;                   ///< the one copy of managed and pinned buffers
+    std::optional<BufferBytes> device;  ///< of device buffers
   };
   std::vector<BufferContent> buffers;  ///< at the end, or when they were freed
   std::vector<std::uint32_t> meaning;  ///< by name (index in the workload): its buffer at the end
@@ -59,12 +61,17 @@ struct ExecutionProfile {
   std::vector<std::vector<std::uint64_t>> executions;
 };
 
+struct FunctionalOptions {
+  ExecutionProfile* profile = nullptr;
+  isa::MachineSize machine{};
+  std::uint64_t launches = ~std::uint64_t{0};  ///< ends before the next one after so many
+  /// When given: called now and then, and may throw to leave the run.
+  std::function<void()> look{};
+};
+
 /// Runs the whole host program of tenant `tenant`.  Throws UserError for what the timed host or the
 /// interpreter would report: use after free, accesses outside of buffers, bad arguments.
-/// `launches`: ends before the next launch after so many.
 FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
-                                  const isa::Module& module, ExecutionProfile* profile = nullptr,
-                                  const isa::MachineSize& machine = {},
-                                  std::uint64_t launches = ~std::uint64_t{0});
+                                  const isa::Module& module, const FunctionalOptions& options = {});
 
 }  // namespace lockstep

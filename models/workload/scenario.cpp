@@ -188,15 +188,19 @@ std::pair<std::vector<std::string>, std::vector<std::string>> split_settings(
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings) {
   refuse_other_format(file, file);
   Node root = load_document(file);
+  const auto include_machine = [&] {
+    include(root, "gpu");
+    include(root, "host");
+  };
   // `--set gpu=a100` names another file, and the other settings change what is in it.
   const auto [files, others] = split_settings(settings);
   apply_settings(root, files);
-  include(root, "gpu");
-  include(root, "host");
+  include_machine();
   if (const Node overrides = root.find("override"); overrides.exists()) {
     apply_overrides(root, overrides);
   }
   apply_settings(root, others);
+  include_machine();  // another one that was set
   return root;
 }
 

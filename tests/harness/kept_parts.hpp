@@ -27,6 +27,12 @@ class KeptParts final : public PartSink, public PartSource {
     return index < found->second.size() ? found->second[index] : std::vector<char>();
   }
 
+  std::uint64_t size(const std::string& part) override {
+    std::uint64_t bytes = 0;
+    for (const std::vector<char>& chunk : parts.at(part)) bytes += chunk.size();
+    return bytes;
+  }
+
   bool operator==(const KeptParts& other) const { return parts == other.parts; }
 
   std::map<std::string, Chunks> parts;

@@ -14,6 +14,7 @@
 #include "core/error/error.hpp"
 #include "core/exec/loopback_ranks.hpp"
 #include "core/output/epoch_statistics.hpp"
+#include "models/gpu/left_images.hpp"
 #include "models/gpu/machine.hpp"
 #include "models/host/host.hpp"
 #include "partitioner/partitioner.hpp"
@@ -198,8 +199,8 @@ std::string MachineBench::suspect(std::size_t t) const {
   const Tenant& tenant = scenario_.tenants[t];
   ExecutionProfile profile;
   profile.lowered = true;
-  const FunctionalResult lowered =
-      run_functionally(tenant.name, tenant.workload, machine_->module_of_tenant(t), &profile);
+  const FunctionalResult lowered = run_functionally(
+      tenant.name, tenant.workload, machine_->module_of_tenant(t), {.profile = &profile});
   return find_mismatch(tenant.name, tenant.workload, expected_[t].images(), lowered.images())
              ? "the lowered program differs in the interpreter, too"
              : "the lowered program is right in the interpreter";
@@ -208,14 +209,7 @@ std::string MachineBench::suspect(std::size_t t) const {
 std::string MachineBench::compare_tenant(std::size_t t, TenantRun& run) const {
   const Tenant& tenant = scenario_.tenants[t];
   if (!run.done()) return "not done at stop_at; the host: " + run.waiting_for();
-  TenantImages images;
-  for (std::uint32_t b = 0; b < tenant.workload.buffers.size(); ++b) {
-    BufferImage image;
-    image.host = run.buffers().left_at_host(BufferId{b}).at(0, tenant.workload.buffers[b].bytes());
-    const std::vector<std::byte>& at_gpu = run.buffers().left_at_gpu(BufferId{b});
-    if (!at_gpu.empty()) image.device = at_gpu;
-    images.push_back(image);
-  }
+  const TenantImages images = left_images(tenant.workload, run);
   const auto mismatch = find_mismatch(tenant.name, tenant.workload, expected_[t].images(), images);
   return mismatch ? mismatch->text() + " (" + suspect(t) + ")" : "";
 }

@@ -39,6 +39,14 @@ void FlatMemory::map(std::uint64_t address, std::span<std::byte> bytes, std::uin
   allocation.slack = slack;
 }
 
+void FlatMemory::map(std::uint64_t address, std::span<std::byte> bytes, Ready ready,
+                     bool is_fresh) {
+  Allocation& allocation = add(address, bytes.size());
+  allocation.bytes = bytes;
+  allocation.is_fresh = is_fresh;
+  allocation.ready = std::move(ready);
+}
+
 void FlatMemory::unmap(std::uint64_t address) {
   LOCKSTEP_CHECK(allocations_.erase(address) == 1, "no allocation to unmap");
   last_base_ = last_bytes_ = 0;
@@ -48,6 +56,7 @@ void FlatMemory::unmap(std::uint64_t address) {
 FlatMemory FlatMemory::view() {
   FlatMemory other;
   for (const auto& [address, allocation] : allocations_) {
+    LOCKSTEP_CHECK(!allocation.ready, "a view of bytes that may not be ready");
     Allocation& copy = other.allocations_[address];
     copy.bytes = allocation.bytes;
     copy.slack = allocation.slack;
@@ -70,11 +79,13 @@ std::byte* FlatMemory::look_up(std::uint64_t address, std::uint64_t bytes) {
     last_is_fresh_ = &found->second.is_fresh;
     return content.data() + offset;
   }
-  last_base_ = found->first;
-  last_bytes_ = content.size();
-  last_data_ = content.data();
+  const std::span<std::byte> ready =
+      found->second.ready ? found->second.ready(offset, bytes) : content;
+  last_base_ = found->first + static_cast<std::uint64_t>(ready.data() - content.data());
+  last_bytes_ = ready.size();
+  last_data_ = ready.data();
   last_is_fresh_ = &found->second.is_fresh;
-  return last_data_ + offset;
+  return content.data() + offset;
 }
 
 void FlatMemory::note_stray(std::uint64_t address) const {

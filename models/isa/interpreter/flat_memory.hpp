@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -18,6 +19,12 @@ class FlatMemory {
   /// Owned by the caller, who has `slack` bytes behind them too: accesses there are let pass, and
   /// the lowest is noted.
   void map(std::uint64_t address, std::span<std::byte> bytes, std::uint64_t slack = 0);
+  /// Makes bytes [offset, offset + bytes) of an allocation ready, and says which bytes around them
+  /// are so.
+  using Ready = std::function<std::span<std::byte>(std::uint64_t offset, std::uint64_t bytes)>;
+  /// Owned by the caller, who makes them ready when they are first looked up.  No memory that has
+  /// such can be viewed.
+  void map(std::uint64_t address, std::span<std::byte> bytes, Ready ready, bool is_fresh);
   /// Where the lowest address is noted that lies behind its allocation; all views note it there.
   void note_strays(std::atomic<std::uint64_t>& lowest) { lowest_stray_ = &lowest; }
   void unmap(std::uint64_t address);
@@ -46,6 +53,8 @@ class FlatMemory {
   /// Whether the allocation that find() found last is still fresh, and that it is no longer.
   bool is_fresh() const { return *last_is_fresh_; }
   void end_freshness() { *last_is_fresh_ = false; }
+  /// Of the allocation that begins there.
+  void end_freshness_at(std::uint64_t address) { allocations_.at(address).is_fresh = false; }
 
   /// Copies; throws InternalError outside of allocations.
   void read(std::uint64_t address, void* to, std::uint64_t bytes);
@@ -57,6 +66,7 @@ class FlatMemory {
     std::span<std::byte> bytes;
     std::uint64_t slack = 0;
     bool is_fresh = false;
+    Ready ready{};
   };
 
   std::byte* look_up(std::uint64_t address, std::uint64_t bytes);

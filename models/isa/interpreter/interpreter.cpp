@@ -84,6 +84,7 @@ void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride,
   std::deque<std::unique_ptr<BlockRunner>> waiting;
   unsigned turn = 0;
   while (next < blocks || !waiting.empty()) {
+    if (state.launch.between_blocks) state.launch.between_blocks();
     std::unique_ptr<BlockRunner> block;
     const bool start = next < blocks && (waiting.size() < many_blocks || watch.is_quiet() ||
                                          turn >= turns * waiting.size());

@@ -52,6 +52,8 @@ struct Launch {
   std::vector<std::string>* warnings = nullptr;
   /// When given: told where a kernel loads, from `address`, the first byte of fresh memory.
   std::function<void(std::uint64_t address, const std::string& where)> fresh_read{};
+  /// When given: called before each turn of a block, and may throw to leave the launch.
+  std::function<void()> between_blocks{};
 };
 
 struct InterpreterCounts {

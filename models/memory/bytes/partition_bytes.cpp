@@ -112,7 +112,8 @@ void PartitionBytes::take(std::uint32_t index, std::byte* out, std::size_t size)
   }
 }
 
-/// Local memory goes from tenant to tenant without being zeroed: PTX leaves its content undefined.
+/// Local memory goes from tenant to tenant without being zeroed: PTX leaves its
+/// content undefined.
 void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) {
 #ifndef NDEBUG
   if ((request.flags & (flag_local | flag_code)) != 0) return;
@@ -126,20 +127,55 @@ void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) 
 #endif
 }
 
+template <class Function>
+void PartitionBytes::for_each_part(PhysicalAddress base, PhysicalAddress end,
+                                   const Function& function) const {
+  if (mapping_.group_bytes() != 0) return for_each_chunk(base, end, function);
+  const std::uint64_t chunk = mapping_.chunk_bytes();
+  const std::uint64_t stripe = chunk * mapping_.partitions();
+  // Without groups a mapping deals a whole stripe out evenly, and to the same
+  // offsets everywhere.
+  const std::uint64_t first = (base.value() + stripe - 1) / stripe, last = end.value() / stripe;
+  if (first >= last) return for_each_chunk(base, end, function);
+  for_each_chunk(base, PhysicalAddress{first * stripe}, function);
+  function(PartitionOffset{first * chunk}, (last - first) * chunk);
+  for_each_chunk(PhysicalAddress{last * stripe}, end, function);
+}
+
+template <class Function>
+void PartitionBytes::for_each_chunk(PhysicalAddress from, PhysicalAddress to,
+                                    const Function& function) const {
+  const std::uint64_t chunk = mapping_.chunk_bytes();
+  while (from < to) {
+    const PhysicalAddress next = std::min(to, PhysicalAddress{(from.value() / chunk + 1) * chunk});
+    if (mapping_.partition(from) == index_) function(mapping_.offset(from), next - from);
+    from = next;
+  }
+}
+
 std::uint64_t PartitionBytes::zero(const ZeroRange& range) {
   frame_owners_.erase(frame_owners_.lower_bound(range.base / frame_bytes),
                       frame_owners_.lower_bound((range.base + range.bytes) / frame_bytes));
-  if (mapping_.group_bytes() != 0)
-    return zero_chunks(PhysicalAddress{range.base}, PhysicalAddress{range.base} + range.bytes);
-  const std::uint64_t chunk = mapping_.chunk_bytes();
-  const std::uint64_t stripe = chunk * mapping_.partitions();
-  const PhysicalAddress base{range.base}, end = base + range.bytes;
-  // Without groups a mapping deals a whole stripe out evenly, and to the same offsets everywhere.
-  const std::uint64_t first = (range.base + stripe - 1) / stripe, last = end.value() / stripe;
-  if (first >= last) return zero_chunks(base, end);
-  const std::uint64_t before = zero_chunks(base, PhysicalAddress{first * stripe});
-  zero_offsets(PartitionOffset{first * chunk}, (last - first) * chunk);
-  return before + (last - first) * chunk + zero_chunks(PhysicalAddress{last * stripe}, end);
+  const PhysicalAddress base{range.base};
+  std::uint64_t zeroed = 0;
+  for_each_part(base, base + range.bytes, [&](PartitionOffset offset, std::uint64_t bytes) {
+    zero_offsets(offset, bytes);
+    zeroed += bytes;
+  });
+  return zeroed;
+}
+
+std::vector<InspectedLine> PartitionBytes::inspect(const InspectedRange& range) const {
+  std::vector<InspectedLine> lines;
+  const PhysicalAddress base{range.base};
+  for_each_part(base, base + range.bytes, [&](PartitionOffset offset, std::uint64_t bytes) {
+    memory_.for_each_line(offset, bytes, [&](PartitionOffset line, const std::byte* content) {
+      InspectedLine& entry = lines.emplace_back();
+      entry.line = mapping_.physical(index_, line).value();
+      std::memcpy(entry.bytes.data(), content, line_bytes);
+    });
+  });
+  return lines;
 }
 
 void PartitionBytes::copy_page(PhysicalAddress from, PhysicalAddress to) {
@@ -148,20 +184,6 @@ void PartitionBytes::copy_page(PhysicalAddress from, PhysicalAddress to) {
   frame_owners_.erase(to.value() / frame_bytes);
   read_pending(line_of(to), line_of(to) + frame_bytes / line_bytes);
   memory_.copy(mapping_.offset(from), mapping_.offset(to), frame_bytes);
-}
-
-std::uint64_t PartitionBytes::zero_chunks(PhysicalAddress from, PhysicalAddress to) {
-  const std::uint64_t chunk = mapping_.chunk_bytes();
-  std::uint64_t zeroed = 0;
-  while (from < to) {
-    const PhysicalAddress next = std::min(to, PhysicalAddress{(from.value() / chunk + 1) * chunk});
-    if (mapping_.partition(from) == index_) {
-      zero_offsets(mapping_.offset(from), next - from);
-      zeroed += next - from;
-    }
-    from = next;
-  }
-  return zeroed;
 }
 
 void PartitionBytes::zero_offsets(PartitionOffset offset, std::uint64_t bytes) {

@@ -1,9 +1,10 @@
 /// The bytes that a partition holds, and when requests touch them.
 ///
-/// A request reads, writes or modifies bytes when it arrives, in inbox order; cycles decide only
-/// when its answer leaves.  A load is read no sooner than it must be: when its answer leaves, or
-/// when somebody is about to change its line.
-/// Source: architecture.md, section 8, rules 1, 8 (owners of frames) and 10.
+/// A request reads, writes or modifies bytes when it arrives, in inbox order;
+/// cycles decide only when its answer leaves.  A load is read no sooner than it
+/// must be: when its answer leaves, or when somebody is about to change its
+/// line. Source: architecture.md, section 8, rules 1, 8 (owners of frames)
+/// and 10.
 #pragma once
 
 #include <map>
@@ -34,6 +35,8 @@ class PartitionBytes {
   void accept(std::uint32_t transaction, const std::byte* payload);
   /// Zeroes what this partition holds of a range; its size.
   std::uint64_t zero(const ZeroRange& range);
+  /// What this partition holds of a range, but for lines of zeros.
+  std::vector<InspectedLine> inspect(const InspectedRange& range) const;
   /// A page moves to another frame of this partition.
   void copy_page(PhysicalAddress from, PhysicalAddress to);
   /// The transaction's answer leaves: `size` bytes of it go to `out`.
@@ -67,7 +70,11 @@ class PartitionBytes {
   void read_pending(std::uint32_t first_line, std::uint32_t last_line);
   void read(std::uint32_t transaction, std::byte* out) const;
   void zero_offsets(PartitionOffset offset, std::uint64_t bytes);
-  std::uint64_t zero_chunks(PhysicalAddress from, PhysicalAddress to);
+  /// Calls function(offset, bytes) for what lies here of [base, end).
+  template <class Function>
+  void for_each_part(PhysicalAddress base, PhysicalAddress end, const Function& function) const;
+  template <class Function>
+  void for_each_chunk(PhysicalAddress from, PhysicalAddress to, const Function& function) const;
 
   const PartitionId index_;
   const AddressMapping mapping_;

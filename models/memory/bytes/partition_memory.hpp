@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -13,8 +15,9 @@
 
 namespace lockstep {
 
-/// The bytes of one partition: one flat region that takes memory of this computer only where it was
-/// written. Source: architecture.md, section 3 (one copy of the bytes) and section 8, rule 1.
+/// The bytes of one partition: one flat region that takes memory of this
+/// computer only where it was written. Source: architecture.md, section 3 (one
+/// copy of the bytes) and section 8, rule 1.
 class PartitionMemory {
  public:
   explicit PartitionMemory(std::uint64_t bytes);
@@ -29,7 +32,8 @@ class PartitionMemory {
 
   /// Copies the sectors of a mask, lowest first, one behind the other.
   void load(PartitionOffset line, std::uint8_t sectors, std::byte* out) const;
-  /// Writes the bytes that each sector's mask names; `payload` as in MemoryRequest.
+  /// Writes the bytes that each sector's mask names; `payload` as in
+  /// MemoryRequest.
   void store(PartitionOffset line, std::uint8_t sectors, const std::byte* payload);
   /// Whether that would change a byte.
   bool changes(PartitionOffset line, std::uint8_t sectors, const std::byte* payload) const;
@@ -41,6 +45,24 @@ class PartitionMemory {
   std::span<std::byte> at(PartitionOffset offset, std::uint64_t bytes);
   /// Bytes that lie within a frame each.
   void copy(PartitionOffset from, PartitionOffset to, std::uint64_t bytes);
+
+  /// Calls function(line, bytes) for the lines within [offset, offset + bytes)
+  /// that are not zero.
+  template <class Function>
+  void for_each_line(PartitionOffset offset, std::uint64_t bytes, const Function& function) const {
+    static constexpr std::array<std::byte, line_bytes> zeros{};
+    const std::uint64_t end = offset.value() + bytes;
+    for (std::uint64_t line = offset.value() / line_bytes * line_bytes; line < end;) {
+      if (!is_written(line >> piece_shift)) {
+        line = ((line >> piece_shift) + 1) << piece_shift;
+        continue;
+      }
+      const std::byte* const content = region_.data() + line;
+      if (std::memcmp(content, zeros.data(), line_bytes) != 0)
+        function(PartitionOffset{line}, content);
+      line += line_bytes;
+    }
+  }
 
   void serialize(Archive& archive);
 

@@ -10,6 +10,13 @@
 
 namespace lockstep {
 
+/// What is known of bytes of a buffer without a look at them.
+enum class Known : std::uint8_t {
+  nothing,
+  initial,  ///< they are what its initial content says
+  zeros,    ///< there is none, and nobody touched them
+};
+
 /// The initial content of a buffer, addressable by position so that untouched pages cost nothing.
 class Content {
  public:

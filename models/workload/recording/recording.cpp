@@ -8,16 +8,19 @@
 namespace lockstep {
 namespace {
 
-std::vector<std::string> texts(const h5::File& file, const char* path) {
+/// Returns how many rows a table has, which are copied as they stand.
+template <class Row>
+std::uint64_t count_rows(const h5::File& file, const char* path) {
   const h5::ElementType type = file.type(path);
-  const std::uint64_t count = file.shape(path).front();
-  const std::vector<std::byte> bytes = file.read(path, 0, count);
-  std::vector<std::string> result;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const char* text = reinterpret_cast<const char*>(bytes.data()) + i * type.bytes;
-    result.emplace_back(text, strnlen(text, type.bytes));
-  }
-  return result;
+  const std::vector<h5::Member> own = Row::members();
+  const auto is_same = [](const h5::Member& a, const h5::Member& b) {
+    return a.name == b.name && a.type == b.type && a.offset == b.offset;
+  };
+  if (type.description.empty() || type.bytes != sizeof(Row) ||
+      file.shape(path).size() != 1 ||
+      !std::equal(type.members.begin(), type.members.end(), own.begin(), own.end(), is_same))
+    file.refuse(path, "is no table of such rows");
+  return file.rows(path);
 }
 
 }  // namespace
@@ -38,18 +41,26 @@ Recording::Recording(const std::string& file, const std::string& where) : file_n
     std::memcpy(&written, attribute.data.data(), sizeof written);
     if (written != version) fail("is a recording of version " + std::to_string(written));
   }
-  kernels_ = texts(file_, kernels);
-  steps_ = open(recording_format::steps, sizeof(RecordedStep), step_rows);
-  arguments_ = open(recording_format::arguments, 1, argument_bytes);
-  parts_ = open(parts, sizeof(std::uint64_t), part_rows);
-  blocks_ = open(blocks, block_bytes, 1);
-  if (file_.has(recording_format::inexact))
-    inexact_ = open(recording_format::inexact, sizeof(RecordedFloats), inexact_rows);
+  try {
+    kernels_ = file_.texts(kernels);
+    steps_ = {recording_format::steps, sizeof(RecordedStep), step_rows,
+              count_rows<RecordedStep>(file_, recording_format::steps)};
+    arguments_ = open(recording_format::arguments, h5::Scalar::u8, {}, argument_bytes);
+    parts_ = open(parts, h5::Scalar::u64, {}, part_rows);
+    blocks_ = open(blocks, h5::Scalar::u8, {block_bytes}, 1);
+    if (file_.has(recording_format::inexact))
+      inexact_ = {recording_format::inexact, sizeof(RecordedFloats), inexact_rows,
+                  count_rows<RecordedFloats>(file_, recording_format::inexact)};
+  } catch (const UserError&) {
+    fail("is no whole recording: its data sets have other types or shapes");
+  }
 }
 
-Recording::Window Recording::open(const char* path, std::uint64_t row_bytes,
+Recording::Window Recording::open(const char* path, h5::Scalar type, const h5::Shape& row,
                                   std::uint64_t piece_rows) const {
-  return {path, row_bytes, piece_rows, file_.shape(path).front(), 0, 0, {}};
+  std::uint64_t row_bytes = h5::size_of(type);
+  for (const std::uint64_t side : row) row_bytes *= side;
+  return {path, row_bytes, piece_rows, file_.rows_of(path, type, row)};
 }
 
 std::span<const std::byte> Recording::rows(const Window& window, std::uint64_t row) const {

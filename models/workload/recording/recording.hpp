@@ -44,10 +44,11 @@ class Recording {
     std::string path;
     std::uint64_t row_bytes = 0, piece_rows = 0, length = 0;
     mutable std::uint64_t first = 0, count = 0;
-    mutable std::vector<std::byte> bytes;
+    mutable std::vector<std::byte> bytes{};
   };
 
-  Window open(const char* path, std::uint64_t row_bytes, std::uint64_t piece_rows) const;
+  Window open(const char* path, h5::Scalar type, const h5::Shape& row,
+              std::uint64_t piece_rows) const;
   /// The row, and those behind it in the same piece.
   std::span<const std::byte> rows(const Window& window, std::uint64_t row) const;
 

@@ -1,4 +1,5 @@
 """Signals: SIGTERM and SIGINT leave a checkpoint and end the run, SIGUSR1 leaves one and lets it go on."""
+import contextlib
 import os
 import signal
 import time
@@ -79,6 +80,47 @@ class Signals(SegmentsTest):
             statuses.append(status)
             self.assertEqual(lines, [ENDED.format("SIGTERM")] if status == 75 else [])
             self.assertIn(status, (75, -signal.SIGTERM))
+        self.finish()
+        self.assert_same_result()
+
+    def test_a_signal_that_was_held_back_at_the_start_is_heard(self):
+        """As `sweep` starts its runs: none is too early."""
+        mine = [signal.SIGTERM, signal.SIGUSR1]
+        for _ in range(5):
+            process = self.start(resume=self.resumable(),
+                                 preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, mine))
+            process.send_signal(signal.SIGUSR1)
+            process.send_signal(signal.SIGTERM)
+            status, _, lines = self.end(process)
+            self.assertEqual((status, lines), (75, [ENDED.format("SIGTERM")]))
+        self.finish()
+        self.assert_same_result()
+
+    def test_sigusr1_while_it_starts(self):
+        """Before the program's first instruction it kills, afterwards never."""
+        ended = []
+        for delay in (0.002, 0.004, 0.006, 0.008, 0.01, 0.012, 0.016, 0.02, 0.03):
+            process = self.start()
+            time.sleep(delay)
+            process.send_signal(signal.SIGUSR1)
+            status = self.end(process)[0]
+            self.assertIn(status, (0, -signal.SIGUSR1))
+            ended.append(status)
+        self.assertEqual(ended, sorted(ended), "a later one killed where an earlier one did not")
+        self.assertEqual(ended[-1], 0)
+        self.assert_same_result()
+
+    def test_a_second_sigterm_to_a_rank_is_like_one(self):
+        """Also where METIS has cut the machine for the ranks, which replaces the handler of SIGTERM."""
+        for gap in (0.001, 0.02):
+            process = self.start_and_wait(ranks=2)
+            rank = self.children(process)[-1]
+            for _ in range(3):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(rank, signal.SIGTERM)
+                time.sleep(gap)
+            status, _, lines = self.end(process)
+            self.assertEqual((status, lines), (75, [ENDED.format("SIGTERM")]))
         self.finish()
         self.assert_same_result()
 

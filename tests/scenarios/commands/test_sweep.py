@@ -1,5 +1,7 @@
 """`lockstep sweep` runs the points of a sweep that are not done, `collect` puts their results into one file."""
 import os
+import re
+import resource
 import signal
 import subprocess
 import time
@@ -57,7 +59,7 @@ class Sweeps(ScenarioTest):
         (self.folder / f"points/{name}.h5").mkdir(parents=True)
         errors = self.sweep(status=1)
         self.assertIn("3 of 4 points done, 0 of them before, 1 failed", errors)
-        self.assertIn(f"lockstep: {name} failed - see points/{name}.log", errors)
+        self.assertIn(f"lockstep: {name} failed with status 1 - see points/{name}.log", errors)
         self.assertIn("is not a file that could be written anew", (self.folder / f"points/{name}.log").read_text())
 
     def test_an_interrupted_one_goes_on(self):
@@ -74,6 +76,64 @@ class Sweeps(ScenarioTest):
         self.assertEqual(self.names("*.ckpt"), [])
         with h5py.File(self.folder / "points/scenario-seed=1.h5") as file:
             self.assertEqual(file["run"].attrs["segments"], 2)
+
+    def long_points(self):
+        self.scenario(ROOT / "configs/workloads/sgemm.yaml", "{n: 512}")
+        self.write("sweep.yaml", "scenario: scenario.yaml\noutput: points\nseeds: [1, 2]\n")
+
+    def start(self, *arguments):
+        process = subprocess.Popen([LOCKSTEP, "sweep", "sweep.yaml", *arguments], cwd=self.folder, env=environment(),
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_the_runs_of_a_killed_one_leave_checkpoints(self):
+        self.long_points()
+        process = self.start("--jobs", "2")
+        while len(self.names()) < 2:
+            time.sleep(0.002)
+        time.sleep(0.3)
+        process.kill()
+        process.wait(timeout=60)
+        self.assertIn("2 of 2 points done, 0 of them before, 0 failed", self.sweep())
+        self.assertEqual(self.names("*.ckpt"), [])
+        for seed in (1, 2):
+            with h5py.File(self.folder / f"points/scenario-seed={seed}.h5") as file:
+                self.assertEqual(file["run"].attrs["segments"], 2)
+
+    def test_several_at_once_share_the_points(self):
+        self.long_points()
+        processes = [self.start("--jobs", "1") for _ in range(4)]
+        done = 0
+        for process in processes:
+            _, errors = process.communicate(timeout=300)
+            self.assertEqual(process.returncode, 0, errors)
+            total, before, failed = map(int, re.search(
+                r"(\d+) of 2 points done, (\d+) of them before, (\d+) failed", errors).groups())
+            self.assertEqual((total, failed), (2, 0))
+            done += total - before
+        self.assertEqual(done, 2)
+        for seed in (1, 2):
+            self.assertEqual((self.folder / f"points/scenario-seed={seed}.log").read_text(), "")
+
+    def test_a_failure_without_a_word_is_told_with_its_status(self):
+        """As on a full disk, where the log is as empty as the output."""
+        run = subprocess.run([LOCKSTEP, "sweep", "sweep.yaml"], cwd=self.folder, env=environment(),
+                             capture_output=True, text=True, check=False,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+        self.assertEqual(run.returncode, 1, run.stderr)
+        name = "s-count=1-n=256-seed=3"
+        self.assertIn(f"lockstep: {name} failed with status 1, and points/{name}.log is empty - is the disk full?",
+                      run.stderr)
+
+    def test_collect_leaves_nothing_on_a_full_disk(self):
+        self.sweep()
+        run = subprocess.run([LOCKSTEP, "collect", "sweep.yaml"], cwd=self.folder, env=environment(),
+                             capture_output=True, text=True, check=False,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)))
+        self.assertEqual((run.returncode, len(run.stderr.splitlines())), (1, 1), run.stderr)
+        self.assertEqual([path.name for path in self.folder.glob("points.h5*")], [])
 
     def test_collect(self):
         self.sweep()

@@ -111,7 +111,7 @@ class LastStage(ScenarioTest):
                              check=False,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         self.assertEqual(run.returncode, 1, run.stderr)
-        self.assertRegex(run.stderr, r"^lockstep: o\.h5: cannot write: File too large - free space.*\n$")
+        self.assertRegex(run.stderr, r"^lockstep: o\.h5: cannot write: File too large - raise the limit.*\n$")
         self.assertEqual(self.read_by_all(), (epochs, False))
         self.assertFalse((self.folder / "o.h5.finishing").exists())
 

@@ -149,6 +149,10 @@ void PartitionBench::zero(std::int64_t cycle, std::uint64_t base, std::uint64_t 
   post(cycle, MessageKind::zero_range, ZeroRange{base, bytes}, {}, 200);
 }
 
+void PartitionBench::inspect(std::int64_t cycle, std::uint64_t base, std::uint64_t bytes) {
+  post(cycle, MessageKind::inspect_range, InspectedRange{.base = base, .bytes = bytes}, {}, 200);
+}
+
 void PartitionBench::run_to(std::int64_t cycle, std::int64_t window) {
   while (reached_ < cycle) {
     reached_ = std::min(cycle, reached_ + window);

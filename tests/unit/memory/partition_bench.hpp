@@ -79,6 +79,7 @@ class PartitionBench {
   void atomic_add(std::int64_t cycle, std::uint64_t address, std::vector<std::uint32_t> values,
                   std::uint32_t tag = 0, std::uint16_t requester = 0);
   void zero(std::int64_t cycle, std::uint64_t base, std::uint64_t bytes);
+  void inspect(std::int64_t cycle, std::uint64_t base, std::uint64_t bytes);
   /// A grid of tenant 0 begins or ends.
   void mark(std::int64_t cycle, MessageKind kind, std::uint32_t grid);
 

@@ -198,6 +198,55 @@ TEST(PartitionBytes, AnInspectionIsAnsweredAtOnceAndCountsNothing) {
   EXPECT_EQ(bench.statistics().tenant[0].requests.value(), 1u);
 }
 
+/// Lines that answers to inspections of a range brought.
+std::map<std::uint64_t, std::uint32_t> inspected(const PartitionBench& bench,
+                                                 std::int64_t departure) {
+  std::map<std::uint64_t, std::uint32_t> lines;
+  for (const PartitionBench::Answer& answer : bench.answers()) {
+    if (answer.kind != MessageKind::inspected) continue;
+    EXPECT_EQ(answer.departure, departure);
+    for (std::size_t at = 0; at < answer.payload.size(); at += sizeof(InspectedLine)) {
+      InspectedLine line;
+      std::memcpy(&line, &answer.payload[at], sizeof line);
+      std::uint32_t first = 0;
+      std::memcpy(&first, line.bytes.data(), sizeof first);
+      lines[line.line] = first;
+    }
+  }
+  return lines;
+}
+
+TEST(PartitionBytes, AnInspectedRangeBringsTheLinesThatAreNotZero) {
+  PartitionBench bench;
+  const auto partitions = small_memory().partitions;
+  const std::uint64_t stripe = 256 * partitions;  // plain mapping, this is partition 0
+  bench.store(0, 0, 9);
+  bench.store(1, 128, 0);
+  bench.store(2, 100 * stripe + 128, 7);
+  bench.store(3, 300 * stripe, 5);
+  bench.inspect(50, 0, 200 * stripe);
+  bench.store(51, 0, 8);
+  bench.run();
+  EXPECT_EQ(inspected(bench, 50),
+            (std::map<std::uint64_t, std::uint32_t>{{0, 9}, {100 * stripe + 128, 7}}));
+}
+
+TEST(PartitionBytes, ManyLinesOfARangeComeInSeveralMessages) {
+  PartitionBench bench;
+  const std::uint64_t stripe = 256 * small_memory().partitions;
+  for (std::uint32_t i = 0; i < 300; ++i) bench.store(i, i * stripe, i + 1);
+  bench.inspect(5000, 0, 300 * stripe);
+  const std::string state = (bench.run_to(5000), bench.save());
+  bench.restore(state);
+  bench.run();
+  const auto lines = inspected(bench, 5000);
+  ASSERT_EQ(lines.size(), 300u);
+  for (std::uint32_t i = 0; i < 300; ++i) EXPECT_EQ(lines.at(i * stripe), i + 1);
+  EXPECT_GT(
+      std::ranges::count(bench.answers(), MessageKind::inspected, &PartitionBench::Answer::kind),
+      1);
+}
+
 #ifndef NDEBUG
 MemoryRequest load_of_tenant(std::uint16_t tenant) {
   MemoryRequest r = PartitionBench::request(MemoryOperation::load, 0);

@@ -55,6 +55,37 @@ TEST(Check, EqualBuffersPass) {
   EXPECT_FALSE(Comparison{}({1, 2, 3}, {1, 2, 3}));
 }
 
+/// Of so many bytes that are never looked at.
+ImageBytes untouched(std::uint64_t size, Known known) {
+  return {size, [known](std::uint64_t, std::uint64_t) { return known; },
+          [](std::uint64_t, std::span<std::byte>) -> std::span<const std::byte> {
+            throw std::logic_error("looked at");
+          }};
+}
+
+TEST(Check, WhatIsKnownToBeAsItBeganIsNotLookedAt) {
+  const std::uint64_t count = std::uint64_t{1} << 33;
+  for (const Known known : {Known::zeros, Known::initial}) {
+    const ImageBytes image = untouched(4 * count, known);
+    EXPECT_FALSE(Comparison{}.images(count, {image, std::nullopt}, {image, std::nullopt}));
+  }
+}
+
+TEST(Check, DigestsOfZerosNeedNoLook) {
+  const std::vector<std::byte> zeros(300'001);
+  EXPECT_EQ(digest_of(untouched(zeros.size(), Known::zeros)), digest_of(ImageBytes(zeros)));
+  const std::vector<std::byte> text{std::byte{'a'}};
+  EXPECT_EQ(digest_of(ImageBytes(text)), 0xaf63dc4c8601ec8cu) << "FNV-1a";
+}
+
+TEST(Check, ElementsOfFarPiecesHaveTheirNumbers) {
+  std::vector<double> expected(1'000'000, 1), got = expected;
+  got[777'777] = 2;
+  const auto mismatch = Comparison{}(expected, got);
+  ASSERT_TRUE(mismatch);
+  EXPECT_EQ(mismatch->index, 777'777u);
+}
+
 TEST(Check, FirstDifferingElementIsReported) {
   const auto mismatch = Comparison{.type = isa::Type::s32}({1, -2, 3}, {1, 7, 8});
   ASSERT_TRUE(mismatch);

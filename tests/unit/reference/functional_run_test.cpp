@@ -105,10 +105,10 @@ std::vector<std::uint32_t> numbers(const std::vector<std::byte>& bytes) {
   return result;
 }
 std::vector<std::uint32_t> host(const FunctionalResult& result, std::uint32_t buffer) {
-  return numbers(result.buffers[buffer].host);
+  return numbers(result.buffers[buffer].host.copy());
 }
 std::vector<std::uint32_t> device(const FunctionalResult& result, std::uint32_t buffer) {
-  return numbers(result.buffers[buffer].device.value());
+  return numbers(result.buffers[buffer].device.value().copy());
 }
 
 std::string add(const std::string& buffer, const std::string& value) {
@@ -247,7 +247,7 @@ TEST(FunctionalRun, BuffersHaveTheAddressesThatTheDriverGives) {
   const FunctionalResult result =
       run("  - launch: {kernel: where, grid: [1], block: [1], arguments: [m, address]}\n");
   std::uint64_t stored;
-  std::memcpy(&stored, result.buffers[address].host.data(), 8);
+  std::memcpy(&stored, result.buffers[address].host.copy().data(), 8);
   EXPECT_EQ(stored, isa::first_global_address + 2 * 8192);
 }
 

@@ -96,6 +96,36 @@ TEST(Archive, WhereverItIsCutItEndsTooEarly) {
   }
 }
 
+/// A list of `count` that is not there.
+template <class Value>
+std::string refusal_of(std::uint64_t count) {
+  Value value;
+  std::string bytes(reinterpret_cast<const char*>(&count), sizeof count);
+  bytes += std::string(1000, '\0');
+  return message_of([&] { restore(value, bytes); });
+}
+
+TEST(Archive, NoRoomIsMadeForWhatIsNotThere) {
+  const std::string said =
+      "sm[3]: the checkpoint ends too early - it is damaged: resume from an older one";
+  for (const std::uint64_t count :
+       {std::uint64_t{1} << 30, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+    EXPECT_EQ(refusal_of<std::string>(count), said);
+    EXPECT_EQ(refusal_of<std::vector<std::uint64_t>>(count), said);
+    EXPECT_EQ(refusal_of<std::vector<bool>>(count), said);
+    EXPECT_EQ(refusal_of<std::vector<std::string>>(count), said);
+    EXPECT_EQ(refusal_of<std::deque<Record>>(count), said);
+    EXPECT_EQ((refusal_of<std::map<std::uint32_t, std::string>>(count)), said);
+  }
+}
+
+TEST(Archive, LongListsOfStructsComeBack) {
+  const std::vector<std::string> many(100'000, "x");
+  std::vector<std::string> restored;
+  restore(restored, saved(many));
+  EXPECT_EQ(restored, many);
+}
+
 /// Saves and restores what a function says.
 struct Script {
   std::function<void(Archive&)> script;

@@ -253,8 +253,8 @@ TEST(OutputFile, FullDiskIsOneLineAndLeavesCompleteEpochs) {
       run.finish();
     });
     const bool right = message == file.path() +
-                                      ": cannot write: File too large - free space on that "
-                                      "file system, or choose another with --output";
+                                      ": cannot write: File too large - raise the limit of a "
+                                      "file's size (ulimit -f)";
     if (!right) std::fprintf(stderr, "%s\n", message.c_str());
     std::_Exit(right ? 7 : 8);
   });

@@ -1,0 +1,104 @@
+"""A signal that comes while `--check` compares: there is a checkpoint of the end, from which the check is done."""
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+from segments import SegmentsTest
+
+from harness import LOCKSTEP, ROOT, environment
+
+# What is simulated takes a moment; the check makes and reads all of `big`.
+WORKLOAD = """\
+module: {module}
+parameters: {{n: 4096}}
+buffers:
+  a: {{type: f32, count: n, memory: managed}}
+  b: {{type: f32, count: n, memory: managed}}
+  c: {{type: f32, count: n, memory: managed}}
+  big: {{type: f32, count: 33554432, memory: managed, init: {{uniform: {{low: 0, high: 1, seed: 1}}}}}}
+program:
+  - launch: {{kernel: vector_add, grid: [ceil(n / 256)], block: [256], arguments: [a, b, c, n]}}
+  - synchronize
+"""
+
+
+class CheckCutShort(SegmentsTest):
+    def setUp(self):
+        super().setUp()
+        self.write("w.yaml", WORKLOAD.format(module=ROOT / "configs/workloads/vector_add.ptx"))
+        self.scenario("w.yaml", more="simulation: {epoch: 1us}")
+        whole = self.lockstep("run", "scenario.yaml", "--quiet", "--check", "--output", "whole.h5")
+        self.assertEqual((whole.returncode, whole.stderr), (0, ""))
+        self.printed = whole.stdout
+
+
+    def cut_short(self, **layout):
+        """SIGTERM when the check has begun, some time after the last epoch."""
+        process = self.start("--check", resume=self.resumable(), **layout)
+        time.sleep(0.4)
+        for child in self.children(process):
+            subprocess.run(["kill", "-TERM", str(child)], check=False)
+        return self.end(process)
+
+    def test_it_is_done_when_the_run_is_resumed(self):
+        for layout in ({}, {"threads": 2}, {"ranks": 2}):
+            with self.subTest(layout=layout):
+                status, printed, lines = self.cut_short(**layout)
+                self.assertEqual((status, lines), (75, ["lockstep: ended by SIGTERM - go on with --resume o.ckpt"]))
+                self.assertEqual(printed, "")
+                with h5py.File(self.folder / "o.h5") as file, h5py.File(self.folder / "whole.h5") as whole:
+                    self.assertNotIn("final/end", file)
+                    self.assertNotIn("check", file["run"].attrs)
+                    self.assertEqual(file["run"].attrs["ended_by"], b"SIGTERM")
+                    self.assertTrue((file["epochs/time"][:] == whole["epochs/time"][:]).all())
+                status, printed, lines = self.end(self.start("--check", resume="o.ckpt"))
+                self.assertEqual((status, printed, lines), (0, self.printed, []))
+                with h5py.File(self.folder / "o.h5") as file:
+                    self.assertEqual(file["run"].attrs["check"], b"passed")
+                self.assert_same_result()
+                (self.folder / "o.h5").unlink()
+
+    def test_it_may_be_cut_short_again(self):
+        for _ in range(2):
+            self.assertEqual(self.cut_short()[0], 75)
+        self.assertEqual(self.end(self.start("--check", resume="o.ckpt"))[0], 0)
+        self.assert_same_result()
+
+    def test_another_time_to_stop_is_refused_then(self):
+        self.assertEqual(self.cut_short()[0], 75)
+        status, _, lines = self.end(self.start("--check", "--set", "simulation.stop_at=1ms", resume="o.ckpt"))
+        self.assertEqual(status, 1)
+        self.assertIn("had come to its end", lines[0])
+
+    def test_a_sweep_does_what_is_left_of_the_check(self):
+        self.write("sweep.yaml", "scenario: scenario.yaml\narguments: [--check]\noutput: points\n")
+        sweep = subprocess.Popen([LOCKSTEP, "sweep", "sweep.yaml"], cwd=self.folder, env=environment(),
+                                 stderr=subprocess.PIPE, text=True)
+        time.sleep(0.4)
+        sweep.send_signal(signal.SIGTERM)
+        _, errors = sweep.communicate(timeout=60)
+        self.assertEqual(sweep.returncode, 75, errors)
+        self.assertTrue((self.folder / "points/scenario.ckpt").exists())
+        again = self.lockstep("sweep", "sweep.yaml")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("1 of 1 points done, 0 of them before", again.stderr)
+        self.assertIn("check passed", (self.folder / "points/scenario.log").read_text())
+
+    def test_a_sweep_asks_for_the_mark_of_a_check(self):
+        self.write("sweep.yaml", "scenario: scenario.yaml\narguments: [--check]\noutput: points\n")
+        for before in (0, 1):
+            run = self.lockstep("sweep", "sweep.yaml")
+            self.assertIn(f"1 of 1 points done, {before} of them before", run.stderr)
+        for mark in ("failed", None):
+            with h5py.File(self.folder / "points/scenario.h5", "a") as file:
+                del file["run"].attrs["check"]
+                if mark:
+                    file["run"].attrs["check"] = mark
+            run = self.lockstep("sweep", "sweep.yaml")
+            self.assertIn("1 of 1 points done, 0 of them before", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
