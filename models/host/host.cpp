@@ -138,8 +138,7 @@ void Host::take(const MessageHeader& message, const HostCycle& cycle) {
       runs_[message.body<CoreMistaken>().tenant]->core_mistaken(message.body<CoreMistaken>());
       break;
     case MessageKind::far_fault:
-      // Whoever faulted at the same time is heard before anything is done about
-      // it.
+      // Whoever faulted at the same time is heard before anything is done about it.
       return services_.managed.fault(message, cycle);
     case MessageKind::pages_handled:
       services_.managed.mapped_by_gpu(message, cycle);

@@ -21,8 +21,8 @@ std::uint8_t sectors_of(std::uint64_t begin, std::uint64_t end) {
   return static_cast<std::uint8_t>((2u << last) - (1u << first));
 }
 
-/// Payload of a store of [begin, end) of a line: a mask for each sector that it
-/// touches, then their bytes.
+/// Payload of a store of [begin, end) of a line: a mask for each sector that it touches, then
+/// their bytes.
 void fill_store(std::byte* place, std::uint64_t begin, std::uint64_t end, const std::byte* data) {
   const std::uint64_t first = begin / sector_bytes * sector_bytes;
   const std::uint64_t sectors = (end - first + sector_bytes - 1) / sector_bytes;
@@ -151,8 +151,7 @@ void HostLink::act(Time now, Outbox& outbox) {
 }
 
 /// A transfer that has begun is not split for one that somebody waits for.
-/// Source: virtual-memory-and-exceptions.md, section 18 ("report the maximum
-/// wait").
+/// Source: virtual-memory-and-exceptions.md, section 18 ("report the maximum wait").
 void HostLink::count_wait(const Transfer& transfer, LinkStatistics& statistics) {
   const std::uint64_t waited = femtoseconds(transfer.queue_time());
   statistics.queue_time[transfer.tenant][static_cast<std::size_t>(transfer.rank)] += waited;
@@ -337,8 +336,7 @@ bool HostLink::uses(const FrameRun& frames) const {
            frames.physical < run.physical + run.bytes;
   };
   return std::any_of(transfers_.begin(), transfers_.end(), [&](const Active& active) {
-    // Inspections have read already, as far as anybody who comes later is
-    // concerned.
+    // Inspections have read already, as far as anybody who comes later is concerned.
     if (active.transfer.kind == Transfer::Kind::inspect) return false;
     const std::vector<FrameRun>& used = active.transfer.frames;
     return std::any_of(used.begin(), used.end(), touches);

@@ -1,21 +1,16 @@
-/// The link between host memory and the GPU: transfers in both directions, line
-/// by line.
+/// The link between host memory and the GPU: transfers in both directions, line by line.
 ///
-/// A transfer takes its direction for a time that depends on its size
-/// (link_curve.hpp), alone; its 128-byte lines leave evenly spaced over that
-/// time.  They travel to the partitions as ordinary memory requests and their
-/// answers complete the transfer, so that a transfer competes with the SMs for
-/// L2 and DRAM.  link_queue.hpp says who is next.  Transfers of faults are
-/// never split; copies go in pieces of 256 KiB at the rate of their whole size,
-/// so that a fault waits for one piece at most, and prefetches in pages if
-/// link_preempts_prefetch is set.  Remote accesses go between the lines and
-/// push them back.
+/// A transfer takes its direction for a time that depends on its size (link_curve.hpp), alone; its
+/// 128-byte lines leave evenly spaced over that time.  They travel to the partitions as ordinary
+/// memory requests and their answers complete the transfer, so that a transfer competes with the
+/// SMs for L2 and DRAM.  link_queue.hpp says who is next.  Transfers of faults are never split;
+/// copies go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for one
+/// piece at most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go
+/// between the lines and push them back.
 ///
-/// Source: architecture.md, section 8 "The host";
-/// virtual-memory-and-exceptions.md, sections 4, 18.
+/// Source: architecture.md, section 8 "The host"; virtual-memory-and-exceptions.md, sections 4, 18.
 ///
-/// Simplified: a request for a line occupies the direction in which its bytes
-/// will travel.
+/// Simplified: a request for a line occupies the direction in which its bytes will travel.
 #pragma once
 
 #include <array>
@@ -57,11 +52,9 @@ class HostLink {
   Time next_activity() const;
   /// Sends what leaves at `now`.
   void act(Time now, Outbox& outbox);
-  /// The answer with this tag belongs to a transfer; others' tags have bit 31
-  /// set.
+  /// The answer with this tag belongs to a transfer; others' tags have bit 31 set.
   static bool owns(std::uint32_t tag) { return (tag >> 31) == 0; }
-  /// Takes an answer.  Returns the transfer that the answer completed, if there
-  /// is one.
+  /// Takes an answer.  Returns the transfer that the answer completed, if there is one.
   std::optional<Transfer> take(const MessageHeader& message);
 
   /// Takes bytes for checking.
@@ -70,8 +63,7 @@ class HostLink {
   /// Occupies a direction for the bytes of a remote access.  Returns when the
   /// last byte is through.
   Time occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenant);
-  /// Passes a request on to the partition of its line; the caller takes the
-  /// answer.
+  /// Passes a request on to the partition of its line; the caller takes the answer.
   void send_request(const MemoryRequest& request, std::span<const std::byte> payload, Time now,
                     Outbox& outbox);
   /// Has a page copied within its partition.
@@ -113,8 +105,7 @@ class HostLink {
     void serialize(Archive& archive) {
       archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame, asked);
     }
-    /// How long after its begin the first `bytes` of the transfer have gone
-    /// through.
+    /// How long after its begin the first `bytes` of the transfer have gone through.
     Time through(std::uint64_t bytes) const {
       if (bytes == transfer.bytes) return duration;
       return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};

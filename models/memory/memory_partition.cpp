@@ -205,8 +205,7 @@ void MemoryPartition::accept_request(const MessageHeader& message) {
   }
 }
 
-/// Simplified: zeroing runs at the speed of the banks and does not take DRAM
-/// time.
+/// Simplified: zeroing runs at the speed of the banks and does not take DRAM time.
 void MemoryPartition::accept_zero(const MessageHeader& message) {
   const auto& range = message.body<ZeroRange>();
   const std::uint64_t bytes = bytes_.zero(range);
@@ -214,8 +213,8 @@ void MemoryPartition::accept_zero(const MessageHeader& message) {
                                  static_cast<std::int64_t>(bytes / zeroed_per_cycle_));
 }
 
-/// Simplified: page copies go one after the other, and take no time of other
-/// requests' banks and channel; the L2's lines of the old frame age out.
+/// Simplified: page copies go one after the other, and take no time of other requests' banks and
+/// channel; the L2's lines of the old frame age out.
 void MemoryPartition::accept_copy(const MessageHeader& message) {
   const auto& copy = message.body<PageCopy>();
   bytes_.copy_page(PhysicalAddress{copy.from}, PhysicalAddress{copy.to});

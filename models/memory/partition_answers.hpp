@@ -1,11 +1,9 @@
-/// Where answers leave: a queue that the banks fill in turn, whose port sends
-/// some flits per cycle.
+/// Where answers leave: a queue that the banks fill in turn, whose port sends some flits per cycle.
 ///
-/// When an answer leaves is known as soon as it is in the queue, because
-/// nothing downstream blocks it.  Answers to CPU cores leave when they are
-/// there, by a way of their own; answers outside the L2 (inspections, the end
-/// of a zeroing or of a copy) in their own cycle. Source:
-/// memory-interference.md, section 1.2, step 8.
+/// When an answer leaves is known as soon as it is in the queue, because nothing downstream blocks
+/// it.  Answers to CPU cores leave when they are there, by a way of their own; answers outside the
+/// L2 (inspections, the end of a zeroing or of a copy) in their own cycle.
+/// Source: memory-interference.md, section 1.2, step 8.
 #pragma once
 
 #include <deque>
@@ -28,8 +26,7 @@ class PartitionAnswers {
                    RequestSources& sources, TransactionPool& transactions, PartitionBytes& bytes,
                    PartitionStatistics& statistics, PartitionAgenda& agenda);
 
-  /// What leaves in a cycle of its own: the answer to an inspection, a zeroing
-  /// or a copy.
+  /// What leaves in a cycle of its own: the answer to an inspection, a zeroing or a copy.
   void add_inspected(std::uint32_t transaction) {
     add({transactions_[transaction].arrival, transaction, {}, {}});
   }

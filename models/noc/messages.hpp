@@ -7,28 +7,24 @@
 #include "models/isa/atomic.hpp"
 #include "models/noc/ids.hpp"
 
-/// The list of all messages between components, and what is said to memory:
-/// requests for sectors of a line, and their answers.
+/// The list of all messages between components, and what is said to memory: requests for sectors of
+/// a line, and their answers.
 ///
-/// Bodies are trivially copyable and travel as they stand, also between ranks;
-/// a component that keeps one serialises its fields.  Grids and thread blocks:
-/// noc/grid_messages.hpp; virtual memory: vm/messages.hpp. Source:
-/// memory-interference.md, section 1.3 (what policies need to see of a
-/// request).
+/// Bodies are trivially copyable and travel as they stand, also between ranks; a component that
+/// keeps one serialises its fields.  Grids and thread blocks: noc/grid_messages.hpp; virtual
+/// memory: vm/messages.hpp. Source: memory-interference.md, section 1.3 (what policies need to see
+/// of a request).
 namespace lockstep {
 
 inline constexpr std::uint64_t line_bytes = 128;
 inline constexpr std::uint64_t sector_bytes = 32;
 
 enum class MessageKind : std::uint16_t {
-  memory_request,   ///< SM, host or CPU core -> partition; SM -> host for pinned
-                    ///< memory
+  memory_request,   ///< SM, host or CPU core -> partition; SM -> host for pinned memory
   memory_response,  ///< the answer, every request gets one
-  zero_range,       ///< host -> partition: frames are zeroed before they are mapped
-                    ///< again
+  zero_range,       ///< host -> partition: frames are zeroed before they are mapped again
   zero_done,
-  copy_page,  ///< host -> partition: a page moves to another frame of the
-              ///< partition
+  copy_page,  ///< host -> partition: a page moves to another frame of the partition
   page_copied,
 
   // Grids and thread blocks; bodies in models/noc/grid_messages.hpp.
@@ -80,10 +76,8 @@ enum class MessageKind : std::uint16_t {
   hold_issue,        ///< host -> SM: no instruction issues while pages are moved
 
   // CPU cores; bodies in models/noc/core_messages.hpp.
-  core_measured,  ///< CPU core -> host: its tenant has executed what it is
-                  ///< measured by
-  core_mistaken,  ///< CPU core -> host: a line did not hold what was written to
-                  ///< it
+  core_measured,  ///< CPU core -> host: its tenant has executed what it is measured by
+  core_mistaken,  ///< CPU core -> host: a line did not hold what was written to it
   stop_core,      ///< host -> CPU core: all tenants have been measured
 
   // Policy epochs; bodies in models/coordinator/messages.hpp.
@@ -103,12 +97,10 @@ enum class MemoryOperation : std::uint8_t {
   load,
   store,
   atomic,
-  inspect,  ///< reads bytes at once, past caches, queues and statistics
-            ///< (checking only)
+  inspect,  ///< reads bytes at once, past caches, queues and statistics (checking only)
 };
 
-/// What kind of sender a request comes from.  Kinds are numbers: a machine may
-/// have others.
+/// What kind of sender a request comes from.  Kinds are numbers: a machine may have others.
 enum class SourceKind : std::uint8_t { sm, gmmu, host, cpu };
 inline constexpr std::size_t most_source_kinds = 8;
 
@@ -122,8 +114,7 @@ enum MemoryFlag : std::uint8_t {
   flag_code = 64,      ///< instructions, constants or parameters of kernels: nobody's memory
 };
 
-/// What the SM sides of policies say of a request
-/// (models/coordinator/sm_side.hpp).
+/// What the SM sides of policies say of a request (models/coordinator/sm_side.hpp).
 enum RequestMark : std::uint8_t {
   mark_class = 3,         ///< of the warp, such as MeDiC's warp type, if it
   mark_has_class = 4,     ///< ... has one
@@ -134,10 +125,9 @@ enum RequestMark : std::uint8_t {
 
 /// One request for sectors of one 128-byte line.
 ///
-/// Payload of a store: for each sector in `sectors`, lowest first, a 32-bit
-/// byte mask; then for each its 32 bytes.  Payload of an atomic: `lanes`
-/// records AtomicLane in lane order; a lane whose value has 16 bytes takes two,
-/// one for each 8.
+/// Payload of a store: for each sector in `sectors`, lowest first, a 32-bit byte mask; then for
+/// each its 32 bytes.  Payload of an atomic: `lanes` records AtomicLane in lane order; a lane whose
+/// value has 16 bytes takes two, one for each 8.
 struct MemoryRequest {
   std::uint64_t line = 0;          ///< physical address, 128-byte aligned
   std::uint64_t virtual_page = 0;  ///< virtual address >> 12
@@ -176,10 +166,9 @@ struct AtomicLane {
 };
 static_assert(sizeof(AtomicLane) == 24);
 
-/// The answer.  Payload of a load or inspection: 32 bytes per sector, lowest
-/// first.  Payload of an atomic with flag_returns: 8 bytes (the old value) per
-/// record, in their order.  It carries back the request's place in the
-/// receiving port (its credit).
+/// The answer.  Payload of a load or inspection: 32 bytes per sector, lowest first.  Payload of an
+/// atomic with flag_returns: 8 bytes (the old value) per record, in their order.  It carries
+/// back the request's place in the receiving port (its credit).
 struct MemoryResponse {
   std::uint64_t line = 0;
   std::uint32_t tag = 0;
@@ -195,9 +184,8 @@ struct MemoryResponse {
 };
 static_assert(sizeof(MemoryResponse) == 24);
 
-/// A body that is put together field by field and then copied at once makes
-/// this computer wait for its narrow stores.  So give Outbox::reserve a blank
-/// one, and fill in the one before the payload.
+/// A body that is put together field by field and then copied at once makes this computer wait for
+/// its narrow stores.  So give Outbox::reserve a blank one, and fill in the one before the payload.
 template <class Body>
 inline constexpr Body blank_body{};
 template <class Body>

@@ -112,8 +112,7 @@ void PartitionBytes::take(std::uint32_t index, std::byte* out, std::size_t size)
   }
 }
 
-/// Local memory goes from tenant to tenant without being zeroed: PTX leaves its
-/// content undefined.
+/// Local memory goes from tenant to tenant without being zeroed: PTX leaves its content undefined.
 void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) {
 #ifndef NDEBUG
   if ((request.flags & (flag_local | flag_code)) != 0) return;

@@ -1,10 +1,9 @@
 /// The bytes that a partition holds, and when requests touch them.
 ///
-/// A request reads, writes or modifies bytes when it arrives, in inbox order;
-/// cycles decide only when its answer leaves.  A load is read no sooner than it
-/// must be: when its answer leaves, or when somebody is about to change its
-/// line. Source: architecture.md, section 8, rules 1, 8 (owners of frames)
-/// and 10.
+/// A request reads, writes or modifies bytes when it arrives, in inbox order; cycles decide only
+/// when its answer leaves.  A load is read no sooner than it must be: when its answer leaves, or
+/// when somebody is about to change its line.
+/// Source: architecture.md, section 8, rules 1, 8 (owners of frames) and 10.
 #pragma once
 
 #include <map>

@@ -15,9 +15,8 @@
 
 namespace lockstep {
 
-/// The bytes of one partition: one flat region that takes memory of this
-/// computer only where it was written. Source: architecture.md, section 3 (one
-/// copy of the bytes) and section 8, rule 1.
+/// The bytes of one partition: one flat region that takes memory of this computer only where it was
+/// written. Source: architecture.md, section 3 (one copy of the bytes) and section 8, rule 1.
 class PartitionMemory {
  public:
   explicit PartitionMemory(std::uint64_t bytes);
@@ -32,8 +31,7 @@ class PartitionMemory {
 
   /// Copies the sectors of a mask, lowest first, one behind the other.
   void load(PartitionOffset line, std::uint8_t sectors, std::byte* out) const;
-  /// Writes the bytes that each sector's mask names; `payload` as in
-  /// MemoryRequest.
+  /// Writes the bytes that each sector's mask names; `payload` as in MemoryRequest.
   void store(PartitionOffset line, std::uint8_t sectors, const std::byte* payload);
   /// Whether that would change a byte.
   bool changes(PartitionOffset line, std::uint8_t sectors, const std::byte* payload) const;

@@ -72,8 +72,7 @@ TEST_F(HostLinkBench, RequestsCarryTheTenantAndWhoAsks) {
 }
 
 TEST_F(HostLinkBench, StoreOfUnalignedBytesHasMasksOfExactlyThose) {
-  // 100 bytes from byte 40 of a line: bytes 40..127 of it and 0..11 of the
-  // next.
+  // 100 bytes from byte 40 of a line: bytes 40..127 of it and 0..11 of the next.
   HostLink link = make();
   link.start(transfer(Kind::to_gpu, 100, 0, 1024 + 40, 8), 0_ns, sink_.outbox());
   run(link);
