@@ -1,8 +1,6 @@
 """Whatever waits for ever is found, in the same words in every layout; what only takes long is not."""
 import unittest
 
-import h5py
-
 from harness import ROOT, ScenarioTest
 
 PTX = """\
@@ -182,13 +180,12 @@ class NoProgress(ScenarioTest):
         text = self.assert_found("lockstep: warning: at ", "tenant stuck waits for ever, since", status=4)
         self.assertEqual(text.count("warning"), 1)
         self.assertNotIn("tenant busy", text.splitlines()[0])
-        with h5py.File(self.folder / "o.h5") as file:
-            ends = {row["tenant"].decode(): row["end"] for row in file["final/tenants"][:]}
-        self.assertLess(ends["busy"], 20_000_000_000_000)
+        self.assertIn("tenant stuck had not finished", text)
+        self.assertNotIn("tenant busy had not finished", text)
 
     def test_every_layout_says_the_same(self):
         self.workload("chain")
-        self.tenants(("one", "workload: chain.yaml, parameters: {blocks: 100}"))
+        self.tenants(("one", "workload: chain.yaml, parameters: {blocks: 300}"))
         texts = [self.run_it().stderr, self.run_it("--threads", 2).stderr,
                  self.run_it(ranks=2).stderr, self.run_it(ranks=3).stderr]
         lines = [[line for line in text.splitlines()
@@ -198,7 +195,7 @@ class NoProgress(ScenarioTest):
 
     def test_a_resumed_run_says_the_same(self):
         self.workload("chain")
-        self.tenants(("one", "workload: chain.yaml, parameters: {blocks: 100}"))
+        self.tenants(("one", "workload: chain.yaml, parameters: {blocks: 300}"))
         whole = self.run_it("--checkpoint-every", "0.001s").stderr
         self.assertIn("waits for ever", whole)
         resumed = self.run_it("--resume", "o.ckpt", "--threads", 2)
