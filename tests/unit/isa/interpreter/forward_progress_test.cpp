@@ -40,7 +40,7 @@ TEST_P(ForwardProgress, WithoutTurnsTheReportSaysWhy) {
   IsaBench bench(kernel.ptx, GetParam());
   bench.machine.turn = 0;
   const auto a = bench.buffer(std::vector<std::uint32_t>(256));
-  EXPECT_THAT(message_of(bench, kernel.threads, a),
+  EXPECT_THAT(message_of(bench, 2, a),
               testing::AllOf(testing::HasSubstr("ten million backward branches"),
                              testing::HasSubstr("no independent thread scheduling")));
 }
