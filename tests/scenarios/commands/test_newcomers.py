@@ -1,6 +1,7 @@
 """Small things that somebody new meets: other machines, other memory, what there is of it, and what goes wrong."""
 import os
 import pathlib
+import re
 import unittest
 
 import h5py
@@ -8,6 +9,7 @@ import h5py
 from harness import ROOT, ScenarioTest
 
 CONFIGS = ROOT / "configs"
+UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
 class Newcomers(ScenarioTest):
@@ -79,7 +81,8 @@ class Newcomers(ScenarioTest):
 
     def test_mistakes_about_memory(self):
         for tenant, parts in (("memory: device", ["s.yaml:5:", "managed or pinned"]),
-                              ("set: {buffers.aa.memory: managed}", ["s.yaml:5:", 'no buffer "aa"', 'did you mean "a"']),
+                              ("set: {buffers.aa.memory: managed}",
+                               ["s.yaml:5:", 'no buffer "aa"', 'did you mean "a"']),
                               ("set: {buffers.a.memory: managd}", ["no memory is called"]),
                               ("set: {bufers.a.memory: managed}", ["bufers"])):
             with self.subTest(tenant=tenant):
@@ -113,7 +116,8 @@ class Newcomers(ScenarioTest):
                                 f"gpu.memory.oversubscription={text}")
             self.assertEqual(run.returncode, 0, run.stderr)
             line = next(line for line in self.config("o.h5").splitlines() if line.strip().startswith("capacity:"))
-            sizes[text] = int(line.split(":")[1].strip().removesuffix("KiB").removesuffix("B"))
+            number, unit = re.fullmatch(r"capacity: (\d+)([KMG]?i?B)", line.strip()).groups()
+            sizes[text] = int(number) * UNITS[unit]
             self.assertIn("oversubscription: 0", self.config("o.h5"))
         self.assertGreater(sizes["100%"], sizes["125%"])
         self.assertGreater(sizes["125%"], sizes["200%"])
@@ -146,7 +150,8 @@ class Newcomers(ScenarioTest):
         self.good("validate", "s.yaml")
 
     def test_a_note_when_tenants_take_turns_that_nobody_asked_for(self):
-        two = ("name: one, workload: vector_add, parameters: {n: 256}", "name: two, workload: sgemm, parameters: {n: 32}")
+        two = ("name: one, workload: vector_add, parameters: {n: 256}",
+               "name: two, workload: sgemm, parameters: {n: 32}")
         note = "the kernels of the tenants run one after the other"
         self.tenants(*two, more="")
         self.assertIn(note, self.good("validate", "s.yaml").stderr)
@@ -163,8 +168,8 @@ class Newcomers(ScenarioTest):
         self.good("run", "s.yaml", "--quiet", "--output", "b.h5", "--set", "gpu.sm.clock=800MHz", "--set",
                   "policies.sharing=exclusive")
         text = self.lockstep("diff", "a.h5", "b.h5").stdout
-        self.assertIn("configuration:\n  gpu.sm.clock: 1GHz against 0.8GHz\n  policies.sharing: spatial against exclusive\n",
-                      text)
+        self.assertIn("configuration:\n  gpu.sm.clock: 1GHz against 0.8GHz\n"
+                      "  policies.sharing: spatial against exclusive\n", text)
         self.assertNotIn("configuration:", self.lockstep("diff", "a.h5", "a.h5").stdout)
 
     def test_plot_finds_a_python_that_has_what_it_needs(self):
@@ -183,7 +188,8 @@ class Newcomers(ScenarioTest):
         text = (CONFIGS / "workloads/vector_add.ptx").read_text()
         self.write("k.ptx", text.replace("vector_add", "_Z3addIfEvPT_S1_S1_i"))
         self.write("w.yaml", (CONFIGS / "workloads/vector_add.yaml").read_text()
-                   .replace("module: vector_add.ptx", "module: k.ptx").replace("kernel: vector_add", "kernel: _Z3addIfEvPT_S1_S1_i"))
+                   .replace("module: vector_add.ptx", "module: k.ptx")
+                   .replace("kernel: vector_add", "kernel: _Z3addIfEvPT_S1_S1_i"))
         self.tenants("name: one, workload: w.yaml, parameters: {n: 256}")
         self.assertIn("  add<float>(", self.good("run", "s.yaml").stdout)
         with h5py.File(self.folder / "s.h5") as file:

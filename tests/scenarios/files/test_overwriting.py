@@ -44,7 +44,8 @@ class Overwriting(ScenarioTest):
                 self.assert_refused(key.replace("one", "0"), now, arguments=("--set", f"{key}={now}"))
 
     def test_nor_does_another_scenario(self):
-        self.assert_refused("it has tiny as gpu.name, this one has v100", scenario=ROOT / "configs/scenarios/quickstart.yaml",
+        self.assert_refused("it has tiny as gpu.name, this one has v100",
+                            scenario=ROOT / "configs/scenarios/quickstart.yaml",
                             arguments=("--output", "scenario.h5"))
 
     def test_nor_other_content(self):
@@ -147,7 +148,8 @@ class Sweeping(ScenarioTest):
         for grid, parts in (
                 ("{gpu.sm.count: [2, 0]}", ["point two_tenants_tiny-count=0", "gpu.sm.count"]),
                 ("{gpu.sm.cuont: [2, 4]}", ["point two_tenants_tiny-cuont=2", "cuont"]),
-                ("{policies.sharing: [spatial, none_such]}", ["point two_tenants_tiny-sharing=none_such", "none_such"])):
+                ("{policies.sharing: [spatial, none_such]}",
+                 ["point two_tenants_tiny-sharing=none_such", "none_such"])):
             with self.subTest(grid=grid):
                 self.write("sweep.yaml", f"scenario: {TWO}\noutput: points\ngrid: {grid}\n")
                 run = self.lockstep("sweep", "sweep.yaml")

@@ -1,4 +1,4 @@
-"""The first access behind (or before) a buffer ends its tenant, also where a page is there; --no-bounds looks for none."""
+"""The first access behind (or before) a buffer ends its tenant, also where a page is; --no-bounds looks for none."""
 import unittest
 
 from beside_others import BesideOthers
@@ -66,7 +66,8 @@ class Bounds(BesideOthers):
 
     def test_every_kind_of_access_to_every_kind_of_memory(self):
         for kind in ("device", "managed", "pinned"):
-            for access, word in ((STORE, "store to"), (LOAD, "load from"), (ATOMIC, "atomic at"), (GENERIC, "store to")):
+            for access, word in ((STORE, "store to"), (LOAD, "load from"), (ATOMIC, "atomic at"),
+                                 (GENERIC, "store to")):
                 with self.subTest(kind=kind, access=access):
                     self.prepare(access, kind)
                     self.assert_found([word, "4 bytes at offset 1024 of buffer out, which has 1024 bytes"], at=256)
@@ -79,7 +80,8 @@ class Bounds(BesideOthers):
                 run = self.lockstep("run", "s.yaml", "--quiet", "--set", settings[0], "--set",
                                     f"tenants.0.parameters.at={count - 1}")
                 self.assertEqual(run.returncode, 0, run.stderr)
-                self.assert_found(["outside of every buffer", f"at offset {4 * count} of buffer out"], *settings, at=count)
+                self.assert_found(["outside of every buffer", f"at offset {4 * count} of buffer out"], *settings,
+                                  at=count)
 
     def test_an_access_that_only_begins_in_its_buffer(self):
         self.prepare(LONG)
@@ -90,8 +92,9 @@ class Bounds(BesideOthers):
         """Small device buffers share a page, without a gap if they are multiples of 512 bytes."""
         self.prepare()
         shared = ("gpu.vm.device_pages=shared", "policies.page_manager=mixed-pages")
-        self.assert_found(["outside of every buffer that its pointer points into, in buffer right", "offset 1024 of buffer out"], *shared, at=256)
-        self.assert_found(["outside of every buffer that its pointer points into, in buffer left", "4 bytes before buffer out"], *shared, at=-1)
+        outside = "outside of every buffer that its pointer points into, in buffer"
+        self.assert_found([f"{outside} right", "offset 1024 of buffer out"], *shared, at=256)
+        self.assert_found([f"{outside} left", "4 bytes before buffer out"], *shared, at=-1)
 
     def test_before_the_first_buffer(self):
         self.prepare()
