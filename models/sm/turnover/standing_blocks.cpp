@@ -25,7 +25,7 @@ constexpr std::uint32_t reach = 64;
 std::string cause_of(const WarpStates& states, std::uint64_t bit) {
   for (std::size_t cause = 0; cause < stall_causes; ++cause)
     if ((states.waiting(static_cast<StallCause>(cause)) & bit) != 0)
-      return std::string("waits: ") + stall_cause_words[cause];
+      return std::string("waits: ") + stall_cause_names[cause];
   return "runs";
 }
 
