@@ -112,6 +112,11 @@ void add_values(const Node& node, std::vector<RankFact>& facts) {
   }
 }
 
+/// How the run may end is no part of what it computes until then.
+static bool is_of_ending(const RankFact& fact) {
+  return std::find(std::begin(endings), std::end(endings), fact.name) != std::end(endings);
+}
+
 std::string program_version() {
   return fmt::format("version {} of the sources {}", LOCKSTEP_VERSION, source_digest);
 }
@@ -127,7 +132,7 @@ std::string program_build() {
 std::vector<RankFact> stop_in(const std::string& configuration) {
   std::vector<RankFact> facts;
   add_values(parse_document(configuration, "the configuration"), facts);
-  std::erase_if(facts, [](const RankFact& fact) { return fact.name != stop_time; });
+  std::erase_if(facts, [](const RankFact& fact) { return !is_of_ending(fact); });
   return facts;
 }
 
@@ -140,9 +145,7 @@ Identity::Identity(const CommandLine& line, const Node& document, const Scenario
   add_workloads(document, scenario, facts_);
   add_bytes(scenario, facts_);
   digest_ = hash_of(facts_);
-  std::erase_if(facts_, [](const RankFact& fact) {
-    return std::find(std::begin(endings), std::end(endings), fact.name) != std::end(endings);
-  });
+  std::erase_if(facts_, is_of_ending);
   run_digest_ = hash_of(facts_);
 }
 
