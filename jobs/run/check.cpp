@@ -43,8 +43,7 @@ void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t inde
                   const std::function<void()>& look, CheckResult& result) {
   const SmParameters& sm = machine.parameters().gpu.sm;
   FunctionalOptions options;
-  options.machine = {
-      .sms = sm.count, .warps_of_an_sm = sm.warps, .turn = sm.turn_of_paths()};
+  options.machine = {.sms = sm.count, .warps_of_an_sm = sm.warps, .turn = sm.turn_of_paths()};
   options.look = look;
   const FunctionalResult expected =
       run_functionally(tenant.name, tenant.workload, machine.module_of_tenant(index), options);

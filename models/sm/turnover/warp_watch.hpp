@@ -34,7 +34,8 @@ class WarpWatch {
  private:
   struct Block {
     Time came, seen;
-    std::vector<isa::RecentStates> states;  ///< shared memory, then its warps; empty: not looked at yet
+    std::vector<isa::RecentStates>
+        states;  ///< shared memory, then its warps; empty: not looked at yet
     template <class Archive>
     void serialize(Archive& archive) {
       archive(came, seen, states);

@@ -16,8 +16,7 @@ std::uint64_t count_rows(const h5::File& file, const char* path) {
   const auto is_same = [](const h5::Member& a, const h5::Member& b) {
     return a.name == b.name && a.type == b.type && a.offset == b.offset;
   };
-  if (type.description.empty() || type.bytes != sizeof(Row) ||
-      file.shape(path).size() != 1 ||
+  if (type.description.empty() || type.bytes != sizeof(Row) || file.shape(path).size() != 1 ||
       !std::equal(type.members.begin(), type.members.end(), own.begin(), own.end(), is_same))
     file.refuse(path, "is no table of such rows");
   return file.rows(path);

@@ -33,7 +33,6 @@ class CheckCutShort(SegmentsTest):
         self.assertEqual((whole.returncode, whole.stderr), (0, ""))
         self.printed = whole.stdout
 
-
     def cut_short(self, **layout):
         """SIGTERM when the check has begun, some time after the last epoch."""
         process = self.start("--check", resume=self.resumable(), **layout)

@@ -24,7 +24,8 @@ class Progress(ScenarioTest):
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
         env = {key: value for key, value in environment().items() if key != "NO_COLOR"} | {"TERM": "xterm"} | variables
-        run = subprocess.Popen([LOCKSTEP, "run", "s.yaml", "--output", "o.h5", "--overwrite", *arguments], cwd=self.folder, env=env,
+        run = subprocess.Popen([LOCKSTEP, "run", "s.yaml", "--output", "o.h5", "--overwrite", *arguments],
+                               cwd=self.folder, env=env,
                                stdout=subprocess.DEVNULL, stderr=theirs)
         os.close(theirs)
         text = b""

@@ -73,7 +73,7 @@ class PreemptibleFaults(ScenarioTest):
         self.write("w.yaml", WORKLOAD)
         for policies, words in (
                 ("exception_scheme: replay-queue, fault_handling: {name: host, replay: block-tlb}",
-                 r"s.*\.yaml:\d+:\d+: policies.fault_handling host with replay: block-tlb keeps accesses in a blocked TLB"),
+                 r"s.*\.yaml:\d+:\d+: policies.fault_handling host with replay: block-tlb keeps accesses in a blocked"),
                 ("exception_scheme: stall-on-fault, fault_handling: local, page_manager: base-pages",
                  r"s.*\.yaml:\d+:\d+: policies.fault_handling local runs a handler in the place of the warp"),
                 ("exception_scheme: replay-queue, fault_handling: {name: local, pool: 4096}, page_manager: base-pages",

@@ -175,7 +175,8 @@ class Toolkit(CaptureTest):
               which<<<1, 1>>>(to);
               cudaMemcpy(&arch, to, 4, cudaMemcpyDeviceToHost);
               const bool same = p.major == major && p.minor == minor && p.sharedMemPerBlock == shared;
-              std::printf("%d.%d %s sms %d threads %d shared %zu %zu %zu reserved %zu registers %d clock %d memory %d x %d "
+              std::printf("%d.%d %s sms %d threads %d shared %zu %zu %zu reserved %zu registers %d clock %d "
+                          "memory %d x %d "
                           "ptx %d code %d binary %d\\n", p.major, p.minor, same ? "same" : "different",
                           p.multiProcessorCount, p.maxThreadsPerMultiProcessor, p.sharedMemPerBlock,
                           p.sharedMemPerBlockOptin, p.sharedMemPerMultiprocessor, p.reservedSharedMemPerBlock,
@@ -188,7 +189,8 @@ class Toolkit(CaptureTest):
                         "arch=compute_80,code=compute_80", "-gencode", "arch=compute_90,code=compute_90", source,
                         "-o", program], check=True)
         for gpu, told in (
-                ("v100", "7.0 same sms 80 threads 2048 shared 49152 98304 98304 reserved 0 registers 65536 clock 1312000 "
+                ("v100", "7.0 same sms 80 threads 2048 shared 49152 98304 98304 reserved 0 registers 65536 "
+                 "clock 1312000 "
                          "memory 878000 x 4096 ptx 75 code 750 binary 70\n"),
                 ("a100", "8.0 same sms 108 threads 2048 shared 49152 166912 167936 reserved 1024 registers 65536 "
                          "clock 1410000 memory 1215000 x 5120 ptx 80 code 800 binary 80\n")):

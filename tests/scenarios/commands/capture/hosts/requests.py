@@ -115,7 +115,8 @@ def random_requests(seed):
     memory = [device, managed]
     anything = [1 << 31, 1 << 32, 1 << 40, (1 << 63) - 1, (1 << 64) - 1]
     of = {"A": lambda: dice.choice(memory) + dice.choice([0, 0, 0, 1, 4, 4000, 4096, -4]),
-          "B": lambda: dice.choice([0, 1, 2, 3, 4, 16, 60, 64, 4096, 4097, 1 << 20]), "S": lambda: dice.choice([0, 1, 2]),
+          "B": lambda: dice.choice([0, 1, 2, 3, 4, 16, 60, 64, 4096, 4097, 1 << 20]),
+          "S": lambda: dice.choice([0, 1, 2]),
           "W": lambda: dice.choice([1, 2, 4]) if wild == 0 else dice.choice([0, 1, 2, 3, 4, 8]),
           "K": lambda: dice.choice([0, 1, 2]), "M": lambda: dice.choice([module, module, 7]), "F": lambda: function,
           "0": lambda: dice.choice([0, 1])}
