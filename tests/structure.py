@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The shape of the source tree: what a reader can hold in mind, and who may know whom.
 
-    tests/structure.py             prints the twenty largest of each kind, how far each is from its limit, and what breaks
-                                   a rule
+    tests/structure.py             prints the twenty largest of each kind, their distance from the limit, and what
+                                   breaks a rule
     tests/structure.py --check     prints only what breaks a rule; exit status 1 if anything does
 
 The limits on size are alarms.  Code is cut where an idea ends: a class that is one idea stays whole below them, and no
