@@ -44,6 +44,11 @@ std::uint64_t bytes_left(std::streambuf& bytes) {
   return static_cast<std::uint64_t>(end - here);
 }
 
+bool is_readable(const std::string& name) {
+  return std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+}
+
 }  // namespace
 
 Archive::Archive(std::ostream* out, std::istream* in, std::string owner)
@@ -88,7 +93,8 @@ void Archive::section(const char* name, std::uint32_t version) {
   one(saved_name);
   one(saved_version);
   if (saved_name != name)
-    refuse("the checkpoint has \"" + saved_name + "\", this program reads \"" + name + "\"");
+    refuse("the checkpoint has " + (is_readable(saved_name) ? '"' + saved_name + '"' : "no name") +
+           ", this program reads \"" + name + "\"");
   if (saved_version != version) {
     refuse("the checkpoint's \"" + saved_name + "\" has version " + std::to_string(saved_version) +
            ", this program reads " + std::to_string(version));

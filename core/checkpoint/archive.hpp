@@ -91,14 +91,14 @@ class Archive {
     }
   }
   std::size_t size(std::size_t size);
-  /// The same of a list, of which as much is there as its elements take at least.
+  /// Reads or writes the length of a list.  Throws UserError if its elements cannot all be there.
   template <class Value>
   std::size_t length(std::size_t own) {
     const std::size_t count = size(own);
     if (!is_saving()) require(count, least_bytes<Value>(count));
     return count;
   }
-  /// What an element takes in a checkpoint: one as it begins is the smallest.
+  /// Returns the bytes that an element takes in a checkpoint: a fresh one is the smallest.
   template <class Value>
   static std::size_t least_bytes(std::size_t count) {
     constexpr std::size_t few_bytes = 1 << 20;  // in memory: not worth a closer look

@@ -50,6 +50,7 @@ class Ring {
   void serialize(Archive& archive) {
     std::uint64_t count = size_;
     archive(count);
+    archive.require(count, 1);
     if (!archive.is_saving()) {
       items_.resize(std::bit_ceil(std::max(count, items_.size())));
       head_ = 0;

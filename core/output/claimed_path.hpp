@@ -34,7 +34,7 @@ class ClaimedPath {
   void check() const;
 
  private:
-  /// What was claimed is what the path leads to.
+  /// Whether the path still leads to the file that was claimed.
   bool is_there() const;
   void leave();
 

@@ -41,7 +41,7 @@ enum class ParameterType : std::uint8_t {
 struct PolicyInfo {
   std::string name, doc;
   const ParameterSchema* parameters = nullptr;
-  /// What it can do for policies at other plug points and needs of them (policy_traits.hpp);
+  /// Traits: services for policies at other plug points, and needs of them (policy_traits.hpp);
   /// nullptr: nothing.
   PolicyTraits (*traits)(const PolicyChoice&) = nullptr;
 };

@@ -98,7 +98,10 @@ void StatisticsSchema::serialize(Archive& archive, void* values) const {
     }
     void* member = static_cast<char*>(values) + field.offset;
     std::uint64_t tenants = field.tenants ? field.tenants(member) : 0;
+    const std::uint64_t own = tenants;
     if (field.tenants) archive(tenants);
+    if (own != 0) archive.require_length(tenants, own);
+    archive.require(tenants, sizeof(std::uint64_t));
     if (field.resize && !archive.is_saving()) field.resize(member, tenants);
     field.walk(member, tenants, [&](std::uint64_t* words, std::size_t count) {
       archive.bytes(words, count * sizeof *words);

@@ -69,7 +69,7 @@ std::string progress(const ObservedRun& run) {
 /// Writes over what it wrote before, if this is a terminal, and no more than fits there.
 class Screen {
  public:
-  /// That a line may have.
+  /// Columns that a line may have.
   std::size_t columns() const {
     constexpr std::size_t any = 1000;
     return terminal_.is_one() ? terminal_.columns() - 1 : any;

@@ -47,7 +47,7 @@ class Checkpoints {
   RunCost cost(const RunSummary& segment) const { return before_.with(segment); }
 
  private:
-  /// Of a run that has come to its end.
+  /// Writes the checkpoint of a run that has come to its end.
   struct Over {
     Time end = Time::never(), stop_at;
     template <class Archive>

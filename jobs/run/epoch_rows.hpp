@@ -31,12 +31,12 @@ class EpochRows final : public EpochObserver {
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override;
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
   bool wants_account() const override;
-  /// Of tenants that do not get on.
+  /// Reports of tenants that do not get on.
   void account(Time end, const std::string& waiting) override;
 
  private:
   void find_counters(std::span<const LocalComponent> components);
-  /// What the components of this rank have seen of the tenants.
+  /// Accounts that the components of this rank give of the tenants.
   ProgressBits take_progress(Time end);
 
   EpochStatistics& statistics_;

@@ -15,7 +15,7 @@ class SharedOutput {
   SharedOutput(const SharedOutput&) = delete;
   SharedOutput& operator=(const SharedOutput&) = delete;
 
-  /// It need not be simulated.
+  /// Whether the run need not be simulated.
   bool is_whole() const;
 
  private:

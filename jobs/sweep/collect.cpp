@@ -204,7 +204,7 @@ class Collection {
     }
   }
 
-  /// What is not set is NaN; nothing: some are no numbers.
+  /// Returns the values as numbers, NaN where none is set; nothing if some are no numbers.
   static std::optional<std::vector<double>> numbers_of(const std::vector<std::string>& texts) {
     std::vector<double> numbers;
     for (const std::string& text : texts) {

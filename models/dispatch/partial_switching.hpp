@@ -40,7 +40,7 @@ class PartialSwitching {
 
   /// SMs make room for grids that have come.
   void make_room(std::span<const GridView> views, Time now, Outbox& outbox);
-  /// What an SM may get: any block, or one that has been saved.
+  /// Blocks that an SM may get: any, or only saved ones.
   enum class Offer : std::uint8_t { all, returns };
   /// Whose block the SM gets next.
   std::optional<std::size_t> choose(const Sharing& sharing, std::span<const GridView> views,

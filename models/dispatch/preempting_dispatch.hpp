@@ -63,7 +63,7 @@ class PreemptingDispatch {
   bool bring_back(DispatchedGrid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   /// The SM has saved one.
   void saved(DispatchedGrid& grid, const BlockSaved& saved, Time now);
-  /// One takes a place again; a slice of its tenant begins when all of them have got on.
+  /// A block takes a place again; a slice of its tenant begins when all of them have got on.
   void returned(DispatchedGrid& grid, std::uint64_t block) const {
     if (slices_.any() && takeovers_.needs().saves) grid.settling.push_back(block);
   }
@@ -127,19 +127,20 @@ class PreemptingDispatch {
                                               const DispatchedGrid& urgent) const;
   /// What the grid lacks for its waiting blocks: SMs, or places if it is to share them.
   std::uint64_t lacking(const DispatchedGrid& grid) const;
-  /// What the grid has of an SM for blocks that wait: it is free, or about to be.
+  /// Returns how many places of an SM the grid has for waiting blocks, free or about to be.
   std::uint64_t places_at(std::uint32_t sm, const DispatchedGrid& grid) const;
   /// The grid whose blocks the SM would have to give up for a more urgent one; nullptr: none.
   DispatchedGrid* victim_at(std::uint32_t sm, const Urgency& urgency) const;
   /// Places that are free for the grid, or that it has taken or may take.
   std::uint64_t obtainable(const DispatchedGrid& grid) const;
-  /// It is worth while to take SMs for the gang, and to keep them until it has all its places.
+  /// Whether it is worth while to take SMs for the gang, and to keep them until all its places are
+  /// there.
   bool may_gather(const DispatchedGrid& gang) const;
   /// Places for the grid where blocks of others still stand: who waits for them is not staged
   /// behind its own grid's blocks, which may wait for it.
   std::uint64_t coming(const DispatchedGrid& grid) const;
   bool may_stage(const DispatchedGrid& grid) const;
-  /// What has been left on chip leaves room for it.
+  /// Whether state that was left on chip leaves room for the grid.
   bool fits_beside(std::uint32_t sm, const DispatchedGrid& grid) const;
   /// Asks for the state of blocks on all SMs that the grid may take.
   void ask_status(const DispatchedGrid& urgent, Time now, Outbox& outbox);

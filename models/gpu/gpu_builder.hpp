@@ -59,7 +59,7 @@ class GpuBuilder {
   const CorePlaces& core_places() const { return core_places_; }
   /// Pages that belong to nobody, before the run.
   const std::vector<Frame>& foreign_pages() const { return foreign_pages_; }
-  /// Of gpu.memory.capacity, for blocks that leave SMs.
+  /// Returns the part of gpu.memory.capacity that is set aside for blocks that leave SMs.
   std::uint64_t context_bytes() const { return context_memory_.bytes(); }
   bool has_coordinator() const { return coordination_.component().has_value(); }
 

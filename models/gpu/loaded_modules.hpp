@@ -27,7 +27,7 @@ class LoadedModules {
     return *modules_[module_of_tenant_[tenant]];
   }
   std::vector<const isa::Module*> pointers() const;
-  /// By tenant, an index into pointers().
+  /// Returns, by tenant, an index into pointers().
   const std::vector<std::uint16_t>& module_of_tenant() const { return module_of_tenant_; }
   std::size_t longest_kernel_name() const;
   /// Lines that tell a user how kernels were made, where that may surprise.

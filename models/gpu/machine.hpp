@@ -52,7 +52,7 @@ class Machine {
   const isa::Module& module_of_tenant(std::size_t tenant) const {
     return modules_.of_tenant(tenant);
   }
-  /// What a user may want to know of how kernels were made: a line each.
+  /// Returns lines that tell a user how kernels were made, where that may surprise.
   const std::vector<std::string>& notes() const { return modules_.notes(); }
   /// Of gpu.memory.capacity, for blocks that leave SMs.
   std::uint64_t context_bytes() const { return gpu().context_bytes(); }

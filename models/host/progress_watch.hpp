@@ -39,7 +39,7 @@ class ProgressWatch {
   }
 
  private:
-  /// One look sees too little of what warps do.
+  /// A single look sees too little of what warps do.
   static constexpr std::uint32_t least_looks = 8;
   static constexpr std::int64_t factor = 10;
 

@@ -51,7 +51,7 @@ class TenantBuffers {
   /// By name.
   std::vector<std::uint64_t> addresses() const;
 
-  /// Of all that are there, sorted by address.
+  /// Returns the bounds of all buffers that are there, sorted by address.
   std::vector<BufferBound> bounds() const;
 
   /// False while there is no room for what cannot be paged; throws if there never will be.
@@ -130,7 +130,7 @@ class TenantBuffers {
   /// what is done to those frames afterwards reaches the partitions later.
   void capture(BufferId buffer, const HostCycle& cycle);
   bool is_capturing(BufferId buffer) const;
-  /// What the GPU has of it is to be compared.
+  /// Whether the GPU's copy is to be compared.
   bool has_gpu_copy(BufferId buffer) const;
   /// What is left of device memory of the buffer, and is not captured yet, within [begin, end).
   void capture_device(BufferId buffer, std::uint64_t begin, std::uint64_t end,

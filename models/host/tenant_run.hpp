@@ -88,9 +88,10 @@ class TenantRun {
   /// When it was measured, or had failed before.
   Time end() const { return end_; }
   std::string waiting_for() const;
-  /// What has been seen of its program since the last call; `transfers`: its bytes cross the link.
+  /// Returns the progress of the program since the last call; `transfers`: its bytes cross the
+  /// link.
   std::uint8_t take_progress(bool transfers);
-  /// It got on at the GPU.
+  /// The tenant got on at the GPU.
   void got_on() { program_.got_on(); }
 
   TenantBuffers& buffers() { return buffers_; }

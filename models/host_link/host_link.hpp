@@ -157,7 +157,7 @@ class HostLink {
   std::uint64_t send_line(std::uint32_t transfer, Time now, Outbox& outbox);
   std::size_t lines_in_flight() const { return lines_.size() - free_lines_.size(); }
   void inspect(std::uint32_t transfer, Time now, Outbox& outbox);
-  /// Those that hold some of a range.
+  /// Returns the partitions that hold some of a range.
   std::vector<std::uint32_t> partitions_of(const InspectedRange& range) const;
 
   const HostParameters parameters_;

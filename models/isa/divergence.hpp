@@ -60,7 +60,7 @@ class WarpPaths {
     std::uint32_t lanes = 0;
   };
 
-  /// What is wrong with the member mask of a `.sync` instruction.
+  /// A fault of the member mask of a `.sync` instruction.
   struct Absent {
     std::uint32_t pc = 0;
     std::uint32_t members = 0;

@@ -42,7 +42,8 @@ struct Program {
   std::vector<ConstantRow> constants;
   std::uint32_t constant_rows = 0;
   std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of brx.idx
-  /// Of a program with indirect calls: pc by module function index.  Else those of its functions.
+  /// Entry pcs by module function index, of a program with indirect calls.  Else those of its
+  /// functions.
   std::vector<std::uint32_t> function_entries;
   std::vector<KernelParameter> parameters;
   std::uint32_t parameter_bytes = 0;

@@ -20,7 +20,8 @@ class RaceReport {
 
   /// Where a launch of the kernel leaves what it finds.
   isa::RaceList& of_kernel(const std::string& name) { return kernels_[name].races; }
-  /// What is new since the last launch of the kernel, one line each.  `file`: of the recording.
+  /// Returns a line for each race that the last launch of the kernel added.  `file`: of the
+  /// recording.
   std::string news(const std::string& kernel, const std::string& file, const isa::Launch& launch);
   std::string summary() const;
 

@@ -38,7 +38,7 @@ struct GlobalUse {
   PointerOrigins read = 0;
   PointerOrigins stored = 0;  ///< by stores and atomics
   std::vector<Write> writes;  ///< by pc
-  /// Of the address of each load, store and atomic of global memory, by pc; 0: of others.
+  /// Origins of the address of each load, store and atomic of global memory, by pc; 0 elsewhere.
   std::vector<PointerOrigins> addresses;
 
   PointerOrigins written() const;

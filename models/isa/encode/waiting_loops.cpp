@@ -231,7 +231,7 @@ class LoopValues {
     for (const std::uint8_t to : i.predicate_destination)
       if (to != no_predicate) write(values.predicates[to]);
   }
-  /// What stands between the branch and where its lanes meet is executed as the guard sends them.
+  /// Instructions between the branch and the place where its lanes meet depend on the guard.
   void send(std::uint32_t branch, std::uint32_t meet, Reads guard) {
     const std::uint32_t end = meet > branch ? std::min(meet, end_ + 1) : end_ + 1;
     for (std::uint32_t pc = branch + 1; pc < end; ++pc) raise(sent_[pc - begin_], guard);

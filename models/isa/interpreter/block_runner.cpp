@@ -382,7 +382,8 @@ void BlockRunner::report_spin(std::uint64_t instructions) const {
     fail(warp, static_cast<unsigned>(std::countr_zero(warp.paths.alive())),
          "does not get on: for " + std::to_string(instructions / 1'000'000) +
              " million warp instructions no word of memory and no thread of the grid has changed",
-         "it waits for what no other thread does, or never ends");
+         warp.paths.takes_turns() ? "it waits for what no other thread does, or never ends"
+                                  : no_turns_advice);
   }
   LOCKSTEP_CHECK(false, "a block has ended and spins");
 }

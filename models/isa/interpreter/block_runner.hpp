@@ -49,7 +49,7 @@ class BlockRunner {
   bool run(std::uint64_t instructions);
   /// Warps have registers that they did not have lately.
   bool gets_on();
-  /// Of a launch that does not get on: says where this block stands.
+  /// Throws UserError that says where this block of a launch that does not get on stands.
   [[noreturn]] void report_spin(std::uint64_t instructions) const;
 
  private:

@@ -53,7 +53,7 @@ class FlatMemory {
   /// Whether the allocation that find() found last is still fresh, and that it is no longer.
   bool is_fresh() const { return *last_is_fresh_; }
   void end_freshness() { *last_is_fresh_ = false; }
-  /// Of the allocation that begins there.
+  /// Ends freshness of the allocation that begins there.
   void end_freshness_at(std::uint64_t address) { allocations_.at(address).is_fresh = false; }
 
   /// Copies; throws InternalError outside of allocations.

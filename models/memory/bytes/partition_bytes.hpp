@@ -34,7 +34,7 @@ class PartitionBytes {
   void accept(std::uint32_t transaction, const std::byte* payload);
   /// Zeroes what this partition holds of a range; its size.
   std::uint64_t zero(const ZeroRange& range);
-  /// What this partition holds of a range, but for lines of zeros.
+  /// Returns the lines of a range that this partition holds, but for lines of zeros.
   std::vector<InspectedLine> inspect(const InspectedRange& range) const;
   /// A page moves to another frame of this partition.
   void copy_page(PhysicalAddress from, PhysicalAddress to);

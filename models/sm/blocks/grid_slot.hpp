@@ -63,7 +63,7 @@ struct GridSlot {
     context.predicates = registers + std::size_t{issue->rows} * isa::warp_size;
     return context;
   }
-  /// One buffer of the tenant has all of these bytes, which the instruction at `pc` accesses.
+  /// Whether a single buffer of the tenant has all bytes that the instruction at `pc` accesses.
   bool holds(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes) {
     return bounds.holds(pc, address, bytes) ||
            bounds.recall(pc, address, bytes, issue->global_use.addresses[pc], parameters);

@@ -56,7 +56,7 @@ class Mistakes {
 
  private:
   void warn(const Warp& warp, const isa::WarpPaths::Absent& absent, SmCycle now);
-  /// Of a buffer of the warp's tenant.
+  /// Returns the name of a buffer of the warp's tenant.
   std::string name_of(const Warp& warp, const BufferBound& buffer) const;
 
   const SmConstants& constants_;

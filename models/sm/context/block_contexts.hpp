@@ -78,8 +78,8 @@ class BlockContexts {
 
   /// Each warp stands at a point, or cannot go on by itself.
   void freeze_at_points(const BlockSlot& block);
-  /// It needs entries of the operand log, which are those of squashed accesses of its block: these
-  /// are issued again only when the block has been away.
+  /// Whether the warp needs entries of the operand log, which are those of squashed accesses of its
+  /// block: these are issued again only when the block has been away.
   bool waits_for_squashed(WarpSlot slot, const BlockSlot& block) const;
   void freeze(WarpSlot slot) {
     front_end_.held().freeze(slot);

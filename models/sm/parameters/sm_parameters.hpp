@@ -285,7 +285,7 @@ struct SmParameters {
   SmConstantCacheParameters constant_cache;
   SmPortParameters port;
 
-  /// Of paths that wait for each other, see isa::WarpPaths.
+  /// Turn of paths that wait for each other, see isa::WarpPaths.
   std::uint32_t turn_of_paths() const {
     return thread_scheduling == ThreadScheduling::independent ? turn : 0;
   }

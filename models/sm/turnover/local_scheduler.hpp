@@ -156,7 +156,7 @@ class LocalScheduler {
   /// The one that returns next.
   std::vector<BlockInMemory>::const_iterator first_ready() const;
   void set_wake(SmCycle now);
-  /// Of blocks that have returned: all is through that they were squashed for before.
+  /// Ends the stay of returned blocks whose squashed accesses are all through.
   void end_stays(SmCycle now);
 
   const SmConstants& constants_;

@@ -47,13 +47,13 @@ class FloatTrace {
   /// An atomic: `sum` is what stands there then.
   void add(std::uint64_t address, Type type, double added, double sum);
   /// The kernel uses a sum other than by loading it: of shared memory, or what an atomic returned.
-  /// It is taken for one of 1,024 addends.
+  /// Takes a sum whose result is used for one of 1,024 addends.
   void use_sum(Type type);
   /// Whether the kernel has a use for what the atomic at `pc` returns.
   bool uses_result(const Program& program, std::uint32_t pc);
 
   const WordMap<Word>& words() const { return words_; }
-  /// What the kernel has read, at worst.
+  /// Returns the worst of the floats that the kernel has read.
   const Inexactness& read() const { return read_; }
 
  private:

@@ -95,7 +95,7 @@ class InexactMemory {
 
   bool empty() const { return words_.empty(); }
   const WordMap<Word>& words() const { return words_; }
-  /// What a launch did.
+  /// Takes over the effects of a launch.
   void apply(const FloatTrace& trace);
   /// Exact values were put there.
   void clear(std::uint64_t address, std::uint64_t bytes);

@@ -58,7 +58,7 @@ class RaceList {
 
 class SharedRaces {
  public:
-  /// What some lanes of a warp do at once.
+  /// Accesses that some lanes of a warp make at once.
   struct Access {
     std::uint32_t warp = 0, pc = 0;
     AccessKind kind = AccessKind::load;
@@ -90,12 +90,12 @@ class SharedRaces {
   }
   void clear(unsigned barrier) { barriers_[barrier].clear(); }
 
-  /// Of shared memory in places; those of global memory are its addresses.
+  /// Keys of shared memory are places; those of global memory are its addresses.
   static constexpr std::uint64_t shared_place = std::uint64_t{1} << 63;
 
  private:
   static constexpr unsigned page_bytes = 256;
-  /// Of strong accesses; all others are taken for one.
+  /// Clocks of strong accesses; all others are taken for one.
   static constexpr std::size_t most_places = std::size_t{1} << 16;
   static constexpr std::uint64_t other_places = ~std::uint64_t{0};
   struct Write {

@@ -22,7 +22,7 @@ namespace lockstep::isa {
 class WarpClocks {
  public:
   using Time = std::uint32_t;
-  /// By warp.
+  /// Clocks by warp.
   using Knowledge = std::vector<Time>;
 
   explicit WarpClocks(std::uint32_t warps);

@@ -152,7 +152,7 @@ class LoopFinder {
     return loops;
   }
 
-  /// By header: blocks of its loop.  Those around a block stand before it in the order.
+  /// Blocks of each loop, by header.  Those around a block stand before it in the order.
   std::vector<std::uint32_t> sizes() const {
     std::vector<std::uint32_t> size(around_.size(), 1);
     for (auto k = flow_.order.size(); k-- > 0;)

@@ -141,7 +141,7 @@ class Solver {
     reads_.sort();
   }
 
-  /// Of those registers: who writes them, and where that ends the value from before.
+  /// Writers of those registers, and the places where a write ends the value from before.
   void find_writes() {
     LiveWalker walker(function_);
     RegisterSet written(function_.registers.size());

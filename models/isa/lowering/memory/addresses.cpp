@@ -46,7 +46,7 @@ class Sums {
         ends_.emplace(chain.back(), end_behind(chain.back()));
     }
   }
-  /// What the register is in the end, if find_ends() was called.
+  /// Value of the register in the end, if find_ends() was called.
   struct End {
     ir::Operand base;
     std::int64_t constant, lowest, highest;  ///< the whole sum, and the extremes on the way

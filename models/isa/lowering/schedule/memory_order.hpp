@@ -20,7 +20,7 @@ namespace lockstep::isa::lowering {
 
 class MemoryOrder {
  public:
-  /// What an operation accesses.
+  /// Memory that an operation accesses.
   struct Access {
     using Base = std::tuple<int, bool, std::uint32_t, std::int64_t, std::uint32_t>;
     std::uint32_t operation = 0;

@@ -18,7 +18,7 @@ class StretchRegisters {
     std::uint32_t readers = 0;                     ///< operations that read it
     std::uint32_t readers_parity = 0;              ///< the exclusive or of their numbers
   };
-  /// Of one operation.
+  /// Pressure of a single operation.
   struct Mentions {
     std::vector<std::uint32_t> reads;  ///< each register once
     std::vector<std::uint32_t> writes;

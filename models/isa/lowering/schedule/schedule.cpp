@@ -114,7 +114,7 @@ class Stretch {
     return rows + rows / 8;
   }
 
-  /// By the length of the path that hangs on an operation, then by the original order.
+  /// Orders by the length of the path that hangs on an operation, then by the original order.
   void rank() {
     std::vector<unsigned> height(count_);
     for (std::uint32_t n = count_; n-- > 0;) {

@@ -71,7 +71,7 @@ class Computed {
   }
 
  private:
-  /// By the block's place in the dominator tree: block and register.
+  /// Block and register, by the block's place in the dominator tree.
   std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> results_;
 };
 

@@ -40,9 +40,7 @@ TEST_P(ForwardProgress, WithoutTurnsTheReportSaysWhy) {
   IsaBench bench(kernel.ptx, GetParam());
   bench.machine.turn = 0;
   const auto a = bench.buffer(std::vector<std::uint32_t>(256));
-  EXPECT_THAT(message_of(bench, 2, a),
-              testing::AllOf(testing::HasSubstr("ten million backward branches"),
-                             testing::HasSubstr("no independent thread scheduling")));
+  EXPECT_THAT(message_of(bench, 2, a), testing::HasSubstr("no independent thread scheduling"));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ WarpPaths with_lane_0_out(const Code& code, std::uint32_t of_turn = turn) {
   return paths;
 }
 
-TEST(Turns, LanesThatWaitToMeetGoOnWhenTheTurnIsUsedUp) {
+TEST(PathTurns, LanesThatWaitToMeetGoOnWhenTheTurnIsUsedUp) {
   const Code code;
   WarpPaths paths = with_lane_0_out(code);
   go_round(paths, code, turn - 1);
@@ -62,7 +62,7 @@ TEST(Turns, LanesThatWaitToMeetGoOnWhenTheTurnIsUsedUp) {
   EXPECT_EQ(paths.pc(), 3u);
 }
 
-TEST(Turns, TheyMeetTheOthersAtTheNextBranch) {
+TEST(PathTurns, TheyMeetTheOthersAtTheNextBranch) {
   const Code code;
   WarpPaths paths = with_lane_0_out(code);
   go_round(paths, code, turn);
@@ -75,7 +75,7 @@ TEST(Turns, TheyMeetTheOthersAtTheNextBranch) {
   EXPECT_EQ(paths.mask(), 0xfu);
 }
 
-TEST(Turns, APathThatHasUsedUpATurnHasShortOnes) {
+TEST(PathTurns, APathThatHasUsedUpATurnHasShortOnes) {
   const Code code;
   WarpPaths paths = with_lane_0_out(code);
   go_round(paths, code, turn);
@@ -85,7 +85,7 @@ TEST(Turns, APathThatHasUsedUpATurnHasShortOnes) {
   EXPECT_EQ(paths.pc(), 6u);
 }
 
-TEST(Turns, ALaneThatLeavesBeginsTheTurnAnew) {
+TEST(PathTurns, ALaneThatLeavesBeginsTheTurnAnew) {
   const Code code;
   WarpPaths paths = with_lane_0_out(code);
   go_round(paths, code, turn - 1);
@@ -95,7 +95,7 @@ TEST(Turns, ALaneThatLeavesBeginsTheTurnAnew) {
   EXPECT_EQ(paths.mask(), 0xcu);
 }
 
-TEST(Turns, AWeakLoopHasManyTurns) {
+TEST(PathTurns, AWeakLoopHasManyTurns) {
   const Code code(false);
   WarpPaths paths = with_lane_0_out(code);
   go_round(paths, code, turn * turns_of_weak_loops - 1);
@@ -104,14 +104,14 @@ TEST(Turns, AWeakLoopHasManyTurns) {
   EXPECT_EQ(paths.mask(), 0x1u);
 }
 
-TEST(Turns, WithoutTurnsAPathStays) {
+TEST(PathTurns, WithoutTurnsAPathStays) {
   const Code code;
   WarpPaths paths = with_lane_0_out(code, 0);
   go_round(paths, code, 1000);
   EXPECT_EQ(paths.mask(), 0xeu);
 }
 
-TEST(Turns, AWarpWhoseLanesAreTogetherIsLeftAlone) {
+TEST(PathTurns, AWarpWhoseLanesAreTogetherIsLeftAlone) {
   const Code code;
   WarpPaths paths;
   paths.start(0xf, 1, turn);
@@ -120,7 +120,7 @@ TEST(Turns, AWarpWhoseLanesAreTogetherIsLeftAlone) {
   EXPECT_FALSE(paths.has_given_up());
 }
 
-TEST(Turns, PathsApartBecomeOneWhenABarrierLetsThemGo) {
+TEST(PathTurns, PathsApartBecomeOneWhenABarrierLetsThemGo) {
   Code code;
   code.instructions[6] = {};  // straight on to the barrier and the end: nowhere to meet
   WarpPaths paths = with_lane_0_out(code);
@@ -137,7 +137,7 @@ TEST(Turns, PathsApartBecomeOneWhenABarrierLetsThemGo) {
   EXPECT_EQ(paths.mask(), 0xfu);
 }
 
-TEST(Turns, WhatIsSavedInATurnGoesOnTheSame) {
+TEST(PathTurns, WhatIsSavedInATurnGoesOnTheSame) {
   const Code code;
   WarpPaths paths = with_lane_0_out(code);
   go_round(paths, code, turn - 2);
@@ -155,7 +155,7 @@ TEST(Turns, WhatIsSavedInATurnGoesOnTheSame) {
   EXPECT_EQ(restored.mask(), 0x1u);
 }
 
-TEST(Turns, AFullMaskGoesOnWithoutLanesThatCannotCome) {
+TEST(PathTurns, AFullMaskGoesOnWithoutLanesThatCannotCome) {
   Code code;
   code.instructions[4].category = Category::shuffle_vote;
   WarpPaths paths;
@@ -175,7 +175,7 @@ TEST(Turns, AFullMaskGoesOnWithoutLanesThatCannotCome) {
   EXPECT_EQ(paths.pc(), 5u);
 }
 
-TEST(Turns, LanesThatABarrierOfTheWarpNamesAreLetGoToIt) {
+TEST(PathTurns, LanesThatABarrierOfTheWarpNamesAreLetGoToIt) {
   Code code;
   code.instructions[4].category = code.instructions[8].category = Category::warp_barrier;
   WarpPaths paths;
