@@ -52,6 +52,6 @@ int main() {
     right = right && got[3 + lane] == (lane % 4 == 0 ? lane ^ 4 : 0);
     right = right && got[35 + lane] == (0x49249249u & ((1u << lane) - 1));
   }
-  std::puts(right ? "right" : "wrong");
+  std::puts(right ? "scheduling right" : "scheduling wrong");
   return right ? 0 : 1;
 }
