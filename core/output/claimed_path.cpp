@@ -101,7 +101,8 @@ void ClaimedPath::admit_readers() const {
 void ClaimedPath::rename(const std::string& place, const std::string& path) {
   if (!take_name(path_, place)) {
     throw UserError(path, std::string("cannot write: ") + std::strerror(errno),
-                    "free space on that file system, or choose another with --output");
+                    file_advice(std::strerror(errno),
+                                "free space on that file system, or choose another with --output"));
   }
   path_ = path;
   is_new_ = false;

@@ -40,7 +40,7 @@ class Results(OneKernel):
         said = self.simulate(scenario=ROOT / "configs/scenarios/managed_add.yaml").stdout
         shares = la.metrics.stall_shares(la.load(self.folder / "r.h5")).loc["add"]
         self.assertGreater(shares["fault"], 0.5)
-        self.assertIn(f"{shares['fault']:.0%} page faults", said)
+        self.assertIn(f"{shares['fault']:.0%} fault", said)
 
     def test_the_table_says_what_the_package_says(self):
         said = self.simulate().stdout
