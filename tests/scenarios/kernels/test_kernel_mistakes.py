@@ -156,7 +156,8 @@ class KernelMistakes(BesideOthers):
                     self.beside_others(WORKLOAD.replace("KIND", kind))
                     self.assert_ended(
                         ["k.ptx:", "kernel slip", "block (1, 0, 0)", "thread (6, 0, 0)", what],
-                        f"tenants.0.parameters.mistake={mistake}")
+                        f"tenants.0.parameters.mistake={mistake}",
+                        "simulation.progress_limit=0s")  # which would find the loop before, and end the run
 
     def test_an_index_without_a_label(self):
         self.beside_others(WORKLOAD.replace("KIND", "managed"))

@@ -125,7 +125,7 @@ class ThreadScheduling(ScenarioTest):
 
     def test_a_machine_before_volta_says_that_it_cannot(self):
         self.kernel(POLL, "k20")
-        run = self.lockstep("run", "s.yaml", "--quiet")
+        run = self.lockstep("run", "s.yaml", "--quiet", "--set", "simulation.progress_limit=0s")
         self.assertEqual(run.returncode, 1, run.stderr)
         self.assertIn("ten million backward branches", run.stderr)
         self.assertIn("sm.thread_scheduling: warp", run.stderr)

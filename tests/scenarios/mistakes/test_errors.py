@@ -254,7 +254,7 @@ class Errors(OneKernel):
 
     def test_out_of_bounds_by_a_byte_in_the_interpreter(self):
         self.workload("count: 1000", "count: 63")
-        run = self.lockstep("run", "s.yaml", "--quiet", "--check")
+        run = self.lockstep("run", "s.yaml", "--quiet", "--check", "--no-bounds")
         self.assertEqual(run.returncode, 3, run.stderr)
         self.assertRegex(run.stderr, r"^check failed: tenant one: k.ptx:14: kernel k, "
                                      r"block \(0, 0, 0\), thread \(63, 0, 0\): .* at 0x.*\n$")
@@ -292,7 +292,7 @@ class Errors(OneKernel):
                             "--set", "tenants.0.parameters.count=1000000")
 
     def test_memory_that_partitions_cannot_share(self):
-        self.assert_refused(["tiny.yaml:", "gpu.memory: capacity", "multiple",
+        self.assert_refused(["--set gpu.memory.capacity=64KiB:", "gpu.memory.capacity: capacity", "multiple",
                              " - make it one of 12 KiB"],
                             "--set", "gpu.memory.partitions=3",
                             "--set", "gpu.memory.capacity=64KiB")
