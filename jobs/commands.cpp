@@ -120,7 +120,9 @@ static std::string configuration_text(const std::string& a, const std::string& b
   for (const std::string& name : {a, b}) {
     const h5::File file = h5::File::open_to_read(name);
     if (!file.has("/config")) return "";
-    configurations.push_back(parse_document(file.texts("/config").front(), name + ":/config"));
+    const std::vector<std::string> texts = file.texts("/config");
+    if (texts.empty()) return "";
+    configurations.push_back(parse_document(texts.front(), name + ":/config"));
   }
   const std::vector<DifferingValue> all = differing_values(configurations[0], configurations[1]);
   std::string text = all.empty() ? "" : "configuration:\n";
