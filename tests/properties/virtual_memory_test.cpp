@@ -64,6 +64,7 @@ TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
       preempt_at_random(settings, tenants, seed);
     }
     place_blocks(settings, seed);
+    let_large_pages_meet(settings);
     const Layout layout = Layout::random(seed);
     const std::string what = describe(seed, layout, settings);
     const HangGuard guard(what);

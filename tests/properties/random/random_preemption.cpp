@@ -152,4 +152,13 @@ std::string cooperative_workload(unsigned blocks, std::uint64_t seed) {
   return text + "  - synchronize\n  - read: out\n";
 }
 
+void let_large_pages_meet(std::vector<std::string>& settings) {
+  if (has(settings, "gpu.vm.far_fault_mshrs=1") &&
+      has(settings, "policies.page_manager=large-pages") &&
+      !switches_for_preemption_alone(settings)) {
+    settings.push_back("gpu.vm.far_fault_mshrs=2");
+    settings.push_back("gpu.memory.capacity=24MiB");
+  }
+}
+
 }  // namespace lockstep::testing

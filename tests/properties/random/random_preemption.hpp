@@ -25,4 +25,8 @@ void place_blocks(std::vector<std::string>& settings, std::uint64_t seed);
 std::string cooperative_kernel();
 std::string cooperative_workload(unsigned blocks, std::uint64_t seed);
 
+/// Where few pages of 2 MiB come at a time, and blocks leave meanwhile, tenants take pages from
+/// each other before they are used (docs/exceptions.md): with room for some more they get on.
+void let_large_pages_meet(std::vector<std::string>& settings);
+
 }  // namespace lockstep::testing
