@@ -61,6 +61,7 @@ bool runs_to_its_end(std::uint64_t seed) {
                       "arrival: " + std::to_string(random() % 60) + "us";
   hurry(settings, random);
   place_blocks(settings, seed);
+  let_large_pages_meet(settings);
   const std::string what = describe(seed, Layout{}, settings);
   const HangGuard guard(what);
   try {
