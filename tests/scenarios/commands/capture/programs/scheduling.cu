@@ -29,6 +29,7 @@ __global__ void hand_over(volatile int* words) {
 __global__ void partly(int* words) {
   const int lane = threadIdx.x;
   if (lane % 4 == 0) words[3 + lane] = __shfl_xor_sync(0xffffffff, lane, 4);
+  words[67 + lane] = lane;  // the others have not ended meanwhile
 }
 
 __global__ void below(unsigned* words) {
@@ -37,7 +38,7 @@ __global__ void below(unsigned* words) {
 }
 
 int main() {
-  constexpr int size = 67;
+  constexpr int size = 99;
   int* words;
   unsigned got[size];
   cudaMalloc(&words, sizeof got);
