@@ -112,7 +112,7 @@ class SettingsReachFiles(ScenarioTest):
         "gpu.sm.count": 2,
         "host.launch_overhead": "2us",
         "tenants.0.parameters.n": 2048,
-        "tenants.one.workload.buffers.a.init": 2,
+        "tenants.one.workload.buffers.a.init": "{value: 2}",
         "policies.sharing": "exclusive",
         "simulation.seed": 7,
     }
@@ -171,7 +171,7 @@ class SettingsReachFiles(ScenarioTest):
         shutil.copy(self.folder / "gpus/tiny.yaml", self.folder / "gpus/other.yaml")
         for settings in (["gpu=other"], ["gpu=other", "gpu.sm.count=2"], ["gpu=gpus/other.yaml", "gpu.sm.count=2"],
                          ["host=nvlink"], ["tenants.0.workload=vector_add"],
-                         ["tenants.0.workload=vector_add.yaml", "tenants.0.workload.buffers.a.init=3"]):
+                         ["tenants.0.workload=vector_add.yaml", "tenants.0.workload.buffers.a.init={value: 3}"]):
             for ranks in (0, 2):
                 with self.subTest(settings=settings, ranks=ranks):
                     words = [word for setting in settings for word in ("--set", setting)]
