@@ -93,7 +93,7 @@ void StatisticsSchema::serialize(Archive& archive, void* values) const {
     if (name != field.name) {
       throw UserError(
           "",
-          "the checkpoint counts \"" + name + "\" where this program counts \"" + field.name + "\"",
+          "the checkpoint counts something else where this program counts \"" + field.name + "\"",
           "resume with the program that wrote it");
     }
     void* member = static_cast<char*>(values) + field.offset;

@@ -35,18 +35,18 @@ class CheckCutShort(SegmentsTest):
 
     def cut_short(self, **layout):
         """SIGTERM when the check has begun, some time after the last epoch."""
-        for seconds in (0.4, 0.8, 1.2, 1.8, 2.6):
+        for seconds in (0.4, 0.6, 0.5, 0.8, 0.7, 1.0, 0.9, 1.2, 1.1, 1.4, 1.6, 1.8, 2.2, 2.6):
             process = self.start("--check", resume=self.resumable(), **layout)
             time.sleep(seconds)
             for child in self.children(process):
                 subprocess.run(["kill", "-TERM", str(child)], check=False)
             ended = self.end(process)
-            if ended[0] != 75 or self.has_all_epochs():
+            if ended[0] == 75 and self.has_all_epochs():
                 break
         return ended
 
     def has_all_epochs(self):
-        """False: the signal came before the check, on a busy machine."""
+        """False: the signal came before the check; on a busy machine no time is right for sure."""
         with h5py.File(self.folder / "o.h5") as file, h5py.File(self.folder / "whole.h5") as whole:
             return file["epochs/time"].shape == whole["epochs/time"].shape
 

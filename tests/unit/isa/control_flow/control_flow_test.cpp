@@ -198,7 +198,7 @@ TEST_P(ControlFlow, AnEndlessLoopIsReported) {
               32, GetParam());
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find("ten million backward branches"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("does not get on"), std::string::npos);
   }
 }
 
