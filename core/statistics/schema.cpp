@@ -91,10 +91,13 @@ void StatisticsSchema::serialize(Archive& archive, void* values) const {
     std::string name = field.name;
     archive(name);
     if (name != field.name) {
-      throw UserError(
-          "",
-          "the checkpoint counts something else where this program counts \"" + field.name + "\"",
-          "resume with the program that wrote it");
+      const bool is_readable = std::all_of(name.begin(), name.end(),
+                                           [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+      throw UserError("",
+                      "the checkpoint counts " +
+                          (is_readable ? '"' + name + '"' : "something else") +
+                          " where this program counts \"" + field.name + "\"",
+                      "resume with the program that wrote it");
     }
     void* member = static_cast<char*>(values) + field.offset;
     std::uint64_t tenants = field.tenants ? field.tenants(member) : 0;
