@@ -113,7 +113,7 @@ class SettingsReachFiles(ScenarioTest):
         "host.launch_overhead": "2us",
         "tenants.0.parameters.n": 2048,
         "tenants.one.workload.buffers.a.init": "{value: 2}",
-        "policies.sharing": "exclusive",
+        "policies.sharing": "spatial",
         "simulation.seed": 7,
     }
 
