@@ -96,7 +96,8 @@ std::string torn_kernel(const Access& access) {
   }
   std::string fill;
   for (std::size_t e = 0; e < elements; ++e)
-    fill += (is_wide ? "	cvt.u64.u32 %d1" : "	mov.u32 %r1") + std::to_string(e) + ", %r2;\n";
+    fill +=
+        (is_wide ? "	cvt.u64.u32 %d1" : "	mov.u32 %r1") + std::to_string(e) + ", %r2;\n";
   return std::string(header) + R"(.visible .entry torn(.param .u64 to, .param .u32 count)
 {
 	.reg .pred %p<4>;
