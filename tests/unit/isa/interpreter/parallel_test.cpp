@@ -95,9 +95,8 @@ std::string torn_kernel(const Access& access) {
                std::to_string(elements++) + ";\n	or.pred %p1, %p1, %p2;\n";
   }
   std::string fill;
-  for (std::size_t e = 0; e < elements; ++e)
-    fill +=
-        (is_wide ? "	cvt.u64.u32 %d1" : "	mov.u32 %r1") + std::to_string(e) + ", %r2;\n";
+  const std::string move = is_wide ? "cvt.u64.u32 %d1" : "mov.u32 %r1";
+  for (std::size_t e = 0; e < elements; ++e) fill += move + std::to_string(e) + ", %r2;\n";
   return std::string(header) + R"(.visible .entry torn(.param .u64 to, .param .u32 count)
 {
 	.reg .pred %p<4>;
