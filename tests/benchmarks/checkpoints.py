@@ -38,7 +38,7 @@ class Bench:
             f"  - {{name: one, workload: {CONFIGS}/workloads/{workload}.yaml, parameters: {parameters}}}\n")
 
     def start(self, ranks, *arguments):
-        command = [self.lockstep, "run", "s.yaml", "--quiet", "--output", "o.h5", *arguments]
+        command = [self.lockstep, "run", "s.yaml", "--quiet", "--overwrite", "--output", "o.h5", *arguments]
         if "--resume" not in arguments:
             (self.folder / "o.h5").unlink(missing_ok=True)
         if ranks > 1:

@@ -45,7 +45,8 @@ def measure(lockstep, kernel, gpu, policies):
         folder = pathlib.Path(name)
         counts, output = folder / "callgrind.out", folder / "out.h5"
         subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", "--quiet", lockstep, "run",
-                        scenario(folder, kernel, gpu, policies), "--quiet", "--threads", "1", "--output", output],
+                        scenario(folder, kernel, gpu, policies), "--quiet", "--threads", "1", "--overwrite",
+                        "--output", output],
                        check=True, env={"LOCKSTEP_CPU_LEVEL": "2", "PATH": "/usr/bin:/bin"}, capture_output=True)
         table = subprocess.run(["callgrind_annotate", "--threshold=100", counts], check=True, capture_output=True,
                                text=True).stdout

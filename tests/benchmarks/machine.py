@@ -73,7 +73,7 @@ class Bench:
         output = self.folder / "out.h5"
         output.unlink(missing_ok=True)
         command = [self.lockstep, "run", scenario, "--quiet", "--threads", str(threads)]
-        command += ["--output", output]
+        command += ["--overwrite", "--output", output]
         if ranks:
             command = ["mpirun", "-n", str(ranks), *command]
         environment = {

@@ -116,7 +116,7 @@ class Bench:
             f"policies: {policies}\noverride: {override}\ntenants:\n" + "".join(lines)
         )
         output.unlink(missing_ok=True)
-        command = [self.lockstep, "run", scenario, "--quiet", "--threads", 1, "--output", output]
+        command = [self.lockstep, "run", scenario, "--quiet", "--threads", 1, "--overwrite", "--output", output]
         subprocess.run(list(map(str, command)), check=True)
         return Result(output)
 

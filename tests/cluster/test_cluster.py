@@ -54,7 +54,7 @@ class Cluster(unittest.TestCase):
             encoding="utf-8")
 
     def assert_same(self):
-        self.call(LOCKSTEP, "run", "s.yaml", "--quiet", "--output", "alone.h5")
+        self.call(LOCKSTEP, "run", "s.yaml", "--quiet", "--overwrite", "--output", "alone.h5")
         self.call(LOCKSTEP, "diff", "alone.h5", "s.h5")
 
     def wait_for_file(self, name):

@@ -101,7 +101,7 @@ def run(lockstep, name, threads, folder):
         f"tenants:\n  - name: one\n    workload: {ROOT}/configs/workloads/{name}.yaml\n"
         f"    parameters: {SIZES[name]}\n"
     )
-    command = [lockstep, "run", scenario, "--check", "--quiet", "--output", output]
+    command = [lockstep, "run", scenario, "--check", "--quiet", "--overwrite", "--output", output]
     command += ["--threads", str(threads)]
     start = time.monotonic()
     try:

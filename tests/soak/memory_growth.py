@@ -68,7 +68,8 @@ def main():
     seconds = 60 * arguments.minutes
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        process = subprocess.Popen([arguments.program, "run", scenario(folder), "--quiet", "--output", "o.h5"],
+        process = subprocess.Popen([arguments.program, "run", scenario(folder), "--quiet", "--overwrite",
+                                    "--output", "o.h5"],
                                    cwd=folder)
         begin, samples = time.monotonic(), []
         while process.poll() is None and time.monotonic() - begin < seconds:
