@@ -100,10 +100,6 @@ void ClaimedPath::admit_readers() const {
 
 void ClaimedPath::rename(const std::string& place, const std::string& path) {
   if (!take_name(path_, place)) {
-    const int error = errno;
-    if (is_new_)
-      std::remove(place.c_str());  // it may have taken the name, and not reached the disk
-    errno = error;
     throw UserError(path, std::string("cannot write: ") + std::strerror(errno),
                     file_advice(std::strerror(errno),
                                 "free space on that file system, or choose another with --output"));
