@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/memory/enum_table.hpp"
 #include "core/parameters/limits.hpp"
 #include "core/parameters/policy.hpp"
 #include "core/parameters/schema.hpp"
@@ -114,6 +115,20 @@ class ParametersOf {
   ParametersOf& field(const char* key, M C::*member, std::type_identity_t<M> initial,
                       const Limits<L>& limits, const char* doc, const char* unit = "") {
     ParameterField field = describe_member(key, member, doc, unit);
+    field.initial = ParameterTraits<M>::scalars(initial);
+    set_limits<M>(field, limits);
+    schema_.add(field);
+    return *this;
+  }
+
+  /// A row of a table: the value of one enumerator.
+  template <class Enumeration, class M, class C, class L>
+  ParametersOf& row(const char* key, EnumTable<Enumeration, M> C::*table, Enumeration which,
+                    std::type_identity_t<M> initial, const Limits<L>& limits, const char* doc,
+                    const char* unit = "") {
+    const std::size_t offset = offset_of(table) + static_cast<std::size_t>(which) * sizeof(M);
+    ParameterField field(key, doc, unit, ParameterTraits<M>::type, offset);
+    field.size = sizeof(M);
     field.initial = ParameterTraits<M>::scalars(initial);
     set_limits<M>(field, limits);
     schema_.add(field);

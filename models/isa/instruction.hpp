@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "models/isa/opcode.hpp"
 #include "models/isa/types.hpp"
@@ -42,6 +43,11 @@ class Operand {
 
 inline constexpr std::uint8_t no_predicate = 0xff;
 
+/// Rows of an instruction that names more than its record holds, in PTX order, all of them valid.
+struct OperandList {
+  std::vector<Operand> destinations, sources;
+};
+
 /// How the SM handles it.
 enum class Category : std::uint8_t {
   arithmetic,  ///< `execute` does it all
@@ -71,8 +77,19 @@ constexpr bool is_memory(Category c) {
 }
 
 /// Execution unit class; latency and initiation interval of each come from the configuration.
-enum class Unit : std::uint8_t { integer, fp32, fp64, special, half, memory, control, count };
-/// Latency class within a unit (gpu-parameters.md, sections 4 and 5).
+enum class Unit : std::uint8_t {
+  integer,
+  fp32,
+  fp64,
+  special,
+  half,
+  memory,
+  control,
+  tensor,  ///< matrices
+  count,
+};
+/// Latency class within a unit (gpu-parameters.md, sections 4 and 5); of matrix products a class
+/// for each form (modern-isa.md, section 4.1).
 enum class LatencyClass : std::uint8_t {
   integer,
   integer_multiply,
@@ -85,6 +102,27 @@ enum class LatencyClass : std::uint8_t {
   move,
   predicate,
   control,
+  mma_f16_k8,
+  mma_f16_k16,
+  mma_f16_volta,
+  wmma_f16_volta,
+  mma_tf32_k4,
+  mma_tf32_k8,
+  mma_s8_m8,
+  mma_s8_k16,
+  mma_s8_k32,
+  mma_s4_m8,
+  mma_s4_k32,
+  mma_s4_k64,
+  mma_b1_m8,
+  mma_b1_k128,
+  mma_b1_k256,
+  mma_fp8_k16,
+  mma_fp8_k32,
+  mma_f64_m8,
+  mma_f64_k4,
+  mma_f64_k8,
+  mma_f64_k16,
   count,
 };
 
@@ -103,7 +141,8 @@ struct MemoryFields {
   std::uint8_t register_bytes = 4;
 };
 
-/// One decoded instruction: a cache line.
+/// One decoded instruction: a cache line.  Who asks for all rows that it reads or writes calls
+/// sources_of and destinations_of (operand_lists.hpp).
 struct alignas(64) Instruction {
   Execute execute = nullptr;
   std::array<Operand, 4> destination{};  ///< ld.v4: four; others usually one
@@ -122,7 +161,9 @@ struct alignas(64) Instruction {
   std::uint8_t issue_slots = 1;  ///< what ptxas would expand counts and occupies this many
   Opcode opcode = Opcode::nop;
   MemoryFields memory;
-  std::int32_t offset = 0;   ///< byte offset of a memory operand; immediate of opcode-specific use
+  /// Byte offset of a memory operand; number of the program's operand list (flag_listed); else an
+  /// immediate of opcode-specific use.
+  std::int32_t offset = 0;
   std::uint32_t target = 0;  ///< branch or call target pc; index of a branch table; expansion
   std::uint32_t reconvergence =
       0;                     ///< pc of the immediate post-dominator; `no_reconvergence` if none
@@ -146,6 +187,7 @@ enum InstructionFlag : std::uint16_t {
   flag_preemption_point = 256,  ///< barrier, nop: a warp that is to be saved stops in front of it
   flag_decides_wait = 512,      ///< branch: what it depends on others may write, see waiting_loops
   flag_strong_wait = 1024,      ///< likewise, by atomics or strong loads
+  flag_listed = 2048,  ///< arithmetic: its rows stand in an operand list, its own arrays are empty
 };
 
 /// Registers and predicates an instruction reads or writes, for the scoreboard: 256 rows, 32
@@ -169,7 +211,8 @@ struct WarpIdentity {
 /// What `execute` works on.
 struct WarpContext {
   std::array<std::uint32_t*, 4>
-      bases{};  ///< by Operand::Base; immediates and constants are only read
+      bases{};                         ///< by Operand::Base; immediates and constants are only read
+  const OperandList* lists = nullptr;  ///< of the program, see flag_listed
   std::uint32_t* predicates = nullptr;  ///< one 32-lane mask each
   std::uint32_t active = 0;             ///< lanes that execute (path mask, guard applied)
   std::uint32_t path = 0;               ///< lanes of the current path, before the guard

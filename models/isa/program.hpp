@@ -37,6 +37,7 @@ struct Program {
   std::string name;
   std::vector<Instruction> instructions;
   std::vector<ScoreboardNeed> needs;        ///< beside instructions
+  std::vector<OperandList> operand_lists;   ///< each named by one instruction, see flag_listed
   std::vector<std::uint32_t> source_lines;  ///< PTX line, beside instructions
   std::vector<std::uint32_t> immediates;    ///< rows of 32 broadcast lanes
   std::vector<ConstantRow> constants;

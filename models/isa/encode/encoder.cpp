@@ -113,8 +113,7 @@ void Encoder::operation(const ir::Operation& op, std::uint32_t meeting) {
   switch (instruction.category) {
     case Category::arithmetic:
     case Category::shuffle_vote:
-      operands_.sources(op, instruction);
-      operands_.destinations(op, instruction);
+      operands_.rows(op, instruction);
       program_.bind(op, instruction);
       program_.emit(instruction);
       break;

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "models/isa/encode/successors.hpp"
+#include "models/isa/operand_lists.hpp"
 
 namespace lockstep::isa {
 
@@ -100,9 +101,10 @@ class OriginAnalysis {
     if (is_memory(instruction.category)) {
       origins = from_anywhere;
     } else {
-      for (const Operand source : instruction.source) origins |= origins_of(source, guard, state);
+      for (const Operand source : sources_of(program_, instruction))
+        origins |= origins_of(source, guard, state);
     }
-    for (const Operand destination : instruction.destination)
+    for (const Operand destination : destinations_of(program_, instruction))
       if (destination.is_register() && destination.row() < program_.pair_rows)
         state[destination.row() / 2].write(origins, guard);
     for (const std::uint8_t predicate : instruction.predicate_destination)

@@ -1,6 +1,7 @@
 #include "core/error/error.hpp"
 #include "models/isa/encode/encode.hpp"
 #include "models/isa/encode/successors.hpp"
+#include "models/isa/operand_lists.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -15,16 +16,18 @@ void set(Mask& mask, Operand operand, std::uint32_t pair_rows) {
     mask[r / 64] |= std::uint64_t{1} << r % 64;
 }
 
-Mask read_rows(const Instruction& instruction, std::uint32_t pair_rows) {
+Mask mask_of(std::span<const Operand> operands, std::uint32_t pair_rows) {
   Mask mask{};
-  for (const Operand source : instruction.source) set(mask, source, pair_rows);
+  for (const Operand operand : operands) set(mask, operand, pair_rows);
   return mask;
 }
 
-Mask written_rows(const Instruction& instruction, std::uint32_t pair_rows) {
-  Mask mask{};
-  for (const Operand destination : instruction.destination) set(mask, destination, pair_rows);
-  return mask;
+Mask read_rows(const Program& program, const Instruction& instruction) {
+  return mask_of(sources_of(program, instruction), program.pair_rows);
+}
+
+Mask written_rows(const Program& program, const Instruction& instruction) {
+  return mask_of(destinations_of(program, instruction), program.pair_rows);
 }
 
 }  // namespace
@@ -34,7 +37,7 @@ void find_needs(Program& program) {
   if (program.rows > rows_in_mask || program.predicates > 64) return;
   for (const Instruction& i : program.instructions) {
     ScoreboardNeed need;
-    const Mask read = read_rows(i, program.pair_rows), written = written_rows(i, program.pair_rows);
+    const Mask read = read_rows(program, i), written = written_rows(program, i);
     for (std::size_t w = 0; w < need.rows.size(); ++w) need.rows[w] = read[w] | written[w];
     const auto predicate = [&](std::uint8_t p) {
       if (p != no_predicate) need.predicates |= std::uint64_t{1} << p;
@@ -60,10 +63,10 @@ void find_live_rows(Program& program) {
         for (std::size_t w = 0; w < live.size(); ++w) live[w] |= program.live_rows[n][w];
       // A guarded write keeps the other lanes' values.
       if (i.guard == no_predicate) {
-        const Mask written = written_rows(i, program.pair_rows);
+        const Mask written = written_rows(program, i);
         for (std::size_t w = 0; w < live.size(); ++w) live[w] &= ~written[w];
       }
-      const Mask read = read_rows(i, program.pair_rows);
+      const Mask read = read_rows(program, i);
       for (std::size_t w = 0; w < live.size(); ++w) live[w] |= read[w];
       if (live != program.live_rows[pc]) {
         program.live_rows[pc] = live;

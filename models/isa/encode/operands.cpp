@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/error/error.hpp"
 #include "models/isa/opcodes/operand_types.hpp"
 #include "models/isa/opcodes/table.hpp"
 
@@ -68,6 +69,40 @@ Operand OperandEncoder::local_address(const ir::Operand& operand, unsigned bytes
   return rows.spare_pair();
 }
 
+namespace {
+
+/// The operand has a row: it is no predicate, nor named by other fields of the instruction.
+bool has_row(const ir::Operand& operand) {
+  using Kind = ir::Operand::Kind;
+  return operand.kind != Kind::special && operand.kind != Kind::none &&
+         operand.kind != Kind::predicate && operand.type != Type::pred;
+}
+
+}  // namespace
+
+void OperandEncoder::rows(const ir::Operation& op, Instruction& instruction) {
+  const auto count = [](const auto& operands) {
+    return static_cast<std::size_t>(std::ranges::count_if(operands, has_row));
+  };
+  if (count(op.sources) > instruction.source.size() ||
+      op.destinations.size() > instruction.destination.size())
+    return list(op, instruction);
+  sources(op, instruction);
+  destinations(op, instruction);
+}
+
+/// Predicates have no place in a list, and none of these instructions names one.
+void OperandEncoder::list(const ir::Operation& op, Instruction& instruction) {
+  OperandList list;
+  for (std::size_t s = 0; s < op.sources.size(); ++s) list.sources.push_back(source(op, s));
+  for (const ir::Operand& operand : op.destinations)
+    list.destinations.push_back(destination_row(operand));
+  std::vector<OperandList>& lists = program_.program().operand_lists;
+  instruction.flags |= flag_listed;
+  instruction.offset = static_cast<std::int32_t>(lists.size());
+  lists.push_back(std::move(list));
+}
+
 void OperandEncoder::sources(const ir::Operation& op, Instruction& instruction) {
   std::size_t rows = 0, predicates = 0;
   for (std::size_t s = 0; s < op.sources.size(); ++s) {
@@ -75,15 +110,24 @@ void OperandEncoder::sources(const ir::Operation& op, Instruction& instruction) 
     if (operand.kind == Kind::special || operand.kind == Kind::none) continue;
     if (operand.kind == Kind::predicate || operand.type == Type::pred) {
       // A constant is an absent predicate, which reads as true, or its negation.
+      if (predicates == instruction.predicate_source.size())
+        program_.unsupported(op, "an instruction reads at most two predicates");
       const bool never = operand.kind == Kind::immediate && operand.value == 0;
       instruction.predicate_source[predicates] = program_.predicate_number(operand);
       if (operand.negated != never)
         instruction.flags |= predicates == 0 ? flag_source_negated_0 : flag_source_negated_1;
       ++predicates;
     } else {
+      if (rows == instruction.source.size())
+        program_.unsupported(op, "this instruction has too many sources");
       instruction.source[rows++] = source(op, s);
     }
   }
+}
+
+Operand OperandEncoder::destination_row(const ir::Operand& operand) const {
+  const Operand row = operand.kind == Kind::reg ? program_.register_row(operand.index) : Operand();
+  return row.valid() ? row : Operand(Operand::scratch, 0);
 }
 
 void OperandEncoder::destinations(const ir::Operation& op, Instruction& instruction) const {
@@ -92,9 +136,8 @@ void OperandEncoder::destinations(const ir::Operation& op, Instruction& instruct
     if (operand.kind == Kind::predicate || operand.type == Type::pred) {  // "_" keeps its place
       instruction.predicate_destination[predicates++] = program_.predicate_number(operand);
     } else {
-      const Operand row =
-          operand.kind == Kind::reg ? program_.register_row(operand.index) : Operand();
-      instruction.destination[rows++] = row.valid() ? row : Operand(Operand::scratch, 0);
+      LOCKSTEP_CHECK(rows < instruction.destination.size(), "more destinations than a record has");
+      instruction.destination[rows++] = destination_row(operand);
     }
   }
 }

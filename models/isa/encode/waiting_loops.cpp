@@ -4,6 +4,8 @@
 #include <map>
 #include <vector>
 
+#include "models/isa/operand_lists.hpp"
+
 namespace lockstep::isa {
 namespace {
 
@@ -98,7 +100,7 @@ class CalledFunctions {
     Called called;
     const auto add = [&](const Instruction& i) {
       called.reads = std::max(called.reads, read_by(i));
-      for (const Operand to : i.destination)
+      for (const Operand to : destinations_of(program_, i))
         if (to.is_register()) called.rows.push_back(to);
       for (const std::uint8_t to : i.predicate_destination)
         if (to != no_predicate) called.predicates.push_back(to);
@@ -219,12 +221,12 @@ class LoopValues {
   }
   void compute(const Instruction& i, Reads guard, bool guarded, Values& values) const {
     Reads value = std::max(guard, read_by(i));
-    for (const Operand source : i.source)
+    for (const Operand source : sources_of(program_, i))
       if (source.is_register()) value = std::max(value, values.rows[source.row()]);
     for (const std::uint8_t source : i.predicate_source)
       if (source != no_predicate) value = std::max(value, values.predicates[source]);
     const auto write = [&](Reads& to) { to = guarded ? std::max(to, value) : value; };
-    for (const Operand to : i.destination)
+    for (const Operand to : destinations_of(program_, i))
       if (to.is_register())
         for (std::uint32_t r = 0; r < program_.width(to.row()); ++r)
           write(values.rows[to.row() + r]);

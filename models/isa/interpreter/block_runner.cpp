@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/error/error.hpp"
+#include "models/isa/operand_lists.hpp"
 #include "models/isa/text/absent_lanes.hpp"
 #include "models/isa/text/assertion.hpp"
 
@@ -75,6 +76,7 @@ BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number)
   context_.bases[Operand::immediates] = const_cast<std::uint32_t*>(program.immediates.data());
   context_.bases[Operand::constants] = state.constants.data();
   context_.bases[Operand::scratch] = scratch_.data();
+  context_.lists = program.operand_lists.data();
 }
 
 bool BlockRunner::run(std::uint64_t instructions) {
@@ -319,7 +321,7 @@ void BlockRunner::warp_sync(Warp& warp, const Instruction& instruction, std::uin
   std::uint32_t together = paths.mask();
   if ((instruction.flags & flag_needs_all_lanes) != 0 && active != 0) {
     Operand members;
-    for (const Operand source : instruction.source)
+    for (const Operand source : sources_of(state_.program, instruction))
       if (source.valid()) members = source;
     const auto first = static_cast<unsigned>(std::countr_zero(active));
     const std::uint32_t mask = row(warp, members)[first];

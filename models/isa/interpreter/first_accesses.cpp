@@ -5,6 +5,7 @@
 
 #include "models/isa/interpreter/block_runner.hpp"
 #include "models/isa/lane_mask.hpp"
+#include "models/isa/operand_lists.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -50,7 +51,7 @@ class Unknown {
     return number != no_predicate && predicates_[number];
   }
   bool sources(const Instruction& instruction) const {
-    for (const Operand source : instruction.source)
+    for (const Operand source : sources_of(program_, instruction))
       if (row(source)) return true;
     for (const std::uint8_t source : instruction.predicate_source)
       if (predicate(source)) return true;
@@ -59,7 +60,7 @@ class Unknown {
   /// `all_lanes`: nothing of what was there is left.
   void set_destinations(const Instruction& instruction, bool unknown, bool all_lanes) {
     if (!unknown && !all_lanes) return;
-    for (const Operand destination : instruction.destination) {
+    for (const Operand destination : destinations_of(program_, instruction)) {
       if (!destination.is_register()) continue;
       for (std::uint32_t r = 0; r < program_.width(destination.row()); ++r)
         rows_[destination.row() + r] = unknown;
@@ -87,6 +88,7 @@ class FirstWarp {
         const_cast<std::uint32_t*>(state_.program.immediates.data());
     context_.bases[Operand::constants] = state_.constants.data();
     context_.bases[Operand::scratch] = scratch_.data();
+    context_.lists = state_.program.operand_lists.data();
     context_.predicates = predicates_.data();
     context_.identity = &identity_;
     paths_.start(lanes_of(state_, 0));

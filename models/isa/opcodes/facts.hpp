@@ -30,6 +30,7 @@ enum class Pipe : std::uint8_t {
   shuffle,
   vote,
   control,
+  tensor,  ///< its class follows from the form
 };
 
 /// Bits of OpcodeFacts::traits.

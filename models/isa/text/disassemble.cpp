@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "models/isa/opcodes/table.hpp"
+#include "models/isa/operand_lists.hpp"
 
 namespace lockstep::isa {
 
@@ -166,13 +167,14 @@ std::string disassemble(const Program& program) {
     };
     for (const std::uint8_t p : instruction.predicate_destination)
       if (p != no_predicate) add("p" + std::to_string(p));
-    for (const Operand& operand : instruction.destination)
+    for (const Operand& operand : destinations_of(program, instruction))
       if (operand.valid()) add(text_of(operand));
-    for (const Operand& operand : instruction.source)
+    for (const Operand& operand : sources_of(program, instruction))
       if (operand.valid()) add(text_of(operand));
     for (const std::uint8_t p : instruction.predicate_source)
       if (p != no_predicate) add("p" + std::to_string(p));
-    if (instruction.offset != 0) text += " [" + offset_text(instruction.offset) + "]";
+    if (instruction.offset != 0 && !is_listed(instruction))
+      text += " [" + offset_text(instruction.offset) + "]";
     if (instruction.category == Category::branch || instruction.category == Category::call)
       text += " -> " + std::to_string(instruction.target);
     if (instruction.reconvergence != no_reconvergence && instruction.category == Category::branch)

@@ -52,6 +52,7 @@ struct GridSlot {
     operands_.bases[isa::Operand::immediates] =
         const_cast<std::uint32_t*>(program->immediates.data());
     operands_.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(constants->data());
+    operands_.lists = issue->operand_lists.data();
   }
 
   /// Where the operands of a warp with these registers stand.  A row of predicates (or two) stands

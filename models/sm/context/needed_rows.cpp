@@ -1,6 +1,7 @@
 #include "models/sm/context/needed_rows.hpp"
 
 #include "core/error/error.hpp"
+#include "models/isa/operand_lists.hpp"
 
 namespace lockstep {
 
@@ -30,7 +31,7 @@ RowMask needed_rows(const IssueTable& kernel, const isa::WarpPaths& paths,
                        "a divergent warp needs more than is live around its preemption point");
   for (const SavedAccess& access : accesses) {
     if (access.operands) continue;
-    for (const isa::Operand source : kernel.instructions[access.pc].source) {
+    for (const isa::Operand source : isa::sources_of(kernel, kernel.instructions[access.pc])) {
       if (!source.is_register()) continue;
       const unsigned end = source.row() + (source.row() < kernel.pair_rows ? 2u : 1u);
       for (unsigned row = source.row(); row < end; ++row)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "models/isa/operand_lists.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 namespace lockstep {
 
@@ -214,7 +215,7 @@ void ControlUnit::execute_together(WarpSlot slot, const Instruction& instruction
   // The member mask stands in the last valid source.
   const auto first = static_cast<unsigned>(std::countr_zero(active));
   std::uint32_t members = 0xffffffff;
-  for (isa::Operand operand : instruction.source)
+  for (isa::Operand operand : isa::sources_of(*blocks_.grid_of(warp).issue, instruction))
     if (operand.valid()) members = context.row(operand)[first];
   const std::uint32_t together = warp.paths.arrive(members);
   if (together == 0) {

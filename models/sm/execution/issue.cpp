@@ -25,7 +25,7 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
     return front_end_.refuse(slot, record, StallCause::fence);
   if (follows && preemptible_ && refused(slot, grid, pc, record, active)) return;
   front_end_.issued(slot, record, now);
-  if (follows && reads_late_) read_operands(slot, grid.issue->precise[pc], now);
+  if (follows && reads_late_) read_operands(slot, grid.issue->precise, pc, now);
   grid.counts.warp_instructions += record.issue_slots;
   grid.counts.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
   if (follows && follows_blocks_) count(warp, grid, pc, record, active);
@@ -107,11 +107,17 @@ inline void Issue::count(Warp& warp, const GridSlot& grid, std::uint32_t pc,
   if (active != 0 && grid.ends_idempotence[pc]) progress.end_idempotence(pc);
 }
 
-void Issue::read_operands(WarpSlot slot, const PreciseRecord& record, SmCycle now) {
-  if ((record.flags & PreciseRecord::reads_late) == 0 || record.source_count == 0) return;
-  front_end_.held().begin_read(slot, record);
-  front_end_.tell_at(slot, WarpEvent::operands_read,
-                     now + constants_.parameters.operand_read.count() + 1);
+void Issue::read_operands(WarpSlot slot, const std::vector<PreciseRecord>& records,
+                          std::uint32_t pc, SmCycle now) {
+  std::uint32_t at = pc;
+  do {
+    const PreciseRecord& record = records[at];
+    if ((record.flags & PreciseRecord::reads_late) == 0 || record.source_count == 0) return;
+    front_end_.held().begin_read(slot, record);
+    front_end_.tell_at(slot, WarpEvent::operands_read,
+                       now + constants_.parameters.operand_read.count() + 1);
+    at = record.more;
+  } while (at != 0);
 }
 
 inline std::uint16_t Issue::follow(WarpSlot slot, const GridSlot& grid, std::uint32_t pc,

@@ -52,7 +52,8 @@ class Issue {
   /// What a fault has squashed of the warp's instructions issues again.
   void issue_again(WarpSlot slot, SmCycle now);
   /// Its sources must not be overwritten until they have been read.
-  void read_operands(WarpSlot slot, const PreciseRecord& record, SmCycle now);
+  void read_operands(WarpSlot slot, const std::vector<PreciseRecord>& records, std::uint32_t pc,
+                     SmCycle now);
   /// Its number among those that may fault; none: it cannot.
   std::uint16_t follow(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, SmCycle now);
   /// For its block.

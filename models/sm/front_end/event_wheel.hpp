@@ -19,6 +19,33 @@
 
 namespace lockstep {
 
+/// Units that become free in one cycle: a byte for each class, then one for the schedulers; what a
+/// byte holds ExecutionUnits says.
+class FreedUnits {
+ public:
+  static constexpr unsigned most = 16;  ///< classes and schedulers
+
+  void add(unsigned place, std::uint8_t value) {
+    words_[place / 8] += std::uint64_t{value} << (place % 8 * 8);
+  }
+  bool empty() const { return (words_[0] | words_[1]) == 0; }
+  /// Calls the function with each place whose byte is not zero, and that byte.
+  void for_each(auto&& function) const {
+    for (unsigned word = 0; word < words_.size(); ++word)
+      for (std::uint64_t left = words_[word]; left != 0;) {
+        const unsigned byte = static_cast<unsigned>(std::countr_zero(left)) / 8;
+        const std::uint64_t mask = std::uint64_t{0xff} << (byte * 8);
+        function(word * 8 + byte, static_cast<std::uint8_t>((left & mask) >> (byte * 8)));
+        left &= ~mask;
+      }
+  }
+
+  void serialize(Archive& archive) { archive(words_); }
+
+ private:
+  std::array<std::uint64_t, most / 8> words_{};
+};
+
 class EventWheel {
  public:
   EventWheel() {
@@ -43,20 +70,22 @@ class EventWheel {
       append(last_[cycle.value() & 63], event);
       occupied_ |= std::uint64_t{1} << (cycle.value() & 63);
     } else {
-      add_far(cycle, 0, event);
+      add_far(cycle, {}, event);
     }
   }
-  /// Frees units: a byte for each class, see ExecutionUnits.
-  void add_units(SmCycle cycle, std::uint64_t units) {
+  /// Frees units.
+  void add_units(SmCycle cycle, unsigned place, std::uint8_t value) {
     if (cycle - now_ < unit_cycles) [[likely]] {
-      units_[cycle.value() % unit_cycles] += units;
+      units_[cycle.value() % unit_cycles].add(place, value);
       occupied_ |= std::uint64_t{1} << (cycle.value() & 63);
     } else {
+      FreedUnits units;
+      units.add(place, value);
       add_far(cycle, units, 0);
     }
   }
 
-  /// Hands everything at `cycle` to on_event(code) and on_units(bytes).  Neither adds at `cycle`.
+  /// Hands everything at `cycle` to on_event(code) and on_units(freed).  Neither adds at `cycle`.
   template <class OnEvent, class OnUnits>
   void take(SmCycle cycle, OnEvent&& on_event, OnUnits&& on_units) {
     now_ = cycle;
@@ -64,10 +93,10 @@ class EventWheel {
     if (occupied_ & bit) {
       occupied_ &= ~bit;
       // Of this cycle: what is due later came nearer than a turn only after it.
-      std::uint64_t& units = units_[cycle.value() % unit_cycles];
-      if (units != 0) {
+      FreedUnits& units = units_[cycle.value() % unit_cycles];
+      if (!units.empty()) {
         on_units(units);
-        units = 0;
+        units = {};
       }
       if (const std::uint8_t last = std::exchange(last_[cycle.value() & 63], none); last != none) {
         std::uint8_t at = last;
@@ -80,7 +109,7 @@ class EventWheel {
     }
     while (!far_.empty() && far_.front().cycle <= cycle) [[unlikely]] {
         const Far event = pop_far();
-        if (event.units != 0) {
+        if (!event.units.empty()) {
           on_units(event.units);
         } else {
           on_event(event.event);
@@ -109,7 +138,7 @@ class EventWheel {
   };
   struct Far {
     SmCycle cycle;
-    std::uint64_t units = 0;
+    FreedUnits units;
     std::uint64_t order = 0;
     std::uint16_t event = 0;
     bool operator<(const Far& other) const {  // std heaps keep the largest in front
@@ -129,7 +158,7 @@ class EventWheel {
     last = place;
   }
   // Seldom, and not to be inlined: what calls them is short.
-  [[gnu::noinline, gnu::cold]] void add_far(SmCycle cycle, std::uint64_t units,
+  [[gnu::noinline, gnu::cold]] void add_far(SmCycle cycle, const FreedUnits& units,
                                             std::uint16_t event) {
     far_.push_back({cycle, units, order_++, event});
     std::push_heap(far_.begin(), far_.end());
@@ -147,7 +176,7 @@ class EventWheel {
   std::uint64_t order_ = 0;
   std::uint8_t free_ = 0;
   std::array<std::uint8_t, 64> last_;  ///< of each cycle's list
-  std::array<std::uint64_t, unit_cycles> units_{};
+  std::array<FreedUnits, unit_cycles> units_{};
   static constexpr std::size_t near_nodes = 32;
   std::array<Node, 96> nodes_;
 };

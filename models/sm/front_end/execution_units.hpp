@@ -23,8 +23,8 @@ class ExecutionUnits {
     for (unsigned warp = 0; warp < 64; warp += schedulers_)
       warps_of_first_ |= std::uint64_t{1} << warp;
     const SmUnitParameters& u = parameters.units;
-    const std::array<std::uint32_t, unit_classes> counts{u.integer, u.fp32,   u.fp64,   u.special,
-                                                         u.half,    u.memory, u.control};
+    static_assert(unit_classes < FreedUnits::most, "each class has a byte, the schedulers one");
+    const std::array<std::uint32_t, unit_classes> counts = u.counts.values;
     for (std::size_t c = 0; c < unit_classes; ++c) {
       own_[c] = parameters.sub_cores && counts[c] == schedulers_;
       available_[c] = static_cast<std::uint8_t>(counts[c]);
@@ -67,28 +67,25 @@ class ExecutionUnits {
     if (own_[unit]) [[likely]] {
       if (interval == 1 && !wide_) return;  // the scheduler itself issues once a cycle
       free_[unit] &= ~warps_of(1u << scheduler);
-      wheel.add_units(cycle + interval, std::uint64_t{1} << (unit * 8 + scheduler));
+      wheel.add_units(cycle + interval, unit, static_cast<std::uint8_t>(1u << scheduler));
     } else {
       if (--available_[unit] == 0) free_[unit] = 0;
-      wheel.add_units(cycle + interval, std::uint64_t{1} << (unit * 8));
+      wheel.add_units(cycle + interval, unit, 1);
     }
   }
   void occupy_scheduler(unsigned scheduler, SmCycle cycle, unsigned slots, EventWheel& wheel) {
     schedulers_free_ &= ~warps_of(1u << scheduler);
-    wheel.add_units(cycle + slots, std::uint64_t{1} << (unit_classes * 8 + scheduler));
+    wheel.add_units(cycle + slots, unit_classes, static_cast<std::uint8_t>(1u << scheduler));
   }
-  void release(std::uint64_t bytes) {
-    while (bytes != 0) {
-      const unsigned unit = static_cast<unsigned>(std::countr_zero(bytes)) / 8;
-      const auto byte = static_cast<std::uint8_t>(bytes >> (unit * 8));
-      bytes &= ~(std::uint64_t{0xff} << (unit * 8));
+  void release(const FreedUnits& freed) {
+    freed.for_each([this](unsigned unit, std::uint8_t byte) {
       if (unit < unit_classes && !own_[unit]) {
         available_[unit] = static_cast<std::uint8_t>(available_[unit] + byte);
         free_[unit] = ~std::uint64_t{0};
-        continue;
+        return;
       }
       (unit < unit_classes ? free_[unit] : schedulers_free_) |= warps_of(byte);
-    }
+    });
   }
 
   template <class A>

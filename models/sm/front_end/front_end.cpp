@@ -83,9 +83,21 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
       return checked_accesses_.committed(slot, now);
     case WarpEvent::last_check:
       return checked_accesses_.last_check(slot, now);
-    default:
+    case WarpEvent::resume:
       if (sleeping_.wake(slot, now)) end_wait(StallCause::control, slot, now);
+      return;
+    default:
+      Warp& warp = blocks_.warp(slot);
+      warp.pending.clear(groups_.end(WarpEvent::place(event)));
+      return result_came(slot, warp, now);
   }
+}
+
+void FrontEnd::commit_group_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when) {
+  const Scoreboard& group = blocks_.grid_of(warp).issue->release_groups[record.release[0]];
+  warp.pending.mark(group);
+  if (const auto event = groups_.begin(group)) return tell_at(slot, *event, when);
+  for_each_place(group, [&](std::uint16_t event) { tell_at(slot, event, when); });
 }
 
 void FrontEnd::look_again(WarpSlot slot, SmCycle now) {
@@ -129,7 +141,8 @@ bool FrontEnd::hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& rec
     return true;
   }
   if (warp.pending.meets(record.needs)) return false;
-  const auto conflict = holds_.source_conflict(slot, record);
+  const auto conflict =
+      holds_.source_conflict(slot, blocks_.grid_of(warp).issue->written_by(record));
   if (conflict) waits(*conflict) |= bit_of(slot);
   return conflict.has_value();
 }
@@ -201,10 +214,10 @@ void FrontEnd::warm_hot() const {
 }
 
 void FrontEnd::serialize(Archive& archive) {
-  archive.section("sm/front_end", 4);
+  archive.section("sm/front_end", 5);
   serialize_states(archive);
   archive(hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units, hot_.wheel, holds_,
-          sleeping_);
+          sleeping_, groups_);
   std::visit([&](auto& policy) { policy.serialize(archive); }, hot_.scheduler);
 }
 

@@ -24,6 +24,7 @@
 #include "models/sm/front_end/execution_units.hpp"
 #include "models/sm/front_end/held_warps.hpp"
 #include "models/sm/front_end/memory_gate.hpp"
+#include "models/sm/front_end/release_groups.hpp"
 #include "models/sm/front_end/sleeping_warps.hpp"
 #include "models/sm/front_end/warp_states.hpp"
 #include "models/sm/warp_scheduler/warp_scheduler.hpp"
@@ -126,6 +127,10 @@ class FrontEnd : public WarpStates {
 
   void on_event(std::uint16_t event, SmCycle now);
   void on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now);
+  /// Some of the warp's pending places have fallen.
+  void result_came(WarpSlot slot, const Warp& warp, SmCycle now);
+  /// commit_at for an instruction of many destinations.
+  void commit_group_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when);
   /// True: the warp waits for something beyond its operands, or issues a squashed instruction.
   bool hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& record);
   void wait_for_memory(WarpSlot slot);
@@ -149,6 +154,7 @@ class FrontEnd : public WarpStates {
   Hot hot_;
   HeldWarps holds_;
   SleepingWarps sleeping_;
+  ReleaseGroups groups_;
 };
 
 }  // namespace lockstep

@@ -75,9 +75,9 @@ class HeldWarps {
     update_reads(warp);
   }
   /// The cause for which an instruction waits that would overwrite a source.
-  std::optional<StallCause> source_conflict(WarpSlot warp, const IssueRecord& record) const {
-    if (late_.hold(warp, record)) return StallCause::late_source;
-    if (early_.hold(warp, record)) return StallCause::dependency;
+  std::optional<StallCause> source_conflict(WarpSlot warp, const Scoreboard& written) const {
+    if (late_.hold(warp, written)) return StallCause::late_source;
+    if (early_.hold(warp, written)) return StallCause::dependency;
     return std::nullopt;
   }
 

@@ -22,6 +22,8 @@ inline void FrontEnd::commit_at(WarpSlot slot, Warp& warp, const IssueRecord& re
     tell_at(slot, event, when);
   };
   if (record.releases == 0) return;
+  if (record.releases == IssueRecord::grouped) [[unlikely]]
+    return commit_group_at(slot, warp, record, when);
   commit(record.release[0]);
   if (record.releases > 1) [[unlikely]]
     for (unsigned i = 1; i < record.releases; ++i) commit(record.release[i]);
@@ -61,6 +63,11 @@ inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
   Warp& warp = blocks_.warp(slot);
   warp.pending.clear(event);
   warp.loads.clear(event);
+  result_came(slot, warp, now);
+}
+
+[[gnu::always_inline]] inline void FrontEnd::result_came(WarpSlot slot, const Warp& warp,
+                                                         SmCycle now) {
   std::uint64_t& dependency = waits(StallCause::dependency);
   std::uint64_t& memory = waits(StallCause::memory);
   const std::uint64_t bit = bit_of(slot);
@@ -85,7 +92,7 @@ inline void FrontEnd::begin_cycle(SmCycle now) {
   hot_.cycle = now;
   hot_.wheel.take(
       now, [&](std::uint16_t event) { on_event(event, now); },
-      [&](std::uint64_t bytes) { hot_.units.release(bytes); });
+      [&](const FreedUnits& freed) { hot_.units.release(freed); });
   if (hot_.gate.wake() <= now) hot_.gate.update(now);
 }
 

@@ -32,12 +32,9 @@ class PendingSources {
   }
   /// Some instruction of the warp has yet to read its sources.
   bool any(WarpSlot warp) const { return bits_[warp.value()].instructions != 0; }
-  /// The instruction would overwrite one of them.
-  bool hold(WarpSlot warp, const IssueRecord& record) const {
-    const Scoreboard& pending = bits_[warp.value()].pending;
-    for (unsigned i = 0; i < record.releases; ++i)
-      if (pending.holds(record.release[i])) return true;
-    return false;
+  /// An instruction that writes these places would overwrite one of them.
+  bool hold(WarpSlot warp, const Scoreboard& written) const {
+    return bits_[warp.value()].pending.meets(written);
   }
 
   void serialize(Archive& archive) {

@@ -11,83 +11,9 @@
 #include "models/sm/parameters/occupancy.hpp"
 #include "models/sm/parameters/placement.hpp"
 #include "models/sm/parameters/sm_choices.hpp"
+#include "models/sm/parameters/unit_parameters.hpp"
 
 namespace lockstep {
-
-/// Execution units of an SM by class.  A class without units uses another's: integer and half use
-/// fp32, fp64 uses special.  Source: gpu-parameters.md, section 3.
-struct SmUnitParameters {
-  std::uint32_t integer, fp32, fp64, special, half, memory, control;
-
-  static auto schema() {
-    using P = SmUnitParameters;
-    const auto limits = range(0, 32);
-    return parameters<P>()
-        .field("integer", &P::integer, 4, limits, "integer and logic units", "units")
-        .field("fp32", &P::fp32, 4, range(1, 32), "single precision units", "units")
-        .field("fp64", &P::fp64, 4, limits, "double precision units", "units")
-        .field("special", &P::special, 4, limits, "special function units", "units")
-        .field("half", &P::half, 0, limits, "half precision units", "units")
-        .field("memory", &P::memory, 4, range(1, 32), "address generation units", "units")
-        .field("control", &P::control, 4, range(1, 32), "branch units", "units");
-  }
-};
-
-/// Source: gpu-parameters.md, sections 4, 5 and 10.
-struct SmLatencyParameters {
-  Cycles integer, integer_multiply, fp32, fp64, special, half, convert, shuffle, move, predicate,
-      control, multiply_wide, multiply_high, bit_count;
-
-  static auto schema() {
-    using namespace literals;
-    using P = SmLatencyParameters;
-    const auto limits = range(1_cycles, 1000_cycles);
-    return parameters<P>()
-        .field("integer", &P::integer, 2_cycles, limits, "integer add, logic, shift, compare")
-        .field("integer_multiply", &P::integer_multiply, 3_cycles, limits, "integer multiply-add")
-        .field("fp32", &P::fp32, 2_cycles, limits, "single precision")
-        .field("fp64", &P::fp64, 6_cycles, limits, "double precision")
-        .field("special", &P::special, 20_cycles, limits, "transcendental functions")
-        .field("half", &P::half, 3_cycles, limits, "half precision")
-        .field("convert", &P::convert, 8_cycles, limits, "conversions")
-        .field("shuffle", &P::shuffle, 20_cycles, limits, "shuffles and votes")
-        .field("move", &P::move, 2_cycles, limits, "moves and special registers")
-        .field("predicate", &P::predicate, 4_cycles, limits, "instructions that set predicates")
-        .field("control", &P::control, 4_cycles, limits,
-               "branches: until the warp's next instruction can issue")
-        .field("multiply_high", &P::multiply_high, 10_cycles, limits,
-               "upper half of an integer product, with expansions: sequence")
-        .field("multiply_wide", &P::multiply_wide, 4_cycles, limits, "64-bit products, likewise")
-        .field("bit_count", &P::bit_count, 13_cycles, limits,
-               "bits counted, found or reversed, with expansions: sequence");
-  }
-};
-
-/// Source: gpu-parameters.md, sections 4 and 5.
-struct SmIntervalParameters {
-  Cycles integer, integer_multiply, fp32, fp64, special, half, convert, shuffle, move, predicate,
-      control, multiply_wide;
-
-  static auto schema() {
-    using namespace literals;
-    using P = SmIntervalParameters;
-    const auto limits = range(1_cycles, 200_cycles);
-    return parameters<P>()
-        .field("integer", &P::integer, 2_cycles, limits, "integer add, logic, shift, compare")
-        .field("integer_multiply", &P::integer_multiply, 2_cycles, limits, "integer multiply-add")
-        .field("fp32", &P::fp32, 2_cycles, limits, "single precision")
-        .field("fp64", &P::fp64, 4_cycles, limits, "double precision")
-        .field("special", &P::special, 8_cycles, limits, "transcendental functions")
-        .field("half", &P::half, 1_cycles, limits, "half precision")
-        .field("convert", &P::convert, 8_cycles, limits, "conversions")
-        .field("shuffle", &P::shuffle, 4_cycles, limits, "shuffles and votes")
-        .field("move", &P::move, 2_cycles, limits, "moves and special registers")
-        .field("predicate", &P::predicate, 2_cycles, limits, "instructions that set predicates")
-        .field("control", &P::control, 2_cycles, limits, "branches, barriers, fences")
-        .field("multiply_wide", &P::multiply_wide, 4_cycles, limits,
-               "64-bit products and their upper halves, with expansions: sequence");
-  }
-};
 
 /// Shared memory, and the storage it may share with L1.  Source: gpu-parameters.md, section 7.
 struct SmSharedParameters {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/isa/ir.hpp"
+#include "models/isa/operand_lists.hpp"
 #include "models/sm/tables/no_effect.hpp"
 
 namespace lockstep {
@@ -108,6 +109,7 @@ class Deferral {
       : program_(program), rows_(program), entered_(entries(program)) {
     const std::size_t count = program.instructions.size();
     result_.instructions = program.instructions;
+    result_.operand_lists = program.operand_lists;
     result_.computes_address.assign(count, false);
     result_.reads_special.assign(count, false);
   }
@@ -138,18 +140,19 @@ class Deferral {
     for (std::uint32_t at = pc + 1; at < program_.instructions.size(); ++at) {
       const Instruction& instruction = program_.instructions[at];
       if (entered_[at] || !straight(instruction.category)) return {};
-      if (rows_.among(value, instruction.source)) {
+      if (rows_.among(value, isa::sources_of(program_, instruction))) {
         if (!sources_hold || !allowed(at, value)) return {};
         uses.push_back(at);
       }
       if (uses.size() > most_uses) return {};
-      const bool replaced = rows_.among(value, instruction.destination);
+      const std::span<const Operand> destinations = isa::destinations_of(program_, instruction);
+      const bool replaced = rows_.among(value, destinations);
       if (replaced && instruction.guard != isa::no_predicate) return {};
       const bool last =
           replaced || at + 1 == program_.instructions.size() || !rows_.live_before(value, at + 1);
       if (last) return uses;
       for (const Operand source : computation.source)
-        if (rows_.among(source, instruction.destination)) sources_hold = false;
+        if (rows_.among(source, destinations)) sources_hold = false;
     }
     return {};
   }
@@ -179,7 +182,7 @@ class Deferral {
     const auto in_arithmetic = [&](std::uint32_t at, Operand) {
       const Instruction& issued = result_.instructions[at];
       return issued.category == Category::arithmetic && has_effect(issued) &&
-             !(issued.flags & isa::flag_needs_all_lanes);
+             !(issued.flags & isa::flag_needs_all_lanes) && !isa::is_listed(issued);
     };
     const std::vector<std::uint32_t> uses = deferrable_to(pc, in_arithmetic);
     if (uses.empty()) return;
@@ -218,7 +221,7 @@ class Deferral {
 }  // namespace
 
 DeferredValues nothing_deferred(const isa::Program& program) {
-  DeferredValues result{program.instructions, {}, {}};
+  DeferredValues result{program.instructions, program.operand_lists, {}, {}};
   result.computes_address.assign(program.instructions.size(), false);
   for (const Instruction& instruction : program.instructions)
     result.reads_special.push_back(is_special(instruction));

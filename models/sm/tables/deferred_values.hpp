@@ -23,8 +23,9 @@ struct DeferredValues {
   /// The program's own, then what computes deferred values, which no control flow reaches.  The
   /// `target` of a memory instruction that uses one is the place of what computes its address.
   std::vector<isa::Instruction> instructions;
-  std::vector<bool> computes_address;  ///< by pc: a memory instruction, first
-  std::vector<bool> reads_special;     ///< by pc: needs to know who the warp is
+  std::vector<isa::OperandList> operand_lists;  ///< the program's own
+  std::vector<bool> computes_address;           ///< by pc: a memory instruction, first
+  std::vector<bool> reads_special;              ///< by pc: needs to know who the warp is
 };
 
 /// The program as it stands, nothing deferred: what restarts an instruction reads its operands from

@@ -1,25 +1,24 @@
 #include "models/sm/tables/dense_rows.hpp"
 
+#include "models/isa/operand_lists.hpp"
 #include "models/sm/tables/no_effect.hpp"
 
 namespace lockstep {
 namespace {
 
-void for_each_register(std::vector<isa::Instruction>& instructions, auto&& function) {
-  for (isa::Instruction& instruction : instructions) {
-    if (!has_effect(instruction)) continue;
-    for (isa::Operand& operand : instruction.destination)
-      if (operand.is_register()) function(operand);
-    for (isa::Operand& operand : instruction.source)
-      if (operand.is_register()) function(operand);
-  }
+void for_each_register(DeferredValues& issued, auto&& function) {
+  for (isa::Instruction& instruction : issued.instructions)
+    if (has_effect(instruction))
+      isa::for_each_named_row(issued, instruction, [&](isa::Operand& operand) {
+        if (operand.is_register()) function(operand);
+      });
 }
 
 }  // namespace
 
-DenseRows number_densely(std::vector<isa::Instruction>& instructions, const isa::Program& program) {
+DenseRows number_densely(DeferredValues& issued, const isa::Program& program) {
   std::vector<bool> used(program.rows, false);
-  for_each_register(instructions, [&](isa::Operand operand) { used[operand.row()] = true; });
+  for_each_register(issued, [&](isa::Operand operand) { used[operand.row()] = true; });
   DenseRows result;
   std::vector<std::uint16_t> number(program.rows);
   for (std::uint32_t row = 0; row < program.rows; ++row) {
@@ -33,7 +32,7 @@ DenseRows number_densely(std::vector<isa::Instruction>& instructions, const isa:
     result.rows += count;
   }
   if (program.pair_rows >= program.rows) result.pair_rows = result.rows;
-  for_each_register(instructions, [&](isa::Operand& operand) {
+  for_each_register(issued, [&](isa::Operand& operand) {
     operand = isa::Operand(isa::Operand::registers, number[operand.row()]);
   });
   return result;

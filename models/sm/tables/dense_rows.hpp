@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/isa/program.hpp"
+#include "models/sm/tables/deferred_values.hpp"
 
 namespace lockstep {
 
@@ -19,8 +20,8 @@ struct DenseRows {
   std::vector<std::uint8_t> read_first;  ///< must hold something before anything is written
 };
 
-/// Renames the registers of `instructions`, which is what is executed for `program`.  Scoreboards
-/// keep the program's own numbers: those of what an instruction without effect names as well.
-DenseRows number_densely(std::vector<isa::Instruction>& instructions, const isa::Program& program);
+/// Renames the registers of `issued`, which is what is executed for `program`.  Scoreboards keep
+/// the program's own numbers: those of what an instruction without effect names as well.
+DenseRows number_densely(DeferredValues& issued, const isa::Program& program);
 
 }  // namespace lockstep

@@ -16,6 +16,7 @@
 namespace lockstep {
 namespace {
 
+using isa::LatencyClass;
 using isa::Unit;
 
 struct Part {
@@ -31,41 +32,44 @@ Part part_of(char letter, const SmParameters& p) {
   };
   switch (letter) {
     case 'a':
-      return part(Unit::integer, latency.integer, interval.integer);
+      return part(Unit::integer, latency[LatencyClass::integer], interval[LatencyClass::integer]);
     case 'p':
-      return part(Unit::integer, latency.predicate, interval.predicate);
+      return part(Unit::integer, latency[LatencyClass::predicate],
+                  interval[LatencyClass::predicate]);
     case 'i':
-      return part(multiply_unit(p), latency.integer_multiply, interval.integer_multiply);
+      return part(multiply_unit(p), latency[LatencyClass::integer_multiply],
+                  interval[LatencyClass::integer_multiply]);
     case 'w':
       return part(multiply_unit(p), latency.multiply_wide, interval.multiply_wide);
     case 'h':
       return part(multiply_unit(p), latency.multiply_high, interval.multiply_wide);
     case 'f':
-      return part(Unit::fp32, latency.fp32, interval.fp32);
+      return part(Unit::fp32, latency[LatencyClass::fp32], interval[LatencyClass::fp32]);
     case 'x':
-      return part(Unit::half, latency.half, interval.half);
+      return part(Unit::half, latency[LatencyClass::half], interval[LatencyClass::half]);
     case 'd':
-      return part(Unit::fp64, latency.fp64, interval.fp64);
+      return part(Unit::fp64, latency[LatencyClass::fp64], interval[LatencyClass::fp64]);
     case 'm':
-      return part(Unit::special, latency.special, interval.special);
+      return part(Unit::special, latency[LatencyClass::special], interval[LatencyClass::special]);
     case 'c':
-      return part(Unit::special, latency.convert, interval.convert);
+      return part(Unit::special, latency[LatencyClass::convert], interval[LatencyClass::convert]);
     case 'n':
-      return part(Unit::special, latency.bit_count, interval.convert);
+      return part(Unit::special, latency.bit_count, interval[LatencyClass::convert]);
     default:
       LOCKSTEP_CHECK(letter == 'b', "an expansion has an unknown machine operation");
       // The next instruction is fetched anew; no operands are read.
-      return {Unit::control, latency.control.count(), interval.control.count()};
+      return {Unit::control, latency[LatencyClass::control].count(),
+              interval[LatencyClass::control].count()};
   }
 }
 
 }  // namespace
 
 isa::Unit present_unit(isa::Unit unit, const SmUnitParameters& units) {
-  if (unit == Unit::integer && units.integer == 0) unit = Unit::fp32;
-  if (unit == Unit::half && units.half == 0) unit = Unit::fp32;
-  if (unit == Unit::fp64 && units.fp64 == 0) unit = Unit::special;
-  if (unit == Unit::special && units.special == 0) unit = Unit::fp32;
+  if (unit == Unit::integer && units[Unit::integer] == 0) unit = Unit::fp32;
+  if (unit == Unit::half && units[Unit::half] == 0) unit = Unit::fp32;
+  if (unit == Unit::fp64 && units[Unit::fp64] == 0) unit = Unit::special;
+  if (unit == Unit::special && units[Unit::special] == 0) unit = Unit::fp32;
   return unit;
 }
 

@@ -4,6 +4,7 @@
 
 #include "models/isa/encode/encode.hpp"
 #include "models/isa/encode/successors.hpp"
+#include "models/isa/operand_lists.hpp"
 #include "models/sm/tables/no_effect.hpp"
 
 namespace lockstep {
@@ -25,7 +26,7 @@ bool is_copy(const Instruction& instruction) {
 }
 
 void execute(const isa::Program& program, const Instruction& instruction, Copies& copies) {
-  for (const Operand destination : instruction.destination) {
+  for (const Operand destination : isa::destinations_of(program, instruction)) {
     if (!destination.is_register()) continue;
     for (unsigned i = 0; i < program.width(destination.row()); ++i)
       copies[destination.row() + i] = {};
@@ -81,9 +82,11 @@ void forward_copies(isa::Program& program) {
     const bool own_lanes =
         instruction.category == Category::arithmetic || isa::is_memory(instruction.category);
     if (!before[pc] || !own_lanes) continue;
-    for (Operand& source : instruction.source)
+    const auto forward = [&](Operand& source) {
       if (source.is_register() && (*before[pc])[source.row()].valid())
         source = (*before[pc])[source.row()];
+    };
+    isa::for_each_named_source(program, instruction, forward);
   }
   isa::find_live_rows(program);
   for (std::size_t pc = 0; pc < before.size(); ++pc) {

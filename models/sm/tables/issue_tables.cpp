@@ -5,6 +5,7 @@
 #include "core/error/error.hpp"
 #include "models/isa/encode/divergent_rows.hpp"
 #include "models/isa/encode/encode.hpp"
+#include "models/isa/operand_lists.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/parameters/code_region.hpp"
 #include "models/sm/tables/balanced_pipes.hpp"
@@ -25,44 +26,33 @@ using isa::LatencyClass;
 using isa::Operand;
 using isa::Unit;
 
-Cycles by_class(const auto& group, LatencyClass c) {
-  switch (c) {
-    case LatencyClass::integer:
-      return group.integer;
-    case LatencyClass::integer_multiply:
-      return group.integer_multiply;
-    case LatencyClass::fp32:
-      return group.fp32;
-    case LatencyClass::fp64:
-      return group.fp64;
-    case LatencyClass::special:
-      return group.special;
-    case LatencyClass::half:
-      return group.half;
-    case LatencyClass::convert:
-      return group.convert;
-    case LatencyClass::shuffle:
-      return group.shuffle;
-    case LatencyClass::move:
-      return group.move;
-    case LatencyClass::predicate:
-      return group.predicate;
-    default:
-      return group.control;
-  }
+std::vector<std::uint16_t> commits_of(const isa::Program& program, const Instruction& instruction) {
+  std::vector<std::uint16_t> events;
+  for (const Operand operand : isa::destinations_of(program, instruction))
+    if (operand.is_register())
+      events.push_back(static_cast<std::uint16_t>(
+          operand.row() | (operand.row() < program.pair_rows ? WarpEvent::pair : 0)));
+  for (const std::uint8_t predicate : instruction.predicate_destination)
+    if (predicate != isa::no_predicate)
+      events.push_back(static_cast<std::uint16_t>(Scoreboard::first_predicate + predicate));
+  return events;
 }
 
-void add_releases(const Instruction& instruction, std::uint32_t pair_rows, IssueRecord& record) {
-  for (Operand operand : instruction.destination) {
-    if (!operand.is_register()) continue;
-    const bool pair = operand.row() < pair_rows;
-    record.release[record.releases++] =
-        static_cast<std::uint16_t>(operand.row() | (pair ? WarpEvent::pair : 0));
+void add_releases(const isa::Program& program, const Instruction& instruction,
+                  std::vector<Scoreboard>& groups, IssueRecord& record) {
+  const std::vector<std::uint16_t> events = commits_of(program, instruction);
+  if (events.size() <= record.release.size()) {
+    std::ranges::copy(events, record.release.begin());
+    record.releases = static_cast<std::uint8_t>(events.size());
+    return;
   }
-  for (std::uint8_t predicate : instruction.predicate_destination)
-    if (predicate != isa::no_predicate)
-      record.release[record.releases++] =
-          static_cast<std::uint16_t>(Scoreboard::first_predicate + predicate);
+  Scoreboard group;
+  for (const std::uint16_t event : events) group.mark(event);
+  const auto known = std::ranges::find(groups, group);
+  LOCKSTEP_CHECK(groups.size() < 0xffff, "more groups of destinations than can be numbered");
+  record.releases = IssueRecord::grouped;
+  record.release[0] = static_cast<std::uint16_t>(known - groups.begin());
+  if (known == groups.end()) groups.push_back(group);
 }
 
 /// The row of predicates, behind the registers, if there are no others.
@@ -79,8 +69,8 @@ void add_touches(const DeferredValues& issued, std::size_t pc, const DenseRows& 
         record.touches[count++] = static_cast<std::uint8_t>(row);
   };
   if (has_effect(instruction)) {
-    add(instruction.destination[0]);
-    for (Operand operand : instruction.source) add(operand);
+    if (!isa::is_listed(instruction)) add(instruction.destination[0]);
+    for (Operand operand : isa::sources_of(issued, instruction)) add(operand);
   }
   if (issued.computes_address[pc])
     for (Operand operand : issued.instructions[instruction.target].source) add(operand);
@@ -133,17 +123,15 @@ Unit unit_of(const Instruction& instruction, const SmParameters& parameters) {
 
 /// `expansion`: of the instruction, see expansions.hpp.
 IssueRecord make_record(const SmParameters& parameters, const Instruction& instruction,
-                        std::uint32_t expansion, const isa::ScoreboardNeed& need,
-                        std::uint32_t pair_rows) {
+                        std::uint32_t expansion, const isa::ScoreboardNeed& need) {
   IssueRecord record;
   std::copy(need.rows.begin(), need.rows.end(), record.needs.places.begin());
   record.needs.places.back() = need.predicates;
   record.unit = static_cast<std::uint8_t>(unit_of(instruction, parameters));
   record.issue_slots = std::max<std::uint8_t>(1, instruction.issue_slots);
-  add_releases(instruction, pair_rows, record);
   const auto operand_read = parameters.operand_read.count();
-  auto latency = by_class(parameters.latency, instruction.latency_class).count();
-  auto interval = by_class(parameters.interval, instruction.latency_class).count();
+  auto latency = parameters.latency[instruction.latency_class].count();
+  auto interval = parameters.interval[instruction.latency_class].count();
   bool branches = false;
   if (is_memory(instruction.category) || instruction.category == Category::fence) {
     record.flags |= memory_flags(instruction);
@@ -170,7 +158,7 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
     latency += operand_read + (record.issue_slots - 1) * interval;
     interval *= record.issue_slots;
     if (instruction.unit == Unit::control)
-      latency = by_class(parameters.latency, instruction.latency_class).count();
+      latency = parameters.latency[instruction.latency_class].count();
   }
   record.latency = static_cast<std::uint16_t>(std::min<std::int64_t>(latency, 0xffff));
   record.interval = static_cast<std::uint16_t>(std::min<std::int64_t>(interval, 0xffff));
@@ -185,6 +173,7 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
 void find_live_rows(const isa::Program& program, IssueTable& issue) {
   isa::Program renamed = program;
   renamed.instructions = issue.instructions;
+  renamed.operand_lists = issue.operand_lists;
   renamed.rows = issue.rows;
   renamed.pair_rows = issue.pair_rows;
   isa::find_live_rows(renamed);
@@ -219,21 +208,20 @@ IssueTables::IssueTables(const SmParameters& parameters,
         const Instruction& instruction = program.instructions[pc];
         const bool computes = instruction.category == Category::arithmetic;
         issue.records.push_back(make_record(parameters, issued.instructions[pc],
-                                            computes ? instruction.target : 0, program.needs[pc],
-                                            program.pair_rows));
+                                            computes ? instruction.target : 0, program.needs[pc]));
+        add_releases(program, instruction, issue.release_groups, issue.records.back());
         if (issued.computes_address[pc])
           issue.records.back().flags |= IssueRecord::computes_address;
         if (issued.reads_special[pc]) issue.records.back().flags |= IssueRecord::reads_identity;
       }
       if (parameters.multiply_unit == MultiplyUnit::fp32)
         balance_pipes(program, parameters, issue.records);
-      if (detail != IssueDetail::fast)
-        for (const Instruction& instruction : program.instructions)
-          issue.precise.push_back(make_precise_record(instruction, program.pair_rows));
-      const DenseRows dense = number_densely(issued.instructions, forwarded);
+      if (detail != IssueDetail::fast) issue.precise = make_precise_records(program);
+      const DenseRows dense = number_densely(issued, forwarded);
       for (std::size_t pc = 0; pc < program.instructions.size(); ++pc)
         add_touches(issued, pc, dense, issue.records[pc]);
       issue.instructions = std::move(issued.instructions);
+      issue.operand_lists = std::move(issued.operand_lists);
       issue.rows = dense.rows;
       issue.pair_rows = dense.pair_rows;
       if (precise) find_live_rows(program, issue);

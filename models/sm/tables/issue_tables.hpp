@@ -21,6 +21,7 @@ inline constexpr std::size_t unit_classes = static_cast<std::size_t>(isa::Unit::
 using RowMask = std::array<std::uint64_t, 4>;
 
 struct alignas(64) IssueRecord {
+  static constexpr std::uint8_t grouped = 0xff;  ///< destinations that commit by a single event
   enum Flag : std::uint8_t {
     reads_identity = 1,  ///< a special register
     plain = 2,           ///< computes, needs no lanes but its own
@@ -31,14 +32,15 @@ struct alignas(64) IssueRecord {
     word_load = 64,          ///< ... to one 32-bit register per lane
     computes_address = 128,  ///< first, by the instruction at `target`: see deferred_values.hpp
   };
-  Scoreboard needs;       ///< what must not be pending
-  std::uint8_t unit = 0;  ///< that executes it, after substitution of absent ones
-  std::uint8_t releases = 0;
+  Scoreboard needs;           ///< what must not be pending
+  std::uint8_t unit = 0;      ///< that executes it, after substitution of absent ones
+  std::uint8_t releases = 0;  ///< how many, or `grouped`
   std::uint8_t issue_slots = 1;
   std::uint8_t flags = 0;
   std::uint16_t latency = 0;   ///< issue to issue of a dependent
   std::uint16_t interval = 0;  ///< that the unit is busy
-  /// Events (without warp) by which the destinations commit.
+  /// Events (without warp) by which the destinations commit.  Of an instruction with more: its
+  /// number among IssueTable::release_groups.
   std::array<std::uint16_t, 6> release{};
   /// Rows of its first operands, some of them twice if they are few: to be asked for early.
   std::array<std::uint8_t, 4> touches{};
@@ -49,9 +51,12 @@ static_assert(sizeof(IssueRecord) == 64);
 struct IssueTable {
   std::vector<IssueRecord> records;            ///< by pc
   std::vector<isa::Instruction> instructions;  ///< by pc, then what these refer to
-  std::uint32_t rows = 0;                      ///< of registers that the instructions name
-  std::vector<std::uint8_t> rows_read_first;   ///< before they are written: zero at first
-  std::vector<PreciseRecord> precise;          ///< by pc; see IssueDetail
+  std::vector<isa::OperandList> operand_lists;
+  /// Places of the scoreboard that an instruction with many destinations writes.
+  std::vector<Scoreboard> release_groups;
+  std::uint32_t rows = 0;                     ///< of registers that the instructions name
+  std::vector<std::uint8_t> rows_read_first;  ///< before they are written: zero at first
+  std::vector<PreciseRecord> precise;         ///< by pc, then with more sources; see IssueDetail
   /// Line of the code region, by pc; empty without instruction caches.
   std::vector<std::uint32_t> code_lines;
   isa::GlobalUse global_use;
@@ -61,6 +66,14 @@ struct IssueTable {
 #ifndef NDEBUG
   std::vector<RowMask> divergent_rows;  ///< see isa::divergent_rows
 #endif
+
+  /// Returns the places of the scoreboard that an instruction writes.
+  Scoreboard written_by(const IssueRecord& record) const {
+    if (record.releases == IssueRecord::grouped) return release_groups[record.release[0]];
+    Scoreboard places;
+    for (unsigned i = 0; i < record.releases; ++i) places.mark(record.release[i]);
+    return places;
+  }
 };
 
 /// What the tables are made for.

@@ -1,5 +1,7 @@
 #include "models/sm/tables/precise_record.hpp"
 
+#include "core/error/error.hpp"
+#include "models/isa/operand_lists.hpp"
 #include "models/sm/parameters/log_entries.hpp"
 #include "models/sm/tables/scoreboard.hpp"
 
@@ -36,24 +38,43 @@ bool is_control(Category category) {
   }
 }
 
-}  // namespace
-
-PreciseRecord make_precise_record(const Instruction& instruction, std::uint32_t pair_rows) {
-  PreciseRecord record;
-  const auto add = [&](unsigned event) {
-    record.sources[record.source_count++] = static_cast<std::uint16_t>(event);
-  };
-  for (const isa::Operand operand : instruction.source)
+std::vector<std::uint16_t> source_events(const isa::Program& program,
+                                         const Instruction& instruction) {
+  std::vector<std::uint16_t> events;
+  const auto add = [&](unsigned event) { events.push_back(static_cast<std::uint16_t>(event)); };
+  for (const isa::Operand operand : isa::sources_of(program, instruction))
     if (operand.is_register())
-      add(operand.row() | (operand.row() < pair_rows ? WarpEvent::pair : 0u));
+      add(operand.row() | (operand.row() < program.pair_rows ? WarpEvent::pair : 0u));
   for (const std::uint8_t predicate : instruction.predicate_source)
     if (predicate != isa::no_predicate) add(Scoreboard::first_predicate + predicate);
   if (instruction.guard != isa::no_predicate) add(Scoreboard::first_predicate + instruction.guard);
-  if (log_entries_of(instruction) > 0) record.flags |= PreciseRecord::may_fault;
-  if (orders_memory(instruction)) record.flags |= PreciseRecord::waits_for_checks;
-  if (!is_control(instruction.category)) record.flags |= PreciseRecord::reads_late;
-  record.log_entries = static_cast<std::uint8_t>(log_entries_of(instruction));
-  return record;
+  return events;
+}
+
+}  // namespace
+
+std::vector<PreciseRecord> make_precise_records(const isa::Program& program) {
+  std::vector<PreciseRecord> records(program.instructions.size());
+  for (std::size_t pc = 0; pc < program.instructions.size(); ++pc) {
+    const Instruction& instruction = program.instructions[pc];
+    PreciseRecord shared;
+    if (log_entries_of(instruction) > 0) shared.flags |= PreciseRecord::may_fault;
+    if (orders_memory(instruction)) shared.flags |= PreciseRecord::waits_for_checks;
+    if (!is_control(instruction.category)) shared.flags |= PreciseRecord::reads_late;
+    shared.log_entries = static_cast<std::uint8_t>(log_entries_of(instruction));
+    records[pc] = shared;
+    std::size_t at = pc;
+    for (const std::uint16_t event : source_events(program, instruction)) {
+      if (records[at].source_count == shared.sources.size()) {
+        LOCKSTEP_CHECK(records.size() < 0xffff, "more lists of sources than can be numbered");
+        records[at].more = static_cast<std::uint16_t>(records.size());
+        at = records.size();
+        records.push_back(shared);
+      }
+      records[at].sources[records[at].source_count++] = event;
+    }
+  }
+  return records;
 }
 
 }  // namespace lockstep

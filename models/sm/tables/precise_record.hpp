@@ -6,8 +6,9 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
-#include "models/isa/instruction.hpp"
+#include "models/isa/program.hpp"
 
 namespace lockstep {
 
@@ -19,17 +20,20 @@ struct alignas(32) PreciseRecord {
   };
   /// Events (without warp) by which sources are released, see WarpEvent.
   std::array<std::uint16_t, 10> sources{};
+  /// Number of a record with more of them, which counts as an instruction of its own; 0: none.
+  std::uint16_t more = 0;
   std::uint8_t source_count = 0;
   std::uint8_t flags = 0;
   std::uint8_t log_entries = 0;  ///< of the operand log
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(sources, source_count, flags, log_entries);
+    archive(sources, more, source_count, flags, log_entries);
   }
 };
 static_assert(sizeof(PreciseRecord) == 32);
 
-PreciseRecord make_precise_record(const isa::Instruction& instruction, std::uint32_t pair_rows);
+/// Returns a record for each instruction, then those with more sources.
+std::vector<PreciseRecord> make_precise_records(const isa::Program& program);
 
 }  // namespace lockstep

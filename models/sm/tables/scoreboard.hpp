@@ -51,12 +51,21 @@ struct Scoreboard {
     return ((places[0] & a.places[0] & b.places[0]) | (places[1] & a.places[1] & b.places[1]) |
             (places[2] & a.places[2] & b.places[2]) | (places[3] & a.places[3] & b.places[3])) != 0;
   }
-  bool holds(std::uint16_t event) const {
-    return (places[WarpEvent::place(event) / 64] & bits(event)) != 0;
-  }
+  bool operator==(const Scoreboard&) const = default;
   bool empty() const { return (places[0] | places[1] | places[2] | places[3] | places[4]) == 0; }
   void mark(std::uint16_t event) { word(event) |= bits(event); }
   void clear(std::uint16_t event) { word(event) &= ~bits(event); }
+  void mark(const Scoreboard& all) {
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] |= all.places[i];
+  }
+  void clear(const Scoreboard& all) {
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] &= ~all.places[i];
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(places);
+  }
 
  private:
   std::uint64_t& word(std::uint16_t event) { return places[WarpEvent::place(event) / 64]; }

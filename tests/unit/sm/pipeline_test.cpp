@@ -38,7 +38,7 @@ TEST(Pipeline, DependentAddIssuesAfterOperandReadAndLatency) {
   IdealMachine::Options options;
   EXPECT_EQ(cycles_per("add.u32 %r1, %r1, %r0;\n"), 2 + 2);
   options.parameters.operand_read = Cycles{5};
-  options.parameters.latency.integer = Cycles{3};
+  options.parameters.latency[isa::LatencyClass::integer] = Cycles{3};
   EXPECT_EQ(cycles_per("add.u32 %r1, %r1, %r0;\n", options), 5 + 3);
 }
 
@@ -67,7 +67,7 @@ TEST(Pipeline, DifferentUnitsTakeInstructionsInConsecutiveCycles) {
 
 TEST(Pipeline, AWideSchedulerIssuesTwoInstructionsOfAWarpInACycle) {
   IdealMachine::Options options;
-  options.parameters.interval.integer = Cycles{1};
+  options.parameters.interval[isa::LatencyClass::integer] = Cycles{1};
   options.parameters.sub_cores = false;
   EXPECT_EQ(cycles_per(independent_adds, options), 8);
   options.parameters.issue_width = 2;
@@ -164,7 +164,7 @@ TEST(Pipeline, SchedulersIssueSideBySide) {
 TEST(Pipeline, SharedUnitsServeAllSchedulers) {
   IdealMachine::Options options;
   options.parameters.sub_cores = false;
-  options.parameters.units.integer = 2;
+  options.parameters.units[isa::Unit::integer] = 2;
   const std::string body = times(8, independent_adds);
   const std::int64_t own = cycles_of(body, {}, "", "", 128);
   const std::int64_t shared = cycles_of(body, options, "", "", 128);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/isa/operand_lists.hpp"
+
 namespace lockstep::isa {
 
 bool adds_floats(const Instruction& instruction) {
@@ -47,10 +49,11 @@ bool FloatTrace::uses_result(const Program& program, std::uint32_t pc) {
   const Instruction& atomic = program.instructions[pc];
   const auto is_used = [&](Operand result) {
     return result.is_register() &&
-           std::any_of(
-               program.instructions.begin(), program.instructions.end(), [&](const Instruction& i) {
-                 return std::find(i.source.begin(), i.source.end(), result) != i.source.end();
-               });
+           std::any_of(program.instructions.begin(), program.instructions.end(),
+                       [&](const Instruction& i) {
+                         const auto sources = sources_of(program, i);
+                         return std::find(sources.begin(), sources.end(), result) != sources.end();
+                       });
   };
   const bool uses = atomic.memory.returns &&
                     std::any_of(atomic.destination.begin(), atomic.destination.end(), is_used);

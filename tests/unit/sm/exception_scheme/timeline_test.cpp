@@ -20,8 +20,8 @@ IdealMachine::Options figure_options(const std::string& scheme) {
   p.operand_read = Cycles{1};
   p.source_release = SourceRelease::operand_read;
   p.memory_interval = Cycles{1};
-  p.latency.integer = p.latency.move = Cycles{3};
-  p.interval.integer = p.interval.move = Cycles{1};
+  p.latency[isa::LatencyClass::integer] = p.latency[isa::LatencyClass::move] = Cycles{3};
+  p.interval[isa::LatencyClass::integer] = p.interval[isa::LatencyClass::move] = Cycles{1};
   p.port.injection_latency = Cycles{8};
   p.l1.hit_latency = Cycles{10};
   return options;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/isa/encode/encode.hpp"
 #include "models/sm/tables/no_effect.hpp"
 #include "tests/unit/sm/machine/ideal_machine.hpp"
 #include "tests/unit/sm/machine/kernel_text.hpp"
@@ -56,6 +57,58 @@ TEST(IssueTables, KeepTheScoreboardOfTheProgram) {
     pending.mark(record.release[0]);
     EXPECT_TRUE(pending.meets(record.needs));
   }
+}
+
+/// The first instruction names eight pairs that it writes and twelve words that it reads.
+isa::Module with_operand_list() {
+  isa::Module module = add_three();
+  isa::Program& program = module.kernels[0].lowered;
+  program.rows = 48;
+  program.pair_rows = 24;
+  isa::OperandList list;
+  for (std::uint16_t i = 0; i < 8; ++i)
+    list.destinations.emplace_back(isa::Operand::registers, static_cast<std::uint16_t>(2 * i));
+  for (std::uint16_t i = 0; i < 12; ++i)
+    list.sources.emplace_back(isa::Operand::registers, static_cast<std::uint16_t>(30 + i));
+  program.operand_lists = {list};
+  isa::Instruction& listed = program.instructions[0];
+  listed = {};
+  listed.flags = isa::flag_listed;
+  isa::find_needs(program);
+  return module;
+}
+
+TEST(IssueTables, ReleaseManyDestinationsAsAGroup) {
+  const isa::Module module = with_operand_list();
+  const IssueTables tables(IdealMachine::Options().parameters, {&module});
+  const IssueTable& table = tables.of(0, 0);
+  ASSERT_EQ(table.records[0].releases, IssueRecord::grouped);
+  const Scoreboard written = table.written_by(table.records[0]);
+  EXPECT_EQ(written.places[0], 0xffffu) << "both rows of each pair";
+  EXPECT_TRUE(written.meets(table.records[0].needs));
+  EXPECT_EQ(table.records[0].needs.places[0], 0xffffu | 0xfffull << 30);
+}
+
+TEST(IssueTables, KeepAllSourcesForThoseThatReadThemLate) {
+  const isa::Module module = with_operand_list();
+  const IssueTables tables(IdealMachine::Options().parameters, {&module}, IssueDetail::precise);
+  const IssueTable& table = tables.of(0, 0);
+  const PreciseRecord& record = table.precise[0];
+  EXPECT_EQ(record.source_count, record.sources.size());
+  ASSERT_NE(record.more, 0) << "ten of twelve";
+  EXPECT_EQ(table.precise[record.more].source_count, 2);
+  EXPECT_EQ(table.precise[record.more].sources[1], 41);
+  EXPECT_EQ(table.precise[record.more].flags, record.flags);
+}
+
+TEST(Liveness, SeesTheRowsOfOperandLists) {
+  isa::Module module = with_operand_list();
+  isa::Program& program = module.kernels[0].lowered;
+  isa::find_live_rows(program);
+  EXPECT_TRUE(program.live_before(0, 30));
+  EXPECT_TRUE(program.live_before(0, 41));
+  EXPECT_FALSE(program.live_before(1, 41)) << "nobody reads it again";
+  EXPECT_FALSE(program.live_before(0, 0)) << "it is written first";
 }
 
 }  // namespace
