@@ -55,6 +55,8 @@ enum class Category : std::uint8_t {
   store,
   atomic,  ///< global, local, shared, constant; see `memory`
   prefetch,
+  copy,        ///< asynchronous, from global to shared memory
+  copy_group,  ///< commits asynchronous copies, or waits; `detail`: ir::CopyGroupStep, `target`: N
   fence,
   shuffle_vote,  ///< shfl, vote, match, activemask, redux: `execute`, all lanes at once
   branch,
@@ -73,7 +75,7 @@ enum class Category : std::uint8_t {
 
 constexpr bool is_memory(Category c) {
   return c == Category::load || c == Category::store || c == Category::atomic ||
-         c == Category::prefetch;
+         c == Category::prefetch || c == Category::copy;
 }
 
 /// Execution unit class; latency and initiation interval of each come from the configuration.
@@ -149,7 +151,9 @@ struct alignas(64) Instruction {
   /// Memory: source[0] is the address (invalid: `offset` is the address), source[1..4] the data of
   /// a store or the operands of an atomic.  Addresses of shared and local memory count from the
   /// start of their window; generic ones include its base, those of constants and parameters too.
-  /// Barrier: source[0] number, source[1] thread count (flag_count_given).  Others: in PTX order.
+  /// A copy: source[1] the address in shared memory, source[2] (invalid: all) how many bytes to
+  /// read. Barrier: source[0] number, source[1] thread count (flag_count_given).  Others: in PTX
+  /// order.
   std::array<Operand, 5> source{};
   std::array<std::uint8_t, 2> predicate_destination{no_predicate, no_predicate};
   std::array<std::uint8_t, 2> predicate_source{no_predicate, no_predicate};

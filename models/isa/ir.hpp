@@ -63,6 +63,14 @@ enum class PrintStep : std::uint16_t {
   end,    ///< out with it; d = what printf returns
 };
 
+/// Operation::mode of a cp_async_group.
+enum class CopyGroupStep : std::uint16_t {
+  commit,            ///< closes the group of the copies since the last commit
+  wait,              ///< until no more than the `immediate` newest groups are under way
+  wait_uncommitted,  ///< for all copies, whether they are in a closed group or not
+  wait_all,          ///< commits, then waits for all
+};
+
 /// Operation::mode of a trap.
 enum class TrapReason : std::uint16_t {
   none,   ///< the program's own, or an assertion: those have sources

@@ -81,6 +81,8 @@ enum class Opcode : std::uint16_t {
   red,
   prefetch,
   fence,
+  cp_async,        ///< from global to shared memory, see families/async_copy.cpp
+  cp_async_group,  ///< commits a group of them, or waits; `mode`: ir::CopyGroupStep
   // warp
   shfl,
   vote,

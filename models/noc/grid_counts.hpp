@@ -18,7 +18,7 @@
 namespace lockstep {
 
 struct GridCounts {
-  static constexpr std::size_t stall_causes = 15;
+  static constexpr std::size_t stall_causes = 16;
 
   // Of SMs; what each cycle may count comes first.
   std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;

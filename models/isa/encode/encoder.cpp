@@ -121,7 +121,13 @@ void Encoder::operation(const ir::Operation& op, std::uint32_t meeting) {
     case Category::store:
     case Category::atomic:
     case Category::prefetch:
+    case Category::copy:
       operands_.memory(op, instruction);
+      program_.emit(instruction);
+      break;
+    case Category::copy_group:
+      instruction.detail = op.mode;
+      instruction.target = op.immediate;
       program_.emit(instruction);
       break;
     case Category::fence:

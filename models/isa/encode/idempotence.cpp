@@ -172,7 +172,7 @@ GlobalUse find_global_use(const Program& program) {
       use.writes.push_back({pc, from_anywhere});
     } else if (instruction.category == Category::store) {
       use.writes.push_back({pc, origins});
-    } else if (instruction.category == Category::load) {
+    } else if (instruction.category == Category::load || instruction.category == Category::copy) {
       use.read |= origins;
     }
   }

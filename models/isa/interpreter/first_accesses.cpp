@@ -126,7 +126,11 @@ class FirstWarp {
         if (paths_.mask() != paths_.alive()) return false;
         unknown_.set_destinations(instruction, true, false);
         break;
+      case Category::copy:
+        if (!guard_unknown) access(instruction, active, false);
+        break;
       case Category::prefetch:
+      case Category::copy_group:
       case Category::fence:
       case Category::sleep:
       case Category::nop:

@@ -6,6 +6,7 @@
 #include "models/isa/interpreter/block_runner.hpp"
 #include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/lane_mask.hpp"
+#include "models/isa/text/copy_mistakes.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -78,6 +79,9 @@ void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32
     case Category::store:
       store(warp, instruction, active);
       break;
+    case Category::copy:
+      copy(warp, instruction, active);
+      break;
     default:
       atomic(warp, instruction, active);
   }
@@ -104,6 +108,7 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
                                       : 0;
   }
   const char* kind = instruction.category == Category::load    ? "load"
+                     : instruction.category == Category::copy  ? "copy"
                      : instruction.category == Category::store ? "store"
                                                                : "atomic";
   const auto what = [&] {
@@ -113,7 +118,8 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
   if (address % bytes != 0)
     fail(warp, lane, "misaligned " + what(), "addresses are multiples of the access size");
   std::byte* found = nullptr;
-  const bool writes = instruction.category != Category::load;
+  const bool writes =
+      instruction.category != Category::load && instruction.category != Category::copy;
   switch (space) {
     case Space::shared:
       found = within(shared_, offset, bytes);
@@ -143,7 +149,9 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
 /// Atomics may count on it: fresh memory is zero.
 void BlockRunner::touch_fresh(const Warp& warp, const Instruction& instruction,
                               std::uint64_t address) {
-  if (instruction.category == Category::load && state_.launch.fresh_read)
+  const bool reads =
+      instruction.category == Category::load || instruction.category == Category::copy;
+  if (reads && state_.launch.fresh_read)
     state_.launch.fresh_read(address, place_of(warp) + ": kernel " + state_.program.name);
   state_.memory.end_freshness();
 }
@@ -218,6 +226,36 @@ void BlockRunner::store(Warp& warp, const Instruction& instruction, std::uint32_
     }
     copy_whole(to, bytes.data(), size * fields.elements);
   });
+}
+
+/// At once: a legal outcome, as nobody may look before the wait.
+void BlockRunner::copy(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  const unsigned size = 4 * instruction.memory.elements;
+  const std::uint32_t* to = row(warp, instruction.source[1]);
+  const Operand given = instruction.source[2];
+  for_each_lane(active, [&](unsigned lane) {
+    const std::uint32_t read = given.valid() ? std::min(row(warp, given)[lane], size) : size;
+    std::byte* place = within(shared_, to[lane], size);
+    if (place == nullptr || to[lane] % size != 0)
+      fail(warp, lane, copy_target_mistake(to[lane], size, shared_.size()), copy_target_advice);
+    LaneBytes bytes{};
+    if (read > 0) {
+      const std::uint64_t address = address_of(warp, instruction, lane);
+      // A copy of part of its bytes must still be aligned to all.
+      if (address % size != 0) locate(warp, instruction, lane, address, size);
+      copy_whole(bytes.data(), locate_part(warp, instruction, lane, address, read), read);
+    }
+    if (!state_.changed) state_.changed = std::memcmp(place, bytes.data(), size) != 0;
+    copy_whole(place, bytes.data(), size);
+  });
+}
+
+/// Bytes of a copy that need not be a power of two.
+const std::byte* BlockRunner::locate_part(Warp& warp, const Instruction& instruction, unsigned lane,
+                                          std::uint64_t address, unsigned bytes) {
+  const std::byte* const first = locate(warp, instruction, lane, address, 1);
+  for (unsigned b = 1; b < bytes; ++b) locate(warp, instruction, lane, address + b, 1);
+  return first;
 }
 
 void BlockRunner::atomic(Warp& warp, const Instruction& instruction, std::uint32_t active) {

@@ -14,9 +14,9 @@ namespace lockstep::isa {
 namespace {
 
 AccessKind kind_of(Category category) {
-  return category == Category::load    ? AccessKind::load
-         : category == Category::store ? AccessKind::store
-                                       : AccessKind::atomic;
+  return category == Category::load || category == Category::copy ? AccessKind::load
+         : category == Category::store                            ? AccessKind::store
+                                                                  : AccessKind::atomic;
 }
 
 /// Of a store's elements; an untyped one may be a float.

@@ -156,6 +156,10 @@ inline constexpr auto opcode_table = [] {
        .category = C::prefetch, .slots = one},
       {.opcode = O::fence, .name = "fence", .pipe = P::memory, .category = C::fence,
        .slots_of = slots::fence},
+      {.opcode = O::cp_async, .name = "cp_async", .pipe = P::memory, .operands = "-abb",
+       .category = C::copy, .origin = Origin::reader, .slots = one, .wait = 200},
+      {.opcode = O::cp_async_group, .name = "cp_async_group", .pipe = P::control,
+       .category = C::copy_group, .origin = Origin::reader, .slots = one},
       // Warp
       {.opcode = O::shfl, .name = "shfl", .pipe = P::shuffle, .operands = "tbB",
        .category = C::shuffle_vote, .traits = depends_on_lanes | has_immediate_field, .wait = 24},

@@ -24,11 +24,22 @@ struct LineGroup {
 };
 static_assert(sizeof(LineGroup) == 16);
 
+/// Where the bytes of an asynchronous copy go: shared memory of the block.
+struct CopyTarget {
+  std::array<std::uint32_t, 32> to{};    ///< by lane
+  std::array<std::uint8_t, 32> bytes{};  ///< that are read, by lane
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(to, bytes);
+  }
+};
+
 /// A memory instruction between issue and its last translation check: its lanes grouped by line.
 /// There are many: one whose lanes follow each other in up to two lines touches one line of the
 /// computer's caches, and those of its data.
 struct alignas(64) Access {
-  enum class Kind : std::uint8_t { load, store, atomic, prefetch };
+  enum class Kind : std::uint8_t { load, store, atomic, prefetch, copy };
 
   Kind kind = Kind::load;
   bool local = false;
@@ -49,13 +60,20 @@ struct alignas(64) Access {
   std::array<LineGroup, 32> group{};
   std::array<std::uint8_t, 32> offset{};  ///< in its line, by lane; not if it is contiguous
   /// Stores: the lanes' bytes, `stride` each.  Atomics: an AtomicWord for every 8 bytes of a lane.
+  /// Copies: a CopyTarget.
   std::array<std::byte, 1024> data{};
   std::array<std::uint32_t, 32> local_offset{};
 
+  CopyTarget copy_target() const {
+    CopyTarget target;
+    std::memcpy(&target, data.data(), sizeof target);
+    return target;
+  }
   bool writes() const { return kind == Kind::store || kind == Kind::atomic; }
   /// Of `data`, what is used.
   std::size_t data_bytes() const {
     if (kind == Kind::store) return std::size_t{32} * stride;
+    if (kind == Kind::copy) return sizeof(CopyTarget);
     if (kind != Kind::atomic) return 0;
     const std::size_t words = stride > 8 ? 2 : 1;
     return 32 * words * sizeof(isa::AtomicWord);
@@ -67,7 +85,7 @@ struct alignas(64) Access {
     std::memcpy(static_cast<void*>(this), &other,
                 offsetof(Access, group) + other.groups * sizeof(LineGroup));
     if (!other.contiguous) offset = other.offset;
-    if (other.writes()) std::memcpy(data.data(), other.data.data(), other.data_bytes());
+    if (other.data_bytes() != 0) std::memcpy(data.data(), other.data.data(), other.data_bytes());
   }
 
   /// As far as it is filled in.

@@ -33,6 +33,21 @@ void lane_addresses(const Instruction& instruction, const WarpContext& context,
     address[lane] = (active >> lane) & 1 ? address[lane] : first;
 }
 
+CopyTarget copy_target(const Instruction& instruction, const WarpContext& context,
+                       std::uint32_t lanes) {
+  CopyTarget target;
+  const auto size = static_cast<std::uint8_t>(lane_bytes(instruction.memory));
+  const std::uint32_t* to = context.row(instruction.source[1]);
+  const std::uint32_t* given =
+      instruction.source[2].valid() ? context.row(instruction.source[2]) : nullptr;
+  for_each_lane(lanes, [&](unsigned lane) {
+    target.to[lane] = to[lane];
+    target.bytes[lane] =
+        given == nullptr || given[lane] > size ? size : static_cast<std::uint8_t>(given[lane]);
+  });
+  return target;
+}
+
 void gather_store_data(const Instruction& instruction, const WarpContext& context,
                        std::uint32_t active, std::byte* data) {
   const unsigned bytes = isa::bytes_of(instruction.memory.type);

@@ -20,6 +20,10 @@ inline bool moves_words(const isa::MemoryFields& memory) {
   return isa::bytes_of(memory.type) == 4 && memory.register_bytes == 4;
 }
 
+/// Where these lanes of an asynchronous copy go, and how much of it each reads.
+CopyTarget copy_target(const isa::Instruction& instruction, const isa::WarpContext& context,
+                       std::uint32_t lanes);
+
 /// The low `bytes` (1, 2, 4, 8) bytes at `from`.
 inline std::uint64_t load_bytes(const std::byte* from, unsigned bytes) {
   const auto as = [from]<class T>(T value) -> std::uint64_t {

@@ -234,12 +234,18 @@ void BlockContexts::put_in(WarpSlot slot, SavedWarp& saved) {
   for (SavedAccess& access : saved.accesses) put_in_access(slot, access);
 }
 
+std::uint16_t BlockContexts::begin_flight(WarpSlot slot, std::uint32_t pc) {
+  const Warp& warp = blocks_.warp(slot);
+  const IssueRecord& record = warp.records[pc];
+  const bool copies = blocks_.instruction(warp, pc).category == isa::Category::copy;
+  return copies ? flights_.begin_copy(slot, pc, record, true) : flights_.begin(slot, pc, record);
+}
+
 void BlockContexts::put_in_access(WarpSlot slot, SavedAccess& saved) {
   const std::uint16_t index =
       faultable_.put_in(slot, saved.pc, saved.issued, std::move(saved.lanes));
   FaultableAccess& access = faultable_[index];
-  if (saved.flies)
-    access.flight = flights_.begin(slot, saved.pc, blocks_.warp(slot).records[saved.pc]);
+  if (saved.flies) access.flight = begin_flight(slot, saved.pc);
   if (!saved.operands) return;
   Access& operands = saved.operands->access;
   operands.warp = static_cast<std::uint8_t>(slot.value());

@@ -118,6 +118,7 @@ class BlockContexts {
   void put_in(WarpSlot slot, SavedWarp& saved);
   void go_on(WarpSlot slot, const SavedWarp& saved, SmCycle now);
   void put_in_access(WarpSlot slot, SavedAccess& saved);
+  std::uint16_t begin_flight(WarpSlot slot, std::uint32_t pc);
 
   const ContextKind kind_;
   SmStatistics& statistics_;

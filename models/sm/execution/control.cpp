@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "models/isa/ir.hpp"
 #include "models/isa/operand_lists.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 namespace lockstep {
@@ -74,6 +75,12 @@ ControlUnit::Arms ControlUnit::called_functions(const Warp& warp, const Instruct
                            "take pointers to functions with mov.u64");
     return entries[index];
   });
+}
+
+static bool commits_copies(const Instruction& instruction) {
+  using isa::ir::CopyGroupStep;
+  const auto step = static_cast<CopyGroupStep>(instruction.detail);
+  return step == CopyGroupStep::commit || step == CopyGroupStep::wait_all;
 }
 
 void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
@@ -152,6 +159,11 @@ void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const Iss
       }
       barriers_.arrive(slot, instruction, active, now);
       return;
+    case Category::copy_group:
+      if (active != 0 && commits_copies(instruction))
+        copies_.commit(slot, active == paths.alive(), now);
+      paths.advance();
+      break;
     case Category::fence:
       if (active == 0) {
         paths.advance();

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "models/isa/ir.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 namespace lockstep {
 
@@ -21,8 +22,9 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
     return front_end_.refuse(slot, record, StallCause::fetch);
   const std::uint32_t active = blocks_.active_lanes(warp, instruction);
 
-  if ((record.flags & IssueRecord::ordered_before) && !blocks_.released(warp)) [[unlikely]]
-    return front_end_.refuse(slot, record, StallCause::fence);
+  if ((record.flags & IssueRecord::ordered_before) && !in_order(slot, instruction, record, now))
+      [[unlikely]]
+    return;
   if (follows && preemptible_ && refused(slot, grid, pc, record, active)) return;
   front_end_.issued(slot, record, now);
   if (follows && reads_late_) read_operands(slot, grid.issue->precise, pc, now);
@@ -47,6 +49,7 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
       case Category::store:
       case Category::atomic:
       case Category::prefetch:
+      case Category::copy:
         if (active != 0 &&
             memory_.issue(slot, instruction, record, active,
                           follows ? follow(slot, grid, pc, now) : FaultableAccesses::none, now))
@@ -77,6 +80,22 @@ template void Issue::issue_as<true>(WarpSlot, SmCycle);
 inline bool Issue::fetched(WarpSlot slot, GridSlot& grid, std::uint32_t pc, SmCycle now) {
   return (!code_.on() || code_.has(slot, grid.issue->code_lines[pc], now)) &&
          constant_cache_.has_parameters(slot, grid, now);
+}
+
+bool Issue::in_order(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
+                     SmCycle now) {
+  if (instruction.category != Category::copy_group) {
+    if (blocks_.released(blocks_.warp(slot))) return true;
+    front_end_.refuse(slot, record, StallCause::fence);
+    return false;
+  }
+  const bool uncommitted_too =
+      instruction.detail != static_cast<std::uint16_t>(isa::ir::CopyGroupStep::wait);
+  const SmCycle through = copies_.through(slot, instruction.target, uncommitted_too, now);
+  if (through <= now) return true;
+  front_end_.refuse(slot, record, StallCause::async_copy);
+  if (through != no_cycle) front_end_.tell_at(slot, WarpEvent::copies_came, through);
+  return false;
 }
 
 inline bool Issue::refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc,

@@ -19,7 +19,7 @@ class Issue {
   Issue(const SmConstants& constants, ResidentBlocks& blocks, FrontEnd& front_end,
         FaultableAccesses& faultable, LoadStoreUnit& load_store, SharedMemoryUnit& shared,
         MemoryIssue& memory, ControlUnit& control, InstructionCache& code,
-        ConstantCache& constant_cache)
+        ConstantCache& constant_cache, CopyGroups& copies)
       : constants_(constants),
         blocks_(blocks),
         front_end_(front_end),
@@ -30,6 +30,7 @@ class Issue {
         control_(control),
         code_(code),
         constant_cache_(constant_cache),
+        copies_(copies),
         fetches_(constants.parameters.fetches()),
         preemptible_(faultable.preemptible()),
         reads_late_(constants.parameters.source_release == SourceRelease::operand_read),
@@ -44,6 +45,9 @@ class Issue {
   /// `follows`: exception schemes, the release of sources or preemptions follow what issues.
   template <bool follows>
   void issue_as(WarpSlot slot, SmCycle now);
+  /// A release or a wait for copies may pass; false: the warp waits.
+  bool in_order(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+                SmCycle now);
   /// What holds the instruction back at the last moment: true if it has not issued.
   bool refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record,
                std::uint32_t active);
@@ -76,6 +80,7 @@ class Issue {
   ControlUnit& control_;
   InstructionCache& code_;
   ConstantCache& constant_cache_;
+  CopyGroups& copies_;
   const bool fetches_;
   const bool preemptible_, reads_late_, follows_blocks_,
       follows_ = preemptible_ || reads_late_ || follows_blocks_;

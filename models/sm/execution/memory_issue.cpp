@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
+#include "models/isa/lane_mask.hpp"
+#include "models/isa/text/copy_mistakes.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/load_store/local_memory.hpp"
 
@@ -49,6 +52,10 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
   }
   if (follows_words_) [[unlikely]]
     follow_words(warp, instruction, active);
+  if (instruction.category == Category::copy) [[unlikely]] {
+    issue_copy(slot, instruction, record, active, member, now);
+    return false;
+  }
   const bool acquires = (record.flags & IssueRecord::ordered_after) != 0;
   if (!acquires && load_store_.issue_consecutive(slot, instruction, record, active, member, now))
     return false;
@@ -105,6 +112,40 @@ void MemoryIssue::follow_words(const Warp& warp, const Instruction& instruction,
     else if (!progress.words.write(at, bytes))
       progress.end_idempotence(warp.paths.pc());
   }
+}
+
+/// What is not read becomes zero at once.  Bytes that are read all lie in the sector of the first,
+/// so that a line brings all of them.
+void MemoryIssue::issue_copy(WarpSlot slot, const Instruction& instruction,
+                             const IssueRecord& record, std::uint32_t active, std::uint16_t member,
+                             SmCycle now) {
+  const Warp& warp = blocks_.warp(slot);
+  const isa::WarpContext context = blocks_.context_of(warp);
+  const CopyTarget target = copy_target(instruction, context, active);
+  const unsigned size = lane_bytes(instruction.memory);
+  const BlockSlot& block = blocks_.block_of(warp);
+  std::byte* const shared = blocks_.shared_memory_of(block);
+  std::uint32_t reading = 0;
+  isa::for_each_lane(active, [&](unsigned lane) {
+    const std::uint32_t to = target.to[lane];
+    if (to % size != 0 || std::uint64_t{to} + size > block.shared_bytes) [[unlikely]]
+      mistakes_.user_error(warp, warp.paths.pc(), lane,
+                           isa::copy_target_mistake(to, size, block.shared_bytes),
+                           isa::copy_target_advice);
+    std::memset(shared + to + target.bytes[lane], 0, size - target.bytes[lane]);
+    reading |= std::uint32_t{target.bytes[lane] != 0} << lane;
+  });
+  if (reading == 0) {
+    if (member != FaultableAccesses::none) faultable_.left_unit(member, now);
+    return;
+  }
+  LaneAddresses address;
+  lane_addresses(instruction, context, reading, address);
+  std::uint64_t low = 0;
+  for (const std::uint64_t a : address) low |= a;
+  if ((low & (size - 1)) != 0) [[unlikely]]
+    mistakes_.misaligned(warp, address, reading, size);
+  load_store_.issue_copy(slot, instruction, record, reading, address, target, member, now);
 }
 
 bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,

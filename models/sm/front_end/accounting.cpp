@@ -12,20 +12,13 @@ namespace {
 using enum StallCause;
 
 /// What warps wait for that are not ready, the nearest to issuing first.
-constexpr std::array usual_causes{dependency, StallCause::memory, control, fence, barrier, drain};
+constexpr std::array usual_causes{dependency, StallCause::memory, control, fence,
+                                  barrier,    async_copy,         drain};
 /// The same when an exception scheme or a source may hold warps back.
-constexpr std::array all_causes{log_full,
-                                queue_full,
-                                dependency,
-                                late_source,
-                                StallCause::fetch,
-                                StallCause::memory,
-                                control,
-                                last_check,
-                                fence,
-                                barrier,
-                                fault,
-                                drain};
+constexpr std::array all_causes{
+    log_full,           queue_full, dependency, late_source, StallCause::fetch,
+    StallCause::memory, control,    last_check, fence,       barrier,
+    async_copy,         fault,      drain};
 
 /// Who is charged for cycles in which schedulers issued nothing.
 struct Charges {
@@ -72,10 +65,12 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
   stalled = charges.charge(stalled, computing, unit);
   stalled = charges.charge(stalled, memory, memory_queue);
   const std::uint64_t faulted =
-      blocks_.page_waiters() & (waiting(StallCause::memory) | waiting(fence) | waiting(drain));
+      blocks_.page_waiters() &
+      (waiting(StallCause::memory) | waiting(fence) | waiting(drain) | waiting(async_copy));
   const auto waits_for = [&](StallCause cause) {
     if (cause == fault) return waiting(fault) | faulted;
-    const bool is_for_answers = cause == StallCause::memory || cause == fence || cause == drain;
+    const bool is_for_answers =
+        cause == StallCause::memory || cause == fence || cause == drain || cause == async_copy;
     return is_for_answers ? waiting(cause) & ~faulted : waiting(cause);
   };
   const auto charge_each = [&](const auto& causes, const auto& warps_of) {

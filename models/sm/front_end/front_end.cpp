@@ -83,6 +83,10 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
       return checked_accesses_.committed(slot, now);
     case WarpEvent::last_check:
       return checked_accesses_.last_check(slot, now);
+    case WarpEvent::copies_came:
+      if ((waiting(StallCause::async_copy) & bit_of(slot)) != 0)
+        end_wait(StallCause::async_copy, slot, now);
+      return;
     case WarpEvent::resume:
       if (sleeping_.wake(slot, now)) end_wait(StallCause::control, slot, now);
       return;

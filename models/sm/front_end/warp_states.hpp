@@ -82,8 +82,9 @@ class WarpStates {
 
  private:
   static constexpr std::array holding_causes{
-      StallCause::log_full, StallCause::queue_full, StallCause::dependency, StallCause::late_source,
-      StallCause::fetch,    StallCause::last_check, StallCause::fault,      StallCause::drain};
+      StallCause::log_full,    StallCause::queue_full, StallCause::dependency,
+      StallCause::late_source, StallCause::fetch,      StallCause::last_check,
+      StallCause::async_copy,  StallCause::fault,      StallCause::drain};
 };
 
 }  // namespace lockstep

@@ -13,6 +13,7 @@
 
 #include "core/memory/buckets.hpp"
 #include "core/memory/slot_pool.hpp"
+#include "models/sm/access/access.hpp"
 
 namespace lockstep {
 
@@ -27,14 +28,16 @@ struct Waiter {
   std::uint8_t first_offset = 0;  ///< of the first lane's bytes in the line
   bool contiguous = false;        ///< the other lanes' follow; MissTable::offsets otherwise
   bool local = false;
-  bool whole = false;  ///< no lane has its data yet
+  bool whole = false;   ///< no lane has its data yet
+  bool copies = false;  ///< to shared memory, see MissTable::copy_target
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(next, flight, lanes, store, missing, part, first_offset, contiguous, local, whole);
+    archive(next, flight, lanes, store, missing, part, first_offset, contiguous, local, whole,
+            copies);
   }
 };
-static_assert(sizeof(Waiter) == 16);
+static_assert(sizeof(Waiter) == 20);
 
 struct Miss {
   std::uint64_t tag = 0;
@@ -76,6 +79,12 @@ class MissTable {
   /// Of a waiter whose lanes do not follow each other: byte in the line, by lane.
   LaneOffsets& offsets(std::uint16_t waiter) { return offsets_[waiter]; }
   const LaneOffsets& offsets(std::uint16_t waiter) const { return offsets_[waiter]; }
+  /// Of a waiter that is an asynchronous copy.
+  CopyTarget& copy_target(std::uint16_t waiter) {
+    if (copy_targets_.size() <= waiter) copy_targets_.resize(std::size_t{waiter} + 1);
+    return copy_targets_[waiter];
+  }
+  const CopyTarget& copy_target(std::uint16_t waiter) const { return copy_targets_[waiter]; }
   std::uint16_t take_waiter() {
     const std::uint16_t index = waiters_.take();
     if (index >= offsets_.size()) offsets_.resize(waiters_.capacity());
@@ -144,7 +153,7 @@ class MissTable {
     misses_.for_each_used(function);
   }
 
-  void serialize(Archive& archive) { archive(heads_, misses_, waiters_, offsets_); }
+  void serialize(Archive& archive) { archive(heads_, misses_, waiters_, offsets_, copy_targets_); }
 
  private:
   std::uint32_t entries_ = 0;
@@ -152,7 +161,8 @@ class MissTable {
   std::vector<std::uint16_t> heads_;
   SlotPool<Miss> misses_;
   SlotPool<Waiter> waiters_;
-  std::vector<LaneOffsets> offsets_;  ///< by waiter
+  std::vector<LaneOffsets> offsets_;      ///< by waiter
+  std::vector<CopyTarget> copy_targets_;  ///< likewise; as many as have been needed
 };
 
 }  // namespace lockstep

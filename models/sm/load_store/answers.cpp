@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "models/sm/access/lane_data.hpp"
+#include "models/sm/async_copy/deliver_copy.hpp"
 #include "models/sm/ports/request_tag.hpp"
 
 namespace lockstep {
@@ -114,6 +115,12 @@ void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::by
     }
     if (lanes == 0) return;
   }
+  if (waiter.copies) [[unlikely]]
+    return deliver_copy(blocks_.shared_memory_of(blocks_.block_of(warp)), misses.copy_target(index),
+                        lanes, line, [&](unsigned lane) -> unsigned {
+                          return waiter.contiguous ? waiter.first_offset + (lane - first) * stride
+                                                   : misses.offsets(index)[lane];
+                        });
   const isa::WarpContext context = blocks_.context_of(warp);
   if (waiter.local) {
     scatter_part(instruction, context, lanes, line, misses.offsets(index).data(), waiter.part);

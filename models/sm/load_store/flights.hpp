@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/memory/slot_pool.hpp"
+#include "models/sm/async_copy/copy_groups.hpp"
 #include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/l1/l1.hpp"
@@ -21,10 +22,13 @@ struct Flight {
   std::uint16_t outstanding = 0;  ///< what it waits for
   std::uint8_t warp = 0;
   std::uint8_t acquires = 0;
+  std::uint16_t copy_group = no_copy;  ///< of an asynchronous copy
+
+  static constexpr std::uint16_t no_copy = 0xffff;
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(ready, pc, outstanding, warp, acquires);
+    archive(ready, pc, outstanding, warp, acquires, copy_group);
   }
 };
 
@@ -32,11 +36,13 @@ class Flights {
  public:
   static constexpr std::uint16_t none = SlotPool<Flight>::none;
 
-  Flights(ResidentBlocks& blocks, FrontEnd& front_end, L1& l1, FaultableAccesses& faultable)
+  Flights(ResidentBlocks& blocks, FrontEnd& front_end, L1& l1, FaultableAccesses& faultable,
+          CopyGroups& copies)
       : blocks_(blocks),
         front_end_(front_end),
         l1_(l1),
         faultable_(faultable),
+        copies_(copies),
         follows_commits_(faultable.hears_commits()) {}
 
   /// Of the warp's instruction at `pc`, whose results become pending; it waits for one thing.
@@ -49,11 +55,19 @@ class Flights {
     flight.warp = static_cast<std::uint8_t>(slot.value());
     flight.acquires = (record.flags & IssueRecord::ordered_after) != 0;
     flight.outstanding = 1;
+    flight.copy_group = Flight::no_copy;
     ++warp.flights;
     for (unsigned i = 0; i < record.releases; ++i) {
       warp.pending.mark(record.release[i]);
       warp.loads.mark(record.release[i]);
     }
+    return index;
+  }
+  /// The same of an asynchronous copy; `returns`: with a block that has been away.
+  std::uint16_t begin_copy(WarpSlot slot, std::uint32_t pc, const IssueRecord& record,
+                           bool returns = false) {
+    const std::uint16_t index = begin(slot, pc, record);
+    flights_[index].copy_group = returns ? copies_.begin_again(slot) : copies_.begin(slot);
     return index;
   }
   /// It waits for one thing more.
@@ -71,6 +85,9 @@ class Flights {
   }
   /// The warp leaves its slot with this instruction, which waits for its last check only.
   void take_out(std::uint16_t index) {
+    const Flight& flight = flights_[index];
+    if (flight.copy_group != Flight::no_copy)
+      copies_.end(WarpSlot(flight.warp), flight.copy_group, SmCycle{});
     --blocks_.warp(WarpSlot(flights_[index].warp)).flights;
     flights_.give_back(index);
   }
@@ -81,7 +98,7 @@ class Flights {
     flights_.warm_next(3);
   }
   void serialize(Archive& archive) {
-    archive.section("sm/flights", 2);
+    archive.section("sm/flights", 3);
     archive(flights_);
   }
 
@@ -100,6 +117,8 @@ class Flights {
     --warp.flights;
     if (follows_commits_) [[unlikely]]
       faultable_.commits_before(when, slot, index);
+    if (flight.copy_group != Flight::no_copy) [[unlikely]]
+      end_copy(slot, flight.copy_group, when);
     if (flight.acquires) {
       l1_.drop_clean();
       front_end_.resumed_at(slot, when);
@@ -107,10 +126,18 @@ class Flights {
     if (warp.flights == 0) front_end_.request_answered(slot, now);
   }
 
+  /// The warp looks again at what it waits for when the copy's bytes can be used.
+  void end_copy(WarpSlot slot, std::uint16_t group, SmCycle when) {
+    copies_.end(slot, group, when);
+    if ((front_end_.waiting(StallCause::async_copy) & bit_of(slot)) != 0)
+      front_end_.tell_at(slot, WarpEvent::copies_came, when);
+  }
+
   ResidentBlocks& blocks_;
   FrontEnd& front_end_;
   L1& l1_;
   FaultableAccesses& faultable_;
+  CopyGroups& copies_;
   const bool follows_commits_;
   SlotPool<Flight> flights_;
 };

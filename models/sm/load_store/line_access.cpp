@@ -6,6 +6,7 @@
 
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/access/line_image.hpp"
+#include "models/sm/async_copy/deliver_copy.hpp"
 #include "models/sm/ports/request_tag.hpp"
 
 namespace lockstep {
@@ -204,6 +205,9 @@ std::uint16_t LineAccess::make_waiter(const Target& target, std::uint8_t missing
   waiter.whole = missing == target.group.sectors;
   waiter.contiguous = access.contiguous;
   waiter.first_offset = target.group.first_offset;
+  waiter.copies = access.kind == Access::Kind::copy;
+  if (waiter.copies) [[unlikely]]
+    misses.copy_target(index) = access.copy_target();
   if (!access.contiguous) misses.offsets(index) = access.offset;
   flights_.expect(access.flight);
   return index;
@@ -213,6 +217,15 @@ void LineAccess::deliver(const Target& target, std::uint32_t lanes, const std::b
   const Access& access = target.access;
   if (access.kind == Access::Kind::prefetch || lanes == 0) return;
   const Warp& warp = blocks_.warp(WarpSlot(access.warp));
+  if (access.kind == Access::Kind::copy) [[unlikely]] {
+    const unsigned first = static_cast<unsigned>(std::countr_zero(target.group.lanes));
+    return deliver_copy(blocks_.shared_memory_of(blocks_.block_of(warp)), access.copy_target(),
+                        lanes, line, [&](unsigned lane) -> unsigned {
+                          return access.contiguous
+                                     ? target.group.first_offset + (lane - first) * access.stride
+                                     : access.offset[lane];
+                        });
+  }
   const isa::Instruction& instruction = blocks_.instruction(warp, access.pc);
   if (access.local) {
     scatter_part(instruction, blocks_.context_of(warp), lanes, line, access.offset.data(),

@@ -40,6 +40,8 @@ static Access::Kind access_kind(Category category) {
       return Access::Kind::store;
     case Category::prefetch:
       return Access::Kind::prefetch;
+    case Category::copy:
+      return Access::Kind::copy;
     default:
       return Access::Kind::atomic;
   }
@@ -48,6 +50,7 @@ static Access::Kind access_kind(Category category) {
 /// What messages say before an address.
 static std::string access_word(Access::Kind kind) {
   return kind == Access::Kind::load    ? "load from "
+         : kind == Access::Kind::copy  ? "asynchronous copy from "
          : kind == Access::Kind::store ? "store to "
                                        : "atomic at ";
 }
@@ -115,17 +118,30 @@ bool LoadStoreUnit::is_in_buffers(const Access& access) {
 }
 
 void LoadStoreUnit::require_in_buffers(const Warp& warp, const Instruction& instruction,
-                                       std::uint32_t active, const LaneAddresses& address) {
+                                       std::uint32_t active, const LaneAddresses& address,
+                                       const CopyTarget* copy) {
   GridSlot& grid = blocks_.grid_of(warp);
   const std::uint32_t pc = warp.paths.pc();
-  const unsigned bytes = lane_bytes(instruction.memory);
   for (std::uint32_t left = active; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const unsigned bytes = copy != nullptr ? copy->bytes[lane] : lane_bytes(instruction.memory);
     if (const auto outside = grid.bounds.find(
             pc, address[lane], bytes, grid.issue->global_use.addresses[pc], grid.parameters))
       mistakes_.outside(warp, lane, access_word(access_kind(instruction.category)), bytes,
                         address[lane], *outside);
   }
+}
+
+void LoadStoreUnit::issue_copy(WarpSlot slot, const Instruction& instruction,
+                               const IssueRecord& record, std::uint32_t lanes,
+                               const LaneAddresses& address, const CopyTarget& target,
+                               std::uint16_t member, SmCycle now) {
+  Access& access = begin_access(slot, instruction, record, lanes, false, member);
+  coalesce(access, address, access.stride);
+  if (!is_in_buffers(access)) [[unlikely]]
+    require_in_buffers(blocks_.warp(slot), instruction, lanes, address, &target);
+  std::memcpy(access.data.data(), &target, sizeof target);
+  enter_access(access, instruction, record, Flights::none, now);
 }
 
 Access& LoadStoreUnit::begin_access(WarpSlot slot, const Instruction& instruction,
@@ -160,11 +176,14 @@ std::uint16_t LoadStoreUnit::enter_access(Access& access, const Instruction& ins
   ++statistics_.tenant[access.tenant].memory_instructions;
   gather_data(access, instruction);
   const bool answers = kind == Access::Kind::load || kind == Access::Kind::prefetch ||
+                       kind == Access::Kind::copy ||
                        (kind == Access::Kind::atomic && instruction.memory.returns);
   if (flight != Flights::none) {
     flights_.expect(flight);
   } else if (answers) {
-    flight = flights_.begin(WarpSlot(access.warp), access.pc, record);
+    const WarpSlot slot(access.warp);
+    flight = kind == Access::Kind::copy ? flights_.begin_copy(slot, access.pc, record)
+                                        : flights_.begin(slot, access.pc, record);
   }
   access.flight = flight;
   if (access.member != FaultableAccesses::none) [[unlikely]]

@@ -46,7 +46,12 @@ class LoadStoreUnit final : public ParkedLines {
                             std::uint16_t member, SmCycle now);
   /// Throws a Mistake if a lane's bytes lie in none of the tenant's buffers.
   void require_in_buffers(const Warp& warp, const isa::Instruction& instruction,
-                          std::uint32_t active, const LaneAddresses& address);
+                          std::uint32_t active, const LaneAddresses& address,
+                          const CopyTarget* copy = nullptr);
+  /// Enters lanes of an asynchronous copy.
+  void issue_copy(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+                  std::uint32_t lanes, const LaneAddresses& address, const CopyTarget& target,
+                  std::uint16_t member, SmCycle now);
   /// Enters what is left of the warp's next squashed access, and says what the warp does then.
   void issue_again(std::uint16_t member, SmCycle now);
 

@@ -22,6 +22,7 @@ enum class StallCause : std::uint8_t {
   last_check,  ///< waits until its memory instructions can fault no more
   fence,       ///< waits for acknowledgements
   barrier,     ///< waits at a block barrier
+  async_copy,  ///< waits for its asynchronous copies
   fault,       ///< stopped by a fault, or an access waits for a page that is not there
   drain,       ///< its threads are done, their last requests are not
   idle,        ///< no warp
@@ -30,9 +31,9 @@ enum class StallCause : std::uint8_t {
 
 inline constexpr std::size_t stall_causes = static_cast<std::size_t>(StallCause::count);
 inline constexpr const char* stall_cause_names[stall_causes] = {
-    "unit",        "memory_queue", "log_full", "queue_full", "dependency",
-    "late_source", "fetch",        "memory",   "control",    "last_check",
-    "fence",       "barrier",      "fault",    "drain",      "idle"};
+    "unit",       "memory_queue", "log_full", "queue_full", "dependency", "late_source",
+    "fetch",      "memory",       "control",  "last_check", "fence",      "barrier",
+    "async_copy", "fault",        "drain",    "idle"};
 static_assert(stall_causes == GridCounts::stall_causes);
 
 }  // namespace lockstep

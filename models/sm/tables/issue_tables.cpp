@@ -5,6 +5,7 @@
 #include "core/error/error.hpp"
 #include "models/isa/encode/divergent_rows.hpp"
 #include "models/isa/encode/encode.hpp"
+#include "models/isa/ir.hpp"
 #include "models/isa/operand_lists.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/parameters/code_region.hpp"
@@ -145,6 +146,9 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
     if (instruction.memory.space == isa::Space::constant ||
         instruction.memory.space == isa::Space::parameter)
       latency = parameters.constant_latency.count();
+  } else if (instruction.category == Category::copy_group) {
+    const auto commit = static_cast<std::uint16_t>(isa::ir::CopyGroupStep::commit);
+    if (instruction.detail != commit) record.flags |= IssueRecord::ordered_before;
   } else if (expansion != 0 && parameters.expansions == Expansions::sequence) {
     const isa::Expansion& sequence = isa::expansion(expansion);
     const ExpansionTiming timing = timing_of(sequence, parameters);

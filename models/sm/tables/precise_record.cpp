@@ -31,6 +31,7 @@ bool is_control(Category category) {
     case Category::store:
     case Category::atomic:
     case Category::prefetch:
+    case Category::copy:
     case Category::shuffle_vote:
       return false;
     default:

@@ -13,8 +13,9 @@ struct WarpEvent {
   static constexpr std::uint16_t operands_read = 322;  ///< of one of its instructions, in order
   static constexpr std::uint16_t last_check = 323;     ///< one of its accesses can fault no more
   static constexpr std::uint16_t committed = 324;      ///< one of its accesses has committed
-  static constexpr std::uint16_t code_came = 325;  ///< instructions or parameters that it lacked
-  static constexpr std::uint16_t group = 326;  ///< destinations of an instruction with many commit
+  static constexpr std::uint16_t code_came = 325;    ///< instructions or parameters that it lacked
+  static constexpr std::uint16_t copies_came = 326;  ///< of those that it waits for
+  static constexpr std::uint16_t group = 327;  ///< destinations of an instruction with many commit
   static constexpr unsigned groups = 512 - group;  ///< that may be under way at once
 
   static constexpr std::uint16_t with_warp(std::uint16_t code, unsigned warp) {

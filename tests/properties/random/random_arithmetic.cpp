@@ -12,7 +12,7 @@ void RandomStatements::statement(unsigned depth) {
 }
 
 void RandomStatements::extra() {
-  switch (pick(23)) {
+  switch (pick(25)) {
     case 19:
       return call_indirect();
     case 20:
@@ -20,6 +20,9 @@ void RandomStatements::extra() {
       return video();
     case 22:
       return eight_bit_precision();
+    case 23:
+    case 24:
+      return copies();
     case 17:
       return variables();
     case 18:

@@ -197,4 +197,39 @@ void RandomStatements::load_then_store() {
   emit("xor.b32 " + r() + ", " + r() + ", " + to);
 }
 
+// Up to four asynchronous copies to the thread's own shared bytes, some in groups that are waited
+// for one by one; nothing but arithmetic stands between a copy and its wait.
+void RandomStatements::copies() {
+  static constexpr unsigned sizes[] = {4, 8, 16};
+  const unsigned depth = 1 + pick(4);
+  const bool in_groups = chance(2);
+  for (unsigned i = 0; i < depth; ++i) {
+    const unsigned bytes = sizes[pick(3)];
+    const std::string kind = bytes == 16 && chance(2) ? "cg" : "ca";
+    const std::string hint = chance(4) ? ".L2::128B" : "";
+    std::string part;
+    if (chance(4)) {
+      emit("and.b32 %x6, " + r() + ", " + number(2 * bytes - 1));
+      emit("min.u32 %x6, %x6, " + number(bytes));
+      part = ", %x6";
+    } else if (chance(4)) {
+      part = ", " + p();
+    }
+    line("cp.async." + kind + ".shared.global" + hint + " [%own+" + number(16 * i) + "], " +
+         woven(bytes) + ", " + number(bytes) + part);
+    if (in_groups) emit("cp.async.commit_group");
+  }
+  integer();
+  floating();
+  if (in_groups) {
+    const unsigned newest = pick(depth);
+    emit("cp.async.wait_group " + number(newest));
+    for (unsigned i = 0; i + newest < depth; ++i)
+      emit("ld.shared.u32 %x6, [%own+" + number(16 * i) + "]");
+    emit("xor.b32 " + r() + ", " + r() + ", %x6");
+  }
+  emit("cp.async.wait_all");
+  line("ld.shared.u32 " + r() + ", [%own+" + number(4 * pick(16)) + "]");
+}
+
 }  // namespace lockstep::testing

@@ -64,6 +64,7 @@ class RandomStatements : protected isa::RandomKernel {
   void variables();
   void fence();
   void load_then_store();
+  void copies();
   // random_arithmetic.cpp
   void call();
   void call_indirect();

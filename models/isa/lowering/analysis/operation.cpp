@@ -52,6 +52,8 @@ bool has_side_effect(const ir::Operation& operation) {
     case Category::store:
     case Category::atomic:
     case Category::prefetch:
+    case Category::copy:
+    case Category::copy_group:
     case Category::fence:
       return true;
     default:
@@ -66,6 +68,8 @@ bool is_scheduling_barrier(const ir::Operation& operation) {
     case Category::store:
       return operation.ordering != Ordering::weak || operation.cache == CacheOperator::wt;
     case Category::atomic:
+    case Category::copy:
+    case Category::copy_group:
     case Category::fence:
       return true;
     default:

@@ -57,11 +57,13 @@ inline bool is_branch(const ir::Operation& operation) {
 bool ends_block(const ir::Operation&);
 inline bool reads_memory(const ir::Operation& operation) {
   return category_of(operation.opcode) == Category::load ||
+         category_of(operation.opcode) == Category::copy ||
          has_trait(operation.opcode, returns_old_value);
 }
 inline bool writes_memory(const ir::Operation& operation) {
   return category_of(operation.opcode) == Category::store ||
-         category_of(operation.opcode) == Category::atomic;
+         category_of(operation.opcode) == Category::atomic ||
+         category_of(operation.opcode) == Category::copy;
 }
 /// A load that other loads and unrelated stores may pass.
 bool is_weak_load(const ir::Operation&);

@@ -37,6 +37,9 @@ constexpr Form forms[] = {
     {"cnot", "cnot.type d, a with .b16, .b32 or .b64"},
     {"copysign", "copysign.type d, a, b with .f32 or .f64"},
     {"cos", "cos.approx{.ftz}.f32 d, a"},
+    {"cp",
+     "cp.async.ca.shared.global [to], [from], bytes{, bytes_read} with .ca or .cg, "
+     "cp.async.commit_group, cp.async.wait_group n or cp.async.wait_all"},
     {"createpolicy",
      "createpolicy.fractional.L2::priority.b64 d{, fraction}; also .range and .cvt"},
     {"cvt", "cvt{.rnd}{.ftz}{.sat}.to_type.from_type d, a"},
@@ -144,9 +147,6 @@ constexpr Form forms[] = {
 /// What no part of the machine does, by how the names begin, and what does its work.
 constexpr Form not_modelled[] = {
     {"clusterlaunchcontrol", "clusters are not modelled in this release: compile for sm_80"},
-    {"cp",
-     "asynchronous copies are not modelled in this release: copy with ld and st, or compile "
-     "for sm_75"},
     {"getctarank", "clusters are not modelled in this release: compile for sm_80"},
     {"ldmatrix", "matrix units are not modelled in this release: load with ld, multiply with fma"},
     {"mapa", "clusters are not modelled in this release: compile for sm_80"},
@@ -170,7 +170,7 @@ constexpr Form modifiers_not_modelled[] = {
     {"cluster", "clusters are not modelled in this release: compile for sm_80"},
     {"cta::cluster", "clusters are not modelled in this release: compile for sm_80"},
     {"expect_tx",
-     "transactions belong to asynchronous copies, which are not modelled in this release"},
+     "transactions belong to bulk copies, which are not modelled in this release"},
     {"f32x2", "pairs of f32 are not modelled in this release: compute each with .f32"},
     {"mbarrier_init", "clusters are not modelled in this release: compile for sm_80"},
     {"oob", "it belongs to tensor maps, which are not modelled in this release"},

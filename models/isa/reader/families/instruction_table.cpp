@@ -47,6 +47,7 @@ constexpr InstructionEntry instruction_entries[] = {
     {"cnot", Opcode::cnot, read_alu},
     {"copysign", Opcode::copysign, read_alu},
     {"cos", Opcode::cos, read_alu},
+    {"cp", Opcode::nop, member<&Readers::async_copy, &AsyncCopyReader::cp>},
     {"createpolicy", Opcode::mov, member<&Readers::memory, &MemoryReader::create_policy>},
     {"cvt", Opcode::cvt, member<&Readers::conversions, &ConversionReader::convert>},
     {"cvta", Opcode::cvta, member<&Readers::conversions, &ConversionReader::convert_address>},

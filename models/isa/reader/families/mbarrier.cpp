@@ -6,7 +6,7 @@
 /// Source: PTX ISA 8.x, "Parallel Synchronization and Communication Instructions: mbarrier".
 ///
 /// Simplified: try_wait does not wait, which it need not.  Transactions (expect_tx, complete_tx)
-/// and arrivals at other blocks' barriers are refused, like asynchronous copies and clusters. inval
+/// and arrivals at other blocks' barriers are refused, like bulk copies and clusters. inval
 /// is no instruction. Cost model: arrive is a shared atomic of 64 bits; a wait is a load and three
 /// integer instructions.
 #include "models/isa/reader/families/mbarrier.hpp"
@@ -33,7 +33,7 @@ void MbarrierReader::mbarrier(PtxInstruction& instruction) {
     pending_count(instruction);
   } else {
     instruction.fail(
-        "is not supported in this release (transactions belong to asynchronous copies)");
+        "is not supported in this release (transactions belong to bulk copies)");
   }
 }
 

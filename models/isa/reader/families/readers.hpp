@@ -1,6 +1,7 @@
 #pragma once
 
 #include "models/isa/reader/families/arithmetic.hpp"
+#include "models/isa/reader/families/async_copy.hpp"
 #include "models/isa/reader/families/atomics.hpp"
 #include "models/isa/reader/families/control.hpp"
 #include "models/isa/reader/families/conversions.hpp"
@@ -21,6 +22,7 @@ struct Readers {
   explicit Readers(Translation& code)
       : operands(code),
         arithmetic(code, operands),
+        async_copy(code, operands),
         atomics(code, operands),
         control(code, operands),
         conversions(code, operands),
@@ -38,6 +40,7 @@ struct Readers {
 
   OperandReader operands;
   ArithmeticReader arithmetic;
+  AsyncCopyReader async_copy;
   AtomicReader atomics;
   ControlReader control;
   ConversionReader conversions;

@@ -145,15 +145,15 @@ std::string error_of(const std::string& line) {
   return "";
 }
 
-TEST(MbarrierErrors, WhatNeedsAsynchronousCopiesOrClustersIsRefused) {
+TEST(MbarrierErrors, WhatNeedsBulkCopiesOrClustersIsRefused) {
   EXPECT_EQ(
       error_of("mbarrier.expect_tx.relaxed.cta.shared.b64 [gate], 16;"),
       "bad.ptx:17:1: mbarrier.expect_tx.relaxed.cta.shared.b64: is not supported in this release "
-      "(transactions belong to asynchronous copies) - " +
+      "(transactions belong to bulk copies) - " +
           form);
   EXPECT_EQ(error_of("mbarrier.arrive.expect_tx.shared.b64 %rd3, [gate], 16;"),
             "bad.ptx:17:1: mbarrier.arrive.expect_tx.shared.b64: modifier .expect_tx is not "
-            "supported - transactions belong to asynchronous copies, which are not modelled in "
+            "supported - transactions belong to bulk copies, which are not modelled in "
             "this release");
   EXPECT_EQ(error_of("mbarrier.arrive.release.cluster.shared::cta.b64 %rd3, [gate];"),
             "bad.ptx:17:1: mbarrier.arrive.release.cluster.shared::cta.b64: modifier .cluster is "

@@ -18,7 +18,8 @@ class FlightsTest : public testing::Test {
                      faultable};
   FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
   L1 l1{world.constants, world.statistics, world.blocks, world.ports};
-  Flights flights{world.blocks, front_end, l1, faultable};
+  CopyGroups copies{64};
+  Flights flights{world.blocks, front_end, l1, faultable, copies};
   std::uint32_t pc = world.find_global(isa::Category::load);
 };
 
@@ -51,7 +52,8 @@ TEST_F(FlightsTest, ItsResultsArePendingAsLoads) {
 TEST_F(FlightsTest, RestoredTheyWaitForTheSame) {
   const std::uint16_t flight = flights.begin(WarpSlot(0), pc, world.record(pc));
   flights.expect(flight);
-  Flights other{world.blocks, front_end, l1, faultable};
+  CopyGroups other_copies{64};
+  Flights other{world.blocks, front_end, l1, faultable, other_copies};
   save_and_restore(flights, other);
   EXPECT_EQ(other[flight].outstanding, 2u);
   EXPECT_EQ(other[flight].pc, pc);

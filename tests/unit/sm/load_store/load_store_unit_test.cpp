@@ -82,7 +82,8 @@ class LoadStoreUnitTest : public testing::Test {
   FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
   L1 l1{world.constants, world.statistics, world.blocks, world.ports};
   OutstandingStores stores;
-  Flights flights{world.blocks, front_end, l1, faultable};
+  CopyGroups copies{64};
+  Flights flights{world.blocks, front_end, l1, faultable, copies};
   LineAccess lines{world.constants, world.statistics, world.blocks, world.ports, l1,
                    stores,          flights};
   ParkedLog log;

@@ -1,0 +1,144 @@
+/// Asynchronous copies of up to 16 bytes a thread, their groups, and arrivals behind them.
+///
+/// A copy is one operation with two addresses: sources[0] is the global one, sources[1] the shared
+/// one, sources[2], if given, how many bytes are read; the others of `elements` times 4 become
+/// zero.  What ignore-src says is turned into that number.
+/// Source: PTX ISA 8.x, "Data Movement and Conversion Instructions: Asynchronous copy";
+/// modern-isa.md, section 3.1.
+///
+/// Simplified: an arrival behind copies (cp.async.mbarrier.arrive) waits for them where it stands,
+/// and then arrives; without .noinc, which counts itself in first, nothing is left to do then.
+/// Prefetch sizes and cache policies are read and have no effect.
+#include "models/isa/reader/families/async_copy.hpp"
+
+#include "models/isa/atomic.hpp"
+#include "models/isa/reader/translation/expansion.hpp"
+
+namespace lockstep::isa {
+
+void AsyncCopyReader::cp(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  if (!modifiers.take("async") || modifiers.has("bulk")) {
+    instruction.refuse_known();
+    instruction.fail("bulk copies are not supported in this release: compile for sm_80");
+  }
+  if (modifiers.take("commit_group")) return group(instruction, ir::CopyGroupStep::commit);
+  if (modifiers.take("wait_group")) return group(instruction, ir::CopyGroupStep::wait);
+  if (modifiers.take("wait_all")) return group(instruction, ir::CopyGroupStep::wait_all);
+  if (modifiers.take("mbarrier")) return arrive(instruction);
+  copy(instruction);
+}
+
+void AsyncCopyReader::copy(PtxInstruction& instruction) {
+  ir::Operation& operation = instruction.operation;
+  Modifiers& modifiers = instruction.modifiers;
+  const bool by_l2 = modifiers.take("cg");
+  if (!by_l2 && !modifiers.take("ca")) instruction.fail("needs .ca or .cg");
+  if (!modifiers.take("shared") && !modifiers.take("shared::cta"))
+    instruction.fail("copies to .shared only");
+  if (!modifiers.take("global")) instruction.fail("copies from .global only");
+  const bool hinted = modifiers.take("L2::cache_hint");
+  modifiers.drop_starting("L2::");
+  instruction.expect_arguments(3 + (hinted ? 1 : 0), 4 + (hinted ? 1 : 0));
+  const Argument& size = instruction.argument(2);
+  const auto bytes = operands_.immediate(instruction, size, Type::u32).value;
+  if ((bytes != 4 && bytes != 8 && bytes != 16) || (by_l2 && bytes != 16))
+    instruction.fail(size.at,
+                     "a copy has " + std::string(by_l2 ? "16 bytes with .cg" : "4, 8 or 16 bytes"),
+                     "split or pad the copy");
+  const ir::Operand to = shared_address(instruction, instruction.argument(0));
+  const std::size_t given = instruction.arguments() - (hinted ? 1 : 0);
+  ir::Operand read;
+  if (given == 4)
+    read = source_bytes(instruction, instruction.argument(3), static_cast<unsigned>(bytes));
+  if (hinted)
+    operands_.source(instruction, instruction.argument(instruction.arguments() - 1), Type::b64);
+  operation.opcode = Opcode::cp_async;
+  operation.type = Type::b32;
+  operation.elements = static_cast<std::uint8_t>(bytes / 4);
+  operation.space = Space::global;
+  operation.cache = by_l2 ? CacheOperator::cg : CacheOperator::ca;
+  operation.sources.clear();
+  operands_.address(instruction, instruction.argument(1));
+  operation.sources.push_back(to);
+  if (read.kind != Kind::none) operation.sources.push_back(read);
+  code_.finish(instruction);
+}
+
+ir::Operand AsyncCopyReader::shared_address(PtxInstruction& instruction, const Argument& argument) {
+  ir::Operation& operation = instruction.operation;
+  operands_.address(instruction, argument);
+  const ir::Operand base = operation.sources.back();
+  const std::int64_t offset = operation.offset;
+  operation.sources.pop_back();
+  operation.offset = 0;
+  ir::Operand low = base;
+  low.type = Type::none;
+  if (base.kind == Kind::reg && base.type == Type::b64)
+    low = narrow(code_, instruction, low, Type::u64);
+  if (low.kind == Kind::reg && offset == 0) return low;
+  return compute(code_, instruction, Opcode::add, Type::u32, low, ir::immediate_operand(offset));
+}
+
+ir::Operand AsyncCopyReader::source_bytes(PtxInstruction& instruction, const Argument& argument,
+                                          unsigned bytes) {
+  const bool is_predicate = argument.kind == Argument::Kind::name &&
+                            code_.lookup(argument.text) != nullptr &&
+                            code_.lookup(argument.text)->kind == Symbol::Kind::reg &&
+                            code_.lookup(argument.text)->type == Type::pred;
+  if (!is_predicate) return operands_.source(instruction, argument, Type::u32);
+  ir::Operation choose = instruction.plain(Opcode::selp, Type::b32);
+  choose.guard = instruction.operation.guard;
+  choose.sources = {ir::immediate_operand(0), ir::immediate_operand(bytes),
+                    operands_.predicate(instruction, argument)};
+  choose.destinations = {ir::register_operand(code_.new_register(Type::b32))};
+  const ir::Operand result = choose.destinations[0];
+  code_.append(std::move(choose));
+  return result;
+}
+
+void AsyncCopyReader::group(PtxInstruction& instruction, ir::CopyGroupStep step) {
+  ir::Operation& operation = instruction.operation;
+  operation.opcode = Opcode::cp_async_group;
+  operation.mode = static_cast<std::uint16_t>(step);
+  const std::size_t arguments = step == ir::CopyGroupStep::wait ? 1 : 0;
+  instruction.expect_arguments(arguments, arguments);
+  if (arguments == 1) {
+    const auto& newest = instruction.argument(0);
+    const std::int64_t value = operands_.immediate(instruction, newest, Type::u32).value;
+    if (value < 0 || value > 0xffff)
+      instruction.fail(newest.at, "cp.async.wait_group names 0 to 65535 groups",
+                       "give how many of the newest groups may be under way");
+    operation.immediate = static_cast<std::uint32_t>(value);
+  }
+  code_.finish(instruction);
+}
+
+void AsyncCopyReader::arrive(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  if (!modifiers.take("arrive")) instruction.fail("is not supported in this release");
+  const bool counted = modifiers.take("noinc");
+  modifiers.take("shared");
+  modifiers.take("shared::cta");
+  if (!modifiers.take("b64")) instruction.fail("needs the type .b64");
+  instruction.expect_arguments(1, 1);
+  instruction.reject_rest();
+  ir::Operation wait = instruction.plain(Opcode::cp_async_group, Type::none);
+  wait.guard = instruction.operation.guard;
+  wait.mode = static_cast<std::uint16_t>(ir::CopyGroupStep::wait_uncommitted);
+  code_.append(std::move(wait));
+  ir::Operation& operation = instruction.operation;
+  operation.space = Space::shared;
+  operands_.address(instruction, instruction.argument(0));
+  if (!counted) return;
+  operation.opcode = Opcode::atom;
+  operation.type = Type::b64;
+  operation.scope = Scope::cta;
+  operation.atomic = AtomicOperation::arrive;
+  operation.ordering = Ordering::relaxed;  // an SM keeps its own order
+  operation.sources.push_back(ir::immediate_operand(1));
+  operation.destinations.push_back(ir::register_operand(code_.new_register(Type::b64)));
+  code_.finish(instruction);
+}
+
+}  // namespace lockstep::isa

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "models/isa/reader/families/family_reader.hpp"
+
+namespace lockstep::isa {
+
+/// cp.async: copies from global to shared memory that a thread does not wait for at once.
+class AsyncCopyReader : public FamilyReader {
+ public:
+  using FamilyReader::FamilyReader;
+  void cp(PtxInstruction& instruction);
+
+ private:
+  void copy(PtxInstruction& instruction);
+  /// The address in shared memory as a 32-bit source.
+  ir::Operand shared_address(PtxInstruction& instruction, const Argument& argument);
+  /// How many bytes of each copy are read; kind none: all.
+  ir::Operand source_bytes(PtxInstruction& instruction, const Argument& argument, unsigned bytes);
+  void group(PtxInstruction& instruction, ir::CopyGroupStep step);
+  void arrive(PtxInstruction& instruction);
+};
+
+}  // namespace lockstep::isa
