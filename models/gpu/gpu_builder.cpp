@@ -142,6 +142,7 @@ std::unique_ptr<Component> GpuBuilder::build_dispatcher(const LinkTable& links, 
   Dispatcher::Setup setup;
   const auto& gpu = parameters_.gpu;
   setup.parameters = gpu.dispatch;
+  setup.topology = gpu.topology();
   setup.limits = gpu.sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme));
   setup.sharing = parameters_.policies.sharing;
   setup.preemption = parameters_.policies.preemption;
@@ -232,6 +233,7 @@ std::unique_ptr<Component> GpuBuilder::build_partition(std::uint32_t index, cons
   MemoryPartition::Setup setup;
   setup.parameters = memory;
   setup.noc = parameters_.gpu.noc;
+  setup.topology = parameters_.gpu.topology();
   setup.index = PartitionId{static_cast<std::uint16_t>(index)};
   setup.mapping = mapping_;
   setup.sources = request_sources(partition, links, host, cores);

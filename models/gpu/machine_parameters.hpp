@@ -17,6 +17,7 @@
 #include "models/memory/memory_parameters.hpp"
 #include "models/memory/replacement/replacement.hpp"
 #include "models/noc/noc_parameters.hpp"
+#include "models/noc/topology.hpp"
 #include "models/sm/block_switching/registry.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/parameters/bandwidth_share.hpp"
@@ -60,6 +61,7 @@ struct GpuParameters {
             memory.partitions,
             {static_cast<std::uint32_t>(tenants), memory.capacity.count() / tenants}};
   }
+  Topology topology() const { return Topology({sm.count, memory.partitions, dispatch.clusters}); }
   BandwidthShare bandwidth_of_an_sm() const { return {memory.bytes_per_second() / sm.count}; }
 };
 
