@@ -3,8 +3,7 @@
 /// SMs are in clusters (NVIDIA: GPCs) of neighbouring numbers, as equal as they can be.  SMs and
 /// partitions are in two halves: the first half of the SMs stands at the first half of the
 /// partitions.
-/// Source: NVIDIA's descriptions of V100 (GPCs of up to 14 SMs) and A100 (two halves of L2, each
-/// with the SMs beside it); which numbers stand together is an own choice.
+/// Source: own choice, of which numbers stand together; the halves: l2_halves.hpp.
 #pragma once
 
 #include <cstdint>
