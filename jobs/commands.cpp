@@ -17,6 +17,8 @@
 #include "jobs/run/check.hpp"
 #include "jobs/run/text_columns.hpp"
 #include "jobs/run/weights.hpp"
+#include "models/gpu/described_keys.hpp"
+#include "models/gpu/idle_settings.hpp"
 #include "models/gpu/machine.hpp"
 #include "models/gpu/oversubscription.hpp"
 #include "models/gpu/policy_check.hpp"
@@ -59,6 +61,8 @@ int validate_command(const CommandLine& line) {
   if (!shares.empty()) std::fprintf(stderr, "lockstep: %s\n", shares.c_str());
   for (const std::string& note : machine.notes())
     std::fprintf(stderr, "lockstep: %s\n", note.c_str());
+  for (const std::string& note : notes_of_idle_settings(scenario))
+    std::fprintf(stderr, "lockstep: %s\n", note.c_str());
   for (const std::string& warning : find_forgotten_copies(scenario, machine))
     std::fprintf(stderr, "lockstep: %s\n", warning.c_str());
   const std::string bytes = footprint_text(scenario, parameters.gpu.memory.capacity);
@@ -85,7 +89,7 @@ int describe_command(const CommandLine& line) {
     std::fputs(printable_lines(capture::describe_recording(line.key)).c_str(), stdout);
     return exit_done;
   }
-  const std::string parameters = describe(schema_of<MachineParameters>(), "", line.key);
+  const std::string parameters = describe_keys(line.key);
   const bool is_key = parameters.starts_with(line.key);
   const std::string output = is_key ? "" : describe_output(line.key);
   if (parameters.empty() && output.empty()) {

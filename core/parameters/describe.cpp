@@ -38,31 +38,69 @@ struct Line {
   std::string key, unit, initial, allowed, doc;
 };
 
-Line line_of(const ParameterField& field, const std::string& prefix) {
+/// Conditions of the structs around a schema, about keys of the schema.
+struct Conditions {
+  struct One {
+    std::string key, when;
+  };
+  std::vector<One> all;
+
+  /// Those of the schema itself join those of the structs around it.
+  Conditions of(const ParameterSchema& schema) const {
+    Conditions result = *this;
+    for (const ParameterCondition& condition : schema.conditions())
+      for (const std::string& key : condition.keys) result.all.push_back({key, condition.when});
+    return result;
+  }
+  /// Those about what is in a group.
+  Conditions below(const std::string& group) const {
+    Conditions result;
+    for (const One& one : all)
+      if (one.key.starts_with(group + "."))
+        result.all.push_back({one.key.substr(group.size() + 1), one.when});
+    return result;
+  }
+  /// Returns the meaning of a key, with the configurations in which it has one.
+  std::string doc(const ParameterField& field) const {
+    std::string text = field.doc;
+    for (const One& one : all)
+      if (one.key == field.key) text += "; only " + one.when;
+    return text;
+  }
+};
+
+Line line_of(const ParameterField& field, const std::string& prefix, const Conditions& conditions) {
+  if (field.type == ParameterType::part)
+    return {prefix + field.key, field.unit, field.required ? "(required)" : "", "",
+            conditions.doc(field)};
   std::string unit = field.unit.empty() ? unit_name(field.type) : field.unit;
   if (field.is_list) unit = "list of " + unit;
-  const std::string initial = field.required ? "(required)" : to_text(field, field.initial);
-  return {prefix + field.key, unit, initial, allowed_text(field), field.doc};
+  std::string initial = field.absent;
+  if (field.required) initial = "(required)";
+  if (initial.empty()) initial = to_text(field, field.initial);
+  return {prefix + field.key, unit, initial, allowed_text(field), conditions.doc(field)};
 }
 
-void collect(const ParameterSchema& schema, const std::string& prefix, std::vector<Line>& lines) {
+void collect(const ParameterSchema& schema, const std::string& prefix, const Conditions& around,
+             std::vector<Line>& lines) {
+  const Conditions conditions = around.of(schema);
   for (const ParameterField& field : schema.fields()) {
     if (field.type == ParameterType::group) {
-      lines.push_back({prefix + field.key, "group", "", "", field.doc});
-      collect(*field.group, prefix + field.key + ".", lines);
+      lines.push_back({prefix + field.key, "group", "", "", conditions.doc(field)});
+      collect(*field.group, prefix + field.key + ".", conditions.below(field.key), lines);
       continue;
     }
     ParameterField plain = field;
     if (field.type == ParameterType::policy) plain.type = ParameterType::text;
-    Line line = line_of(plain, prefix);
+    Line line = line_of(plain, prefix, conditions);
     line.unit = field.type == ParameterType::policy ? "policy" : line.unit;
-    line.allowed = allowed_text(field);
+    if (field.type != ParameterType::part) line.allowed = allowed_text(field);
     lines.push_back(line);
     if (field.type != ParameterType::policy) continue;
     for (const PolicyInfo& info : field.policies()) {
       const std::string name = prefix + field.key + "{" + info.name + "}";
       lines.push_back({name, "", "", "", info.doc});
-      if (info.parameters) collect(*info.parameters, name + ".", lines);
+      if (info.parameters) collect(*info.parameters, name + ".", {}, lines);
     }
   }
 }
@@ -74,15 +112,15 @@ std::string cell(std::string text) {
   return text;
 }
 
-std::string table_of(const ParameterSchema& schema) {
+std::string table_of(const ParameterSchema& schema, const Conditions& conditions) {
   std::string text = "| key | unit | default | allowed | meaning |\n|---|---|---|---|---|\n";
   for (const ParameterField& field : schema.fields()) {
-    Line line{field.key, "group", "", "see below", field.doc};
+    Line line{field.key, "group", "", "see below", conditions.doc(field)};
     if (field.type == ParameterType::policy) {
       line = {field.key, "policy", std::get<std::string>(field.initial.at(0)), allowed_text(field),
-              field.doc};
+              conditions.doc(field)};
     } else if (field.type != ParameterType::group) {
-      line = line_of(field, "");
+      line = line_of(field, "", conditions);
     }
     text += "| `" + line.key + "` | " + line.unit + " | " + cell(line.initial) + " | " +
             cell(line.allowed) + " | " + cell(line.doc) + " |\n";
@@ -91,17 +129,20 @@ std::string table_of(const ParameterSchema& schema) {
 }
 
 void append_page(const ParameterSchema& schema, const std::string& title, int level,
-                 std::string& page) {
+                 const Conditions& around, std::string& page) {
+  const Conditions conditions = around.of(schema);
   page += std::string(std::size_t(level), '#') + " " + title + "\n\n";
-  if (!schema.fields().empty()) page += table_of(schema) + "\n";
+  if (!schema.fields().empty()) page += table_of(schema, conditions) + "\n";
   for (const ParameterField& field : schema.fields()) {
     const std::string name = title.front() == '`' ? title.substr(1, title.size() - 2) + "." : "";
     if (field.type == ParameterType::group) {
-      append_page(*field.group, "`" + name + field.key + "`", level, page);
+      append_page(*field.group, "`" + name + field.key + "`", level, conditions.below(field.key),
+                  page);
     } else if (field.type == ParameterType::policy) {
       for (const PolicyInfo& info : field.policies()) {
         page += "**`" + name + field.key + ": " + info.name + "`** " + info.doc + ".\n\n";
-        if (info.parameters) page += table_of(*info.parameters) + "\n";
+        if (info.parameters)
+          page += table_of(*info.parameters, Conditions{}.of(*info.parameters)) + "\n";
       }
     }
   }
@@ -112,7 +153,7 @@ void append_page(const ParameterSchema& schema, const std::string& title, int le
 std::string describe(const ParameterSchema& schema, const std::string& prefix,
                      const std::string& only) {
   std::vector<Line> all, lines;
-  collect(schema, prefix, all);
+  collect(schema, prefix, {}, all);
   std::copy_if(all.begin(), all.end(), std::back_inserter(lines),
                [&](const Line& line) { return line.key.starts_with(only); });
   if (lines.empty()) {
@@ -139,7 +180,7 @@ std::string describe(const ParameterSchema& schema, const std::string& prefix,
 
 std::string reference_page(const ParameterSchema& schema, const std::string& title, int level) {
   std::string page;
-  append_page(schema, title, level, page);
+  append_page(schema, title, level, {}, page);
   return page;
 }
 

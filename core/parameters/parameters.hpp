@@ -8,6 +8,7 @@
 
 #include "core/memory/enum_table.hpp"
 #include "core/parameters/limits.hpp"
+#include "core/parameters/node.hpp"
 #include "core/parameters/policy.hpp"
 #include "core/parameters/schema.hpp"
 #include "core/time/bytes.hpp"
@@ -178,6 +179,28 @@ class ParametersOf {
     return *this;
   }
 
+  /// A field that stands for nothing unless it is written: then it is `absent`, which tables call
+  /// `word`, and to_yaml() leaves it out.
+  template <class M, class C, class L>
+  ParametersOf& optional(const char* key, M C::*member, std::type_identity_t<M> absent,
+                         const char* word, const Limits<L>& limits, const char* doc,
+                         const char* unit = "") {
+    ParameterField field = describe_member(key, member, doc, unit);
+    field.initial = ParameterTraits<M>::scalars(absent);
+    field.absent = word;
+    set_limits<M>(field, limits);
+    schema_.add(field);
+    return *this;
+  }
+
+  /// A value of several parts that somebody else reads, absent without the key.  `form` says what
+  /// it is: "file or map".
+  template <class C>
+  ParametersOf& part(const char* key, Node C::*member, const char* form, const char* doc) {
+    schema_.add(ParameterField(key, doc, form, ParameterType::part, offset_of(member)));
+    return *this;
+  }
+
   /// A nested parameter struct, a map in YAML.
   template <class G, class C>
   ParametersOf& group(const char* key, G C::*member, const char* doc) {
@@ -202,6 +225,16 @@ class ParametersOf {
   ParametersOf& check(std::string (*condition)(const T&)) {
     schema_.add_check(
         [condition](const void* values) { return condition(*static_cast<const T*>(values)); });
+    return *this;
+  }
+
+  /// The keys (dotted and declared, with spaces between them; of a group: all that is in it) do
+  /// nothing unless `holds`.  `when` ends a sentence that begins with "only":
+  ///
+  ///     .only_if("entries ways", "with enabled: true", [](const P& p) { return p.enabled; })
+  ParametersOf& only_if(const char* keys, const char* when, bool (*holds)(const T&)) {
+    schema_.add_condition(
+        keys, when, [holds](const void* values) { return holds(*static_cast<const T*>(values)); });
     return *this;
   }
 

@@ -100,6 +100,9 @@ void read_field(const ParameterField& field, const Node& node, void* values) {
     case ParameterType::policy:
       *static_cast<PolicyChoice*>(member_of(field, values)) = read_policy(field, node);
       break;
+    case ParameterType::part:
+      *static_cast<Node*>(member_of(field, values)) = node;
+      break;
     default:
       store(field, read_values(field, node), values);
   }
@@ -131,6 +134,8 @@ void ParameterSchema::set_defaults(void* values) const {
       const PolicyInfo* info = find_policy(field, name);
       LOCKSTEP_CHECK(info, "default of " + field.key + " is no policy: " + name);
       *static_cast<PolicyChoice*>(member_of(field, values)) = PolicyChoice(*info);
+    } else if (field.type == ParameterType::part) {
+      *static_cast<Node*>(member_of(field, values)) = Node{};
     } else if (!field.required) {
       store(field, field.initial, values);
     }

@@ -1,6 +1,8 @@
 #include "core/parameters/schema.hpp"
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include "core/error/error.hpp"
 
@@ -25,6 +27,23 @@ void ParameterSchema::add(const ParameterField& field) {
   LOCKSTEP_CHECK(field.type != ParameterType::enumeration || !field.choices.empty(),
                  "enumeration " + field.key + " needs its words");
   fields_.push_back(field);
+}
+
+void ParameterSchema::add_condition(const char* keys, const char* when,
+                                    std::function<bool(const void*)> holds) {
+  std::istringstream words(keys);
+  ParameterCondition condition{{}, when, std::move(holds)};
+  for (std::string key; words >> key; condition.keys.push_back(key)) {
+    const ParameterSchema* schema = this;
+    std::istringstream parts(key);
+    for (std::string part; std::getline(parts, part, '.');) {
+      const ParameterField* field = schema ? schema->find(part) : nullptr;
+      LOCKSTEP_CHECK(field, "a condition is about " + key + ", which is not declared");
+      schema = field->group;
+    }
+  }
+  LOCKSTEP_CHECK(!condition.keys.empty() && !condition.when.empty(), "an empty condition");
+  conditions_.push_back(std::move(condition));
 }
 
 }  // namespace lockstep

@@ -35,6 +35,7 @@ enum class ParameterType : std::uint8_t {
   bandwidth,
   group,
   policy,
+  part,  ///< a Node that somebody else reads
 };
 
 /// A policy that may stand at a plug point, with the parameters it takes (none: nullptr).
@@ -60,6 +61,7 @@ struct ParameterField {
   ParameterType type;
   bool is_list = false;  ///< std::vector of `type`
   bool required = false;
+  std::string absent;                    ///< a word for the default of a key that may be left out
   std::size_t offset;                    ///< of the member in its struct
   std::size_t size = 0;                  ///< of the member, for enumerations
   std::vector<ParameterScalar> initial;  ///< the default: one value, or the elements of a list
@@ -70,10 +72,18 @@ struct ParameterField {
   const PolicyList& (*policies)() = nullptr;
 };
 
+/// Keys that do something in some configurations only.
+struct ParameterCondition {
+  std::vector<std::string> keys;  ///< dotted; of a group: all that is in it
+  std::string when;               ///< ends a sentence that begins with "only"
+  std::function<bool(const void* values)> holds;
+};
+
 /// All parameters of a struct, in the order of their declaration.
 class ParameterSchema {
  public:
   const std::vector<ParameterField>& fields() const { return fields_; }
+  const std::vector<ParameterCondition>& conditions() const { return conditions_; }
   const ParameterField* find(const std::string& key) const;
 
   void set_defaults(void* values) const;
@@ -87,11 +97,14 @@ class ParameterSchema {
   void add_check(std::function<std::string(const void*)> check) {
     checks_.push_back(std::move(check));
   }
+  /// `keys`: one or more, with spaces between them, of fields that are declared already.
+  void add_condition(const char* keys, const char* when, std::function<bool(const void*)> holds);
   void set_create(std::shared_ptr<void> (*function)()) { create_ = function; }
 
  private:
   std::vector<ParameterField> fields_;
   std::vector<std::function<std::string(const void*)>> checks_;
+  std::vector<ParameterCondition> conditions_;
   std::shared_ptr<void> (*create_)() = nullptr;
 };
 

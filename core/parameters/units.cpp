@@ -283,6 +283,8 @@ std::string unit_name(ParameterType type) {
       return "group";
     case ParameterType::policy:
       return "policy";
+    case ParameterType::part:
+      return "map";
   }
   return "";
 }

@@ -1,4 +1,5 @@
 #include "core/parameters/access.hpp"
+#include "core/parameters/node.hpp"
 #include "core/parameters/policy.hpp"
 
 namespace lockstep {
@@ -23,7 +24,10 @@ std::string to_yaml(const ParameterSchema& schema, const void* values, int inden
     } else if (field.type == ParameterType::policy) {
       text +=
           policy_yaml(field, *static_cast<const PolicyChoice*>(member_of(field, values)), indent);
-    } else {
+    } else if (field.type == ParameterType::part) {
+      const Node& node = *static_cast<const Node*>(member_of(field, values));
+      if (node.exists()) text += key + " " + node.to_flow() + "\n";
+    } else if (field.absent.empty() || fetch(field, values) != field.initial) {
       text += key + " " + to_text(field, fetch(field, values)) + "\n";
     }
   }

@@ -8,7 +8,7 @@
 #include "core/error/error.hpp"
 #include "core/output/reference.hpp"
 #include "jobs/docs/output_contents.hpp"
-#include "models/gpu/machine_parameters.hpp"
+#include "models/gpu/described_keys.hpp"
 
 namespace lockstep {
 namespace {
@@ -20,7 +20,7 @@ std::string parameters_page() {
       "number counts what the\ncolumn `unit` says. A policy is written as its name, or as `{name: "
       "tree, "
       "threshold: 0.5}` with parameters of its\nown. `lockstep describe KEY` prints the same.\n\n";
-  return introduction + reference_page(schema_of<MachineParameters>(), "A scenario's machine");
+  return introduction + page_of_keys();
 }
 
 void write_page(const std::string& file, const std::string& text) {

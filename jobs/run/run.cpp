@@ -29,6 +29,7 @@
 #include "jobs/supervise/signals.hpp"
 #include "jobs/supervise/supervisor.hpp"
 #include "models/gpu/configuration.hpp"
+#include "models/gpu/idle_settings.hpp"
 #include "models/gpu/policy_check.hpp"
 #include "models/host/host.hpp"
 #include "partitioner/partitioner.hpp"
@@ -135,6 +136,7 @@ void tell(const Prepared& run, const CommandLine& line, std::vector<std::string>
   notes.push_back(run.note);
   notes.push_back(note_of_shares(run.scenario, run.parameters.policies));
   notes.insert(notes.end(), run.machine.notes().begin(), run.machine.notes().end());
+  std::ranges::move(notes_of_idle_settings(run.scenario), std::back_inserter(notes));
   if (line.check) notes.push_back(note_of_check(run.scenario));
   if (!line.check)
     std::ranges::move(find_forgotten_copies(run.scenario, run.machine), std::back_inserter(notes));

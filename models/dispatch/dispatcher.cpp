@@ -22,6 +22,7 @@ static std::optional<BlockPosition> position_in(const MessageHeader& message) {
 
 Dispatcher::Dispatcher(Setup setup)
     : parameters_(setup.parameters),
+      topology_(setup.topology),
       limits_(setup.limits),
       instructions_(std::move(setup.instructions)),
       modules_(std::move(setup.modules)),
@@ -70,7 +71,7 @@ void Dispatcher::advance(Time horizon, Inbox inbox, Outbox& outbox) {
 Time Dispatcher::until_next_block(Time now) {
   if (now > next_dispatch_) beyond_turn_ = Time::zero();
   const std::int64_t interval = clock_.duration(parameters_.block_interval).femtoseconds();
-  const Time turn = Time{interval / parameters_.clusters} - beyond_turn_;
+  const Time turn = Time{interval / topology_.clusters()} - beyond_turn_;
   const Time whole = clock_.duration(clock_.cycle_at_or_after(turn));
   beyond_turn_ = whole - turn;
   return whole;

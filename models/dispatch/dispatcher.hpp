@@ -37,6 +37,7 @@
 #include "models/isa/program.hpp"
 #include "models/noc/grid_messages.hpp"
 #include "models/noc/progress.hpp"
+#include "models/noc/topology.hpp"
 #include "models/sm/parameters/occupancy.hpp"
 #include "models/vm/messages.hpp"
 
@@ -46,6 +47,7 @@ class Dispatcher final : public Component, public ProgressSource {
  public:
   struct Setup {
     DispatchParameters parameters;
+    Topology topology;
     OccupancyLimits limits;
     PolicyChoice sharing, preemption;
     PreemptionMachine preemption_machine;
@@ -124,6 +126,7 @@ class Dispatcher final : public Component, public ProgressSource {
   }
 
   const DispatchParameters parameters_;
+  const Topology topology_;
   const OccupancyLimits limits_;
   const std::vector<std::uint64_t> instructions_;
   const std::vector<const isa::Module*> modules_;

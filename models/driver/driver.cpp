@@ -61,7 +61,7 @@ void Driver::mapped_by_gpu(const TenantPages& pages, std::span<const std::uint64
   page_manager_->transfer_finished(pages, services);
 }
 
-void Driver::unmap(const TenantPages& pages, std::uint32_t owner, const HostCycle& cycle) {
+void Driver::unmap(const TenantPages& pages, UnmappingOwner owner, const HostCycle& cycle) {
   busy_[pages.tenant.value()] += 1 + rearranger_.splinter_parts(pages, cycle);
   if (rearranges(pages)) return postponed_.push_back({pages, owner});
   unmapper_.unmap(pages, owner, cycle);
@@ -73,7 +73,7 @@ void Driver::free_part(const TenantPages& pages, const HostCycle& cycle) {
     const std::uint64_t here =
         std::min(rest.count, pages_per_large - rest.first.value() % pages_per_large);
     const TenantPages part{rest.tenant, rest.first, here};
-    if (!page_manager_->leave_holes(part, services)) unmap(part, MapRequest::nobody, cycle);
+    if (!page_manager_->leave_holes(part, services)) unmap(part, nobody_unmaps, cycle);
     rest.first += here;
     rest.count -= here;
   }
@@ -104,25 +104,28 @@ void Driver::transfer_done(const Transfer& transfer, const HostCycle& cycle) {
 }
 
 void Driver::memory_answered(const MessageHeader& message, const HostCycle& cycle) {
-  const DriverTag tag = DriverTag::of(message.body<MemoryResponse>().tag);
-  switch (tag.part) {
-    case DriverTag::Part::mapping:
-      mapper_.written(tag.number, cycle);
+  const RequestOwner owner = RequestOwner::of(message.body<MemoryResponse>().tag);
+  switch (owner.part) {
+    case RequestPart::mapping:
+      mapper_.written(owner.number, cycle);
       return finish_mappings(cycle);
-    case DriverTag::Part::rearrangement:
-      rearranger_.written(tag.number, cycle);
+    case RequestPart::rearrangement:
+      rearranger_.written(owner.number, cycle);
       return finish_rearrangements(cycle);
+    case RequestPart::transfer:
+      break;
   }
+  LOCKSTEP_CHECK(false, "the driver got an answer that it has not asked for");
 }
 
 void Driver::page_copied(const PageCopy& copy, const HostCycle& cycle) {
-  if ((copy.id & foreign_copy) != 0) {
+  const CopyOwner owner = CopyOwner::of(copy.id);
+  if (owner.part == CopyPart::foreign_page) {
     --foreign_moves_;
     Services services(*this, cycle);
-    return page_manager_->foreign_moved(copy.id & ~foreign_copy, frame_of(PhysicalAddress{copy.to}),
-                                        services);
+    return page_manager_->foreign_moved(owner.number, frame_of(PhysicalAddress{copy.to}), services);
   }
-  rearranger_.copied(copy.id, cycle);
+  rearranger_.copied(owner.number, cycle);
   finish_rearrangements(cycle);
 }
 
@@ -143,9 +146,7 @@ void Driver::finish_rearrangements(const HostCycle& cycle) {
 void Driver::unmapped(const MessageHeader& message, const HostCycle& cycle) {
   std::optional<Unmapped> done = unmapper_.take(message);
   if (!done) return;
-  const bool rearranges =
-      done->owner != MapRequest::nobody && (done->owner & Rearranger::unmapping_owner) != 0;
-  if (rearranges) {
+  if (done->owner.part == UnmappingPart::rearrangement) {
     rearranger_.unmapped(*done, cycle);
     return finish_rearrangements(cycle);
   }

@@ -73,7 +73,7 @@ class Driver {
 
   void map(MapRequest request, const HostCycle& cycle);
   /// The owner gets the entries in take_unmapped().
-  void unmap(const TenantPages& pages, std::uint32_t owner, const HostCycle& cycle);
+  void unmap(const TenantPages& pages, UnmappingOwner owner, const HostCycle& cycle);
   /// Takes device memory away that is part of a buffer.
   void free_part(const TenantPages& pages, const HostCycle& cycle);
   /// False: the page manager makes room for the pages just now.
@@ -101,9 +101,6 @@ class Driver {
 
   // Answers.  Each may finish something.
   void zero_done(const ZeroRange& range, const HostCycle& cycle);
-  static bool owns(const Transfer& transfer) {
-    return (transfer.operation & Mapper::transfer_operation) != 0;
-  }
   void transfer_done(const Transfer& transfer, const HostCycle& cycle);
   /// A partition has answered what the driver asked for.
   void memory_answered(const MessageHeader& message, const HostCycle& cycle);
@@ -124,12 +121,10 @@ class Driver {
 
  private:
   class Services;
-  /// In the number of a copy: of a foreign page.
-  static constexpr std::uint32_t foreign_copy = std::uint32_t{1} << 31;
   /// Pages that are to be unmapped when they are no longer rearranged.
   struct Postponed {
     TenantPages pages;
-    std::uint32_t owner = MapRequest::nobody;
+    UnmappingOwner owner = nobody_unmaps;
     template <class Archive>
     void serialize(Archive& archive) {
       archive(pages, owner);

@@ -55,9 +55,10 @@ void Driver::Services::move_foreign(std::uint32_t number, Frame to) {
   const PageManager& page_manager = *driver_.page_manager_;
   const PhysicalAddress from = address_of(page_manager.foreign_pages()[number]);
   ++driver_.foreign_moves_;
-  cycle_.link.send_copy({from.value(), address_of(to).value(),
-                         page_manager.copy_time().femtoseconds(), Driver::foreign_copy | number, 0},
-                        cycle_.now, cycle_.outbox);
+  cycle_.link.send_copy(
+      {from.value(), address_of(to).value(), page_manager.copy_time().femtoseconds(),
+       CopyOwner{CopyPart::foreign_page, number}.bits(), 0},
+      cycle_.now, cycle_.outbox);
 }
 
 }  // namespace lockstep

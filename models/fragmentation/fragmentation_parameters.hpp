@@ -15,7 +15,8 @@ struct FragmentationParameters {
                "share of large frames, 2 MiB, that hold foreign pages before the run (004, section "
                "7.5.4)")
         .field("occupancy", &P::occupancy, 0.5, range(0.0, 1.0),
-               "share of the pages of such a frame that are foreign");
+               "share of the pages of such a frame that are foreign")
+        .only_if("occupancy", "with index above 0", [](const P& p) { return p.index > 0; });
   }
 };
 

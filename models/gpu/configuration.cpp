@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+
+#include "core/parameters/access.hpp"
 
 namespace lockstep {
 
@@ -27,13 +30,43 @@ std::string arrivals_text(const Tenant& tenant) {
   return text + "]}\n";
 }
 
+/// The key does something beside the others; a tenant on a CPU core has few.
+bool has_meaning(const std::string& key, const TenantKeys& keys) {
+  const auto is_idle = [&](const ParameterCondition& condition) {
+    return !condition.holds(&keys) &&
+           std::find(condition.keys.begin(), condition.keys.end(), key) != condition.keys.end();
+  };
+  const std::vector<ParameterCondition>& all = schema_of<TenantKeys>().conditions();
+  return std::none_of(all.begin(), all.end(), is_idle);
+}
+
+/// Times are in femtoseconds; "" for what nobody wrote and has no default, and for parts.
+std::string value_text(const ParameterField& field, const Tenant& tenant) {
+  if (field.key == "workload")
+    return std::filesystem::path(tenant.workload.file).filename().string();
+  if (field.type == ParameterType::part) return "";
+  const std::vector<ParameterScalar> value = fetch(field, static_cast<const TenantKeys*>(&tenant));
+  if (field.type == ParameterType::text) return std::get<std::string>(value.front());
+  if (field.type != ParameterType::time) return to_text(field, value);
+  const bool is_absent = !field.absent.empty() && value == field.initial;
+  return is_absent ? "" : fmt::format("{}fs", std::get<std::int64_t>(value.front()));
+}
+
+/// What the tenant's schema says.
+std::string keys_text(const Tenant& tenant) {
+  std::string text;
+  for (const ParameterField& field : schema_of<TenantKeys>().fields()) {
+    if (!has_meaning(field.key, tenant)) continue;
+    const std::string value = value_text(field, tenant);
+    if (!value.empty())
+      text += fmt::format("{}{}: {}\n", text.empty() ? "  - " : "    ", field.key, value);
+  }
+  return text;
+}
+
 std::string core_text(const Tenant& tenant) {
   const CpuProgram& cpu = *tenant.cpu;
-  std::string text = fmt::format(
-      "  - name: {}\n    arrival: {}fs\n    relaunch: {}\n    instructions: {}\n    cpu: {{memory: "
-      "{}B, ",
-      tenant.name, tenant.arrival.femtoseconds(), tenant.relaunch, tenant.instructions,
-      cpu.memory_bytes);
+  std::string text = keys_text(tenant) + fmt::format("    cpu: {{memory: {}B, ", cpu.memory_bytes);
   if (cpu.trace)
     return text +
            fmt::format("trace: {}}}\n", std::filesystem::path(cpu.trace_file).filename().string());
@@ -48,15 +81,7 @@ std::string core_text(const Tenant& tenant) {
 std::string tenant_text(const Tenant& tenant) {
   if (tenant.cpu) return core_text(tenant);
   const Workload& workload = tenant.workload;
-  std::string text = fmt::format(
-      "  - name: {}\n    workload: {}\n    arrival: {}fs\n    priority: {}\n    sms: {}\n"
-      "    relaunch: {}\n    instructions: {}\n",
-      tenant.name, std::filesystem::path(workload.file).filename().string(),
-      tenant.arrival.femtoseconds(), tenant.priority, tenant.sms, tenant.relaunch,
-      tenant.instructions);
-  for (const auto& [key, span] :
-       {std::pair{"latency_bound", tenant.latency_bound}, {"deadline", tenant.deadline}})
-    if (span != Time::never()) text += fmt::format("    {}: {}fs\n", key, span.femtoseconds());
+  std::string text = keys_text(tenant);
   if (tenant.arrivals.size() > 1) text += arrivals_text(tenant);
   if (workload.heap > 0) text += fmt::format("    heap: {}B\n", workload.heap);
   text += "    parameters: {";

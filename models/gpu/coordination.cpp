@@ -31,7 +31,7 @@ void Coordination::lay_out(Graph& graph, const Members& members) {
   for (const Coordinator::Controller& one : all)
     periods_[static_cast<std::size_t>(one.topic)] = one.decides->period();
   constexpr double weight = 0.01, traffic = 0.001;
-  kind_ = graph.add_kind("coordinator");
+  kind_ = graph.add_kind(members.prefix + "coordinator");
   component_ = graph.add_component(kind_, weight);
   members_ = members.partitions;
   members_.push_back(members.gmmu);

@@ -27,6 +27,7 @@ class Coordination {
     ComponentId gmmu;
     std::vector<ComponentId> sms;
     Time latency;
+    std::string prefix = {};  ///< of the names of the GPU's kinds
   };
   /// Adds the coordinator and its links to the graph if a selected policy has a controller.
   void lay_out(Graph& graph, const Members& members);

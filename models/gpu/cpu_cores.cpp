@@ -28,13 +28,13 @@ CpuCores::CpuCores(const Scenario& scenario, const MachineParameters& parameters
                    const GpuBuilder& gpu, bool check)
     : scenario_(scenario), parameters_(parameters), gpu_(gpu), check_(check) {}
 
-void CpuCores::lay_out(Graph& graph, ComponentId host) {
+void CpuCores::lay_out(Graph& graph, ComponentId host, const std::string& prefix) {
   const std::size_t count = gpu_.core_places().count();
   if (count == 0) return;
   constexpr double weight = 0.2, memory_traffic = 0.5, rare_traffic = 0.001;
   const Time memory_link = parameters_.gpu.cpu.link_latency;
   const std::vector<ComponentId>& partitions = gpu_.layout().partitions;
-  kind_ = graph.add_kind("cpu");
+  kind_ = graph.add_kind(prefix + "cpu");
   for (std::size_t i = 0; i < count; ++i)
     components_.push_back(graph.add_component(*kind_, weight));
   for (const ComponentId core : components_)

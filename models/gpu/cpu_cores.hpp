@@ -19,7 +19,7 @@ class CpuCores {
            bool check);
 
   /// Adds a core for each tenant that wants one; nothing if there is none.
-  void lay_out(Graph& graph, ComponentId host);
+  void lay_out(Graph& graph, ComponentId host, const std::string& prefix);
 
   std::size_t count() const { return components_.size(); }
   const std::optional<KindId>& kind() const { return kind_; }

@@ -68,14 +68,15 @@ GpuBuilder::GpuBuilder(const Scenario& scenario, const MachineParameters& parame
                                            core_places_.bytes_before(), parameters.simulation.seed);
 }
 
-void GpuBuilder::add_components(Graph& graph) {
+void GpuBuilder::add_components(Graph& graph, const std::string& prefix) {
   // Relative costs, for the partitioner: an SM does the most.
   constexpr double hub_weight = 0.2, partition_weight = 0.5, sm_weight = 1;
   const GpuParameters& gpu = parameters_.gpu;
-  layout_.dispatcher_kind = graph.add_kind("dispatcher");
-  layout_.gmmu_kind = graph.add_kind("gmmu");
-  layout_.partition_kind = graph.add_kind("partition");
-  layout_.sm_kind = graph.add_kind("sm");
+  prefix_ = prefix;
+  layout_.dispatcher_kind = graph.add_kind(prefix + "dispatcher");
+  layout_.gmmu_kind = graph.add_kind(prefix + "gmmu");
+  layout_.partition_kind = graph.add_kind(prefix + "partition");
+  layout_.sm_kind = graph.add_kind(prefix + "sm");
   layout_.dispatcher = graph.add_component(layout_.dispatcher_kind, hub_weight);
   layout_.gmmu = graph.add_component(layout_.gmmu_kind, hub_weight);
   for (std::uint32_t i = 0; i < gpu.memory.partitions; ++i)
@@ -117,7 +118,7 @@ void GpuBuilder::connect(Graph& graph, ComponentId host) {
 void GpuBuilder::add_coordinator(Graph& graph) {
   const LinkTimes times(parameters_.gpu);
   coordination_.lay_out(graph, {layout_.partitions, layout_.gmmu, layout_.sms,
-                                std::max({times.request, times.response, times.gmmu})});
+                                std::max({times.request, times.response, times.gmmu}), prefix_});
 }
 
 bool GpuBuilder::has(const Graph& graph, ComponentId component) const {
@@ -142,6 +143,7 @@ std::unique_ptr<Component> GpuBuilder::build_dispatcher(const LinkTable& links, 
   Dispatcher::Setup setup;
   const auto& gpu = parameters_.gpu;
   setup.parameters = gpu.dispatch;
+  setup.topology = gpu.topology();
   setup.limits = gpu.sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme));
   setup.sharing = parameters_.policies.sharing;
   setup.preemption = parameters_.policies.preemption;
@@ -232,6 +234,7 @@ std::unique_ptr<Component> GpuBuilder::build_partition(std::uint32_t index, cons
   MemoryPartition::Setup setup;
   setup.parameters = memory;
   setup.noc = parameters_.gpu.noc;
+  setup.topology = parameters_.gpu.topology();
   setup.index = PartitionId{static_cast<std::uint16_t>(index)};
   setup.mapping = mapping_;
   setup.sources = request_sources(partition, links, host, cores);

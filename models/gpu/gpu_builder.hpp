@@ -43,7 +43,8 @@ class GpuBuilder {
   GpuBuilder& operator=(const GpuBuilder&) = delete;
 
   /// Adds the GPU's components to the graph, after the host, whose component is there already.
-  void add_components(Graph& graph);
+  /// Others' may be there, too; the names of the GPU's kinds begin with `prefix`.
+  void add_components(Graph& graph, const std::string& prefix = "");
   /// Links them with each other and with the host.
   void connect(Graph& graph, ComponentId host);
   /// Adds what lets its policies decide together, after all other components.
@@ -84,6 +85,7 @@ class GpuBuilder {
   CorePlaces core_places_;
   std::vector<Frame> foreign_pages_;
   const std::shared_ptr<ConstantRows> constant_rows_ = std::make_shared<ConstantRows>();
+  std::string prefix_;
   Layout layout_;
   Coordination coordination_;
 };

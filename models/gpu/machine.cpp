@@ -52,21 +52,23 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
       print_(options.print),
       warn_(options.warn),
       block_profile_(options.block_profile),
-      modules_(scenario, parameters_, options.lowering) {
+      modules_(scenario, parameters_, options.lowering),
+      graph_(options.graph ? *options.graph : own_graph_),
+      prefix_(options.prefix) {
   lay_out();
 }
 
 void Machine::lay_out() {
   constexpr double hub_weight = 0.2;  // relative cost, for the partitioner
-  host_kind_ = graph_.add_kind("host");
+  host_kind_ = graph_.add_kind(prefix_ + "host");
   host_ = graph_.add_component(host_kind_, hub_weight);
   gpus_.push_back(std::make_unique<GpuBuilder>(scenario_, parameters_, modules_, block_profile_));
   for (const auto& gpu : gpus_) {
-    gpu->add_components(graph_);
+    gpu->add_components(graph_, prefix_);
     gpu->connect(graph_, host_);
   }
   cores_ = std::make_unique<CpuCores>(scenario_, parameters_, gpu(), capture_);
-  cores_->lay_out(graph_, host_);
+  cores_->lay_out(graph_, host_, prefix_);
   for (const auto& gpu : gpus_) gpu->add_coordinator(graph_);
   links_ = LinkTable(graph_);
 }

@@ -1,4 +1,4 @@
-/// The whole simulated machine: a host, CPU cores, and a list of GPUs.
+/// A simulated machine: a host, CPU cores, and a list of GPUs.  Several may stand in one graph.
 ///
 /// Source: architecture.md, sections 2 (kinds, links), 3 and 8 ("Horizons and ranks").
 ///
@@ -31,6 +31,10 @@ class Machine {
     PrintedLines::Sink print = {};    ///< what gets the lines that kernels print
     PrintedLines::Sink warn = {};     ///< what gets warnings about kernels
     BlockProfile block_profile = {};  ///< if the preemption goes by one
+    /// Where the machine's components and links stand behind those of others; nullptr: in a graph
+    /// of its own.  It must outlive the machine.
+    Graph* graph = nullptr;
+    std::string prefix = {};  ///< of the names of its kinds there
   };
   /// Loads the modules and validates every launch against them.  `scenario` must outlive this.
   Machine(const Scenario& scenario, const MachineParameters& parameters, const Options& options);
@@ -69,7 +73,9 @@ class Machine {
   const BlockProfile block_profile_;
   const LoadedModules modules_;
 
-  Graph graph_;
+  Graph own_graph_;
+  Graph& graph_;
+  const std::string prefix_;
   KindId host_kind_;
   ComponentId host_;
   std::vector<std::unique_ptr<GpuBuilder>> gpus_;

@@ -17,6 +17,7 @@
 #include "models/memory/memory_parameters.hpp"
 #include "models/memory/replacement/replacement.hpp"
 #include "models/noc/noc_parameters.hpp"
+#include "models/noc/topology.hpp"
 #include "models/sm/block_switching/registry.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/parameters/bandwidth_share.hpp"
@@ -60,6 +61,7 @@ struct GpuParameters {
             memory.partitions,
             {static_cast<std::uint32_t>(tenants), memory.capacity.count() / tenants}};
   }
+  Topology topology() const { return Topology({sm.count, memory.partitions, dispatch.clusters}); }
   BandwidthShare bandwidth_of_an_sm() const { return {memory.bytes_per_second() / sm.count}; }
 };
 
@@ -110,13 +112,40 @@ struct MachineParameters {
   PolicyParameters policies;
   SimulationParameters simulation;
 
+  /// The chosen translation has a trait.
+  bool translates(const std::string& trait) const {
+    return has_trait(translation_policies(), policies.translation, trait);
+  }
+
   static auto schema() {
     using P = MachineParameters;
     return parameters<P>()
         .group("gpu", &P::gpu, "the GPU")
         .group("host", &P::host, "CPU side and host link")
         .group("policies", &P::policies, "what stands at each plug point")
-        .group("simulation", &P::simulation, "sampling, seed and end");
+        .group("simulation", &P::simulation, "sampling, seed and end")
+        .only_if("gpu.vm.l2_tlb.enabled", "with policies.translation: shared-tlb",
+                 [](const P& p) { return p.translates("has a shared TLB"); })
+        .only_if(
+            "gpu.vm.l2_tlb.entries gpu.vm.l2_tlb.ways gpu.vm.l2_tlb.large_entries "
+            "gpu.vm.l2_tlb.large_ways gpu.vm.l2_tlb.ports gpu.vm.l2_tlb.latency "
+            "gpu.vm.l2_tlb.together",
+            "with policies.translation: shared-tlb",
+            [](const P& p) { return !p.gpu.vm.l2_tlb.enabled || p.translates("has a shared TLB"); })
+        .only_if(
+            "policies.tlb_fill",
+            "with policies.translation: shared-tlb and gpu.vm.l2_tlb.enabled: true",
+            [](const P& p) { return p.gpu.vm.l2_tlb.enabled && p.translates("has a shared TLB"); })
+        .only_if("gpu.vm.walk_cache", "with policies.translation: page-walk-cache",
+                 [](const P& p) { return p.translates("keeps entries of page tables"); })
+        .only_if("gpu.vm.walkers gpu.vm.walk_latency gpu.vm.l2_tlb.mshrs",
+                 "with a policies.translation that walks page tables",
+                 [](const P& p) { return !p.translates("knows all translations"); })
+        .only_if("gpu.vm.device_pages", "with policies.page_manager: mixed-pages or large-pages",
+                 [](const P& p) {
+                   return has_trait(page_manager_policies(), p.policies.page_manager,
+                                    "maps device memory in large pages");
+                 });
   }
 };
 

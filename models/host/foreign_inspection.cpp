@@ -11,7 +11,7 @@ void ForeignInspection::begin(std::span<const Frame> pages, const HostCycle& cyc
   bytes_.resize(pages.size() * page_bytes);
   Transfer transfer;
   transfer.kind = Transfer::Kind::inspect;
-  transfer.buffer = no_buffer;
+  transfer.owner = {TransferPart::inspection, 0};
   transfer.bytes = bytes_.size();
   for (const Frame page : pages) append_frame(transfer.frames, address_of(page), page_bytes);
   cycle.link.start(std::move(transfer), cycle.now, cycle.outbox);

@@ -17,7 +17,6 @@ class ForeignInspection {
   bool has_begun() const { return begun_; }
   /// `pages`: where they lie, by their numbers; at least one.
   void begin(std::span<const Frame> pages, const HostCycle& cycle);
-  static bool owns(const Transfer& transfer) { return transfer.buffer == no_buffer; }
   std::span<std::byte> at(std::uint64_t offset, std::uint64_t bytes) {
     return std::span(bytes_).subspan(offset, bytes);
   }
@@ -31,8 +30,6 @@ class ForeignInspection {
   }
 
  private:
-  static constexpr std::uint32_t no_buffer = ~std::uint32_t{0};
-
   bool begun_ = false;
   std::vector<std::byte> bytes_;
 };

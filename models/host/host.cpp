@@ -56,7 +56,7 @@ Host::Host(Setup setup)
     : link_(
           setup.parameters, setup.mapping, std::move(setup.to_partitions),
           [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
-            if (ForeignInspection::owns(transfer)) return foreign_.at(offset, bytes);
+            if (transfer.owner.part == TransferPart::inspection) return foreign_.at(offset, bytes);
             return runs_[transfer.tenant]->buffers().host_bytes(transfer, offset, bytes);
           },
           priorities_of(*setup.tenants)),
@@ -160,20 +160,28 @@ void Host::take(const MessageHeader& message, const HostCycle& cycle) {
 }
 
 void Host::take_answer(const MessageHeader& message, const HostCycle& cycle) {
-  if (!HostLink::owns(message.body<MemoryResponse>().tag)) {
+  if (RequestOwner::of(message.body<MemoryResponse>().tag).part != RequestPart::transfer) {
     services_.driver.memory_answered(message, cycle);
   } else {
     const std::optional<Transfer> done = link_.take(message);
     if (!done) return;
-    if (Driver::owns(*done)) {
-      services_.driver.transfer_done(*done, cycle);
-    } else if (ManagedMemory::owns(*done)) {
-      services_.managed.transfer_done(*done, cycle);
-    } else if (done->operation != 0) {
-      runs_[done->tenant]->operation_done(done->operation);
-    }
+    transfer_done(*done, cycle);
   }
   follow_up(cycle);
+}
+
+void Host::transfer_done(const Transfer& transfer, const HostCycle& cycle) {
+  switch (transfer.owner.part) {
+    case TransferPart::program:
+      if (transfer.owner.number != 0) runs_[transfer.tenant]->operation_done(transfer.owner.number);
+      break;
+    case TransferPart::write_back:
+      return services_.managed.transfer_done(transfer, cycle);
+    case TransferPart::mapping:
+      return services_.driver.transfer_done(transfer, cycle);
+    case TransferPart::inspection:
+      break;
+  }
 }
 
 void Host::take_printed(const MessageHeader& message) {
@@ -235,7 +243,7 @@ bool Host::pass_on_pages(const HostCycle& cycle) {
   }
   for (const Unmapped& pages : services_.driver.take_unmapped()) {
     any = true;
-    if (pages.owner == MapRequest::nobody) {
+    if (pages.owner.part == UnmappingPart::nobody) {
       services_.driver.give_back(pages.pages.tenant, frames_of(pages.entries), cycle);
     } else {
       services_.managed.unmapped(pages, cycle);

@@ -67,6 +67,7 @@ class Host final : public Component, public GridCounter, public ProgressSource {
  private:
   void take(const MessageHeader& message, const HostCycle& cycle);
   void serve(const MessageHeader& message, const HostCycle& cycle);
+  void transfer_done(const Transfer& transfer, const HostCycle& cycle);
   void take_answer(const MessageHeader& message, const HostCycle& cycle);
   void take_printed(const MessageHeader& message);
   void take_warning(const MessageHeader& message);

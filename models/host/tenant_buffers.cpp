@@ -146,7 +146,7 @@ bool TenantBuffers::release(BufferId buffer, const HostCycle& cycle) {
     const std::uint64_t pages = memory == MemoryKind::device
                                     ? state.pages
                                     : round_up_to_page(state.host.size()) / page_bytes;
-    services_.driver.unmap({id_, first, pages}, MapRequest::nobody, cycle);
+    services_.driver.unmap({id_, first, pages}, nobody_unmaps, cycle);
   }
   state.mapped = false;
   return true;

@@ -38,7 +38,7 @@ void TenantStreams::start(Operation& operation, const HostCycle& cycle) {
       const auto kind = operation.to_gpu ? Transfer::Kind::to_gpu : Transfer::Kind::to_host;
       Transfer transfer =
           buffers_.transfer(kind, operation.buffer, operation.offset, operation.bytes);
-      transfer.operation = operation.id;
+      transfer.owner = {TransferPart::program, operation.id};
       return cycle.link.start(std::move(transfer), cycle.now, cycle.outbox);
     }
     case Operation::Kind::migrate:

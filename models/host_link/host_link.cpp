@@ -232,9 +232,9 @@ std::uint64_t HostLink::send_line(std::uint32_t slot, Time now, Outbox& outbox) 
   const std::uint64_t begin = address % line_bytes;
   const std::uint64_t bytes = active.next_bytes();
   const std::uint64_t offset = transfer.offset + active.sent;
-  const std::uint32_t tag = take_slot(lines_, free_lines_);
-  lines_[tag] = {offset, slot, static_cast<std::uint16_t>(bytes),
-                 static_cast<std::uint16_t>(begin % sector_bytes)};
+  const std::uint32_t line = take_slot(lines_, free_lines_);
+  lines_[line] = {offset, slot, static_cast<std::uint16_t>(bytes),
+                  static_cast<std::uint16_t>(begin % sector_bytes)};
   active.sent += bytes;
   active.in_frame += bytes;
   if (active.in_frame == transfer.frames[active.frame].bytes) {
@@ -244,7 +244,7 @@ std::uint64_t HostLink::send_line(std::uint32_t slot, Time now, Outbox& outbox) 
 
   MemoryRequest request;
   request.line = address - begin;
-  request.tag = tag;
+  request.tag = RequestOwner{RequestPart::transfer, line}.bits();
   request.source = SourceKind::host;
   request.tenant = transfer.tenant;
   request.sectors = sectors_of(begin, begin + bytes);
@@ -265,8 +265,9 @@ std::uint64_t HostLink::send_line(std::uint32_t slot, Time now, Outbox& outbox) 
 
 std::optional<Transfer> HostLink::take(const MessageHeader& message) {
   const auto& response = message.body<MemoryResponse>();
-  const Line line = lines_[response.tag];
-  free_lines_.push_back(response.tag);
+  const std::uint32_t number = RequestOwner::of(response.tag).number;
+  const Line line = lines_[number];
+  free_lines_.push_back(number);
   Active& active = transfers_[line.transfer];
   last_answer_ = message.arrival;
   if (active.transfer.kind != Transfer::Kind::to_gpu) {

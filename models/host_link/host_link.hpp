@@ -26,6 +26,7 @@
 #include "models/host_link/link_curve.hpp"
 #include "models/host_link/link_queue.hpp"
 #include "models/host_link/link_statistics.hpp"
+#include "models/host_link/request_owner.hpp"
 #include "models/host_link/transfer.hpp"
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/grid_messages.hpp"
@@ -52,9 +53,8 @@ class HostLink {
   Time next_activity() const;
   /// Sends what leaves at `now`.
   void act(Time now, Outbox& outbox);
-  /// The answer with this tag belongs to a transfer; others' tags have bit 31 set.
-  static bool owns(std::uint32_t tag) { return (tag >> 31) == 0; }
-  /// Takes an answer.  Returns the transfer that the answer completed, if there is one.
+  /// Takes an answer whose RequestOwner is a transfer.  Returns the transfer that the answer
+  /// completed, if there is one.
   std::optional<Transfer> take(const MessageHeader& message);
 
   /// Takes bytes for checking.

@@ -38,11 +38,11 @@ struct HostParameters {
                range(Bandwidth{1e6}, Bandwidth{1e13}),
                "each direction: of remote accesses, and of transfers with the affine curve")
         .field("transfer_setup", &P::transfer_setup, 900_ns, range(0_ns, 1_ms),
-               "affine: what a transfer takes besides its bytes")
+               "what a transfer takes besides its bytes")
         .field("atan_bandwidth", &P::atan_bandwidth, Bandwidth{10.01e9},
-               range(Bandwidth{1e6}, Bandwidth{1e13}), "atan: of the largest transfers")
+               range(Bandwidth{1e6}, Bandwidth{1e13}), "of the largest transfers")
         .field("atan_slope", &P::atan_slope, 0.129, range(1e-6, 1e6),
-               "atan: how soon that is reached, per KiB")
+               "how soon that is reached, per KiB")
         .field("link_latency", &P::link_latency, 500_ns, range(10_ns, 1_ms),
                "of the host link, each way")
         .field("launch_overhead", &P::launch_overhead, 1_us, range(0_ns, 10_ms),
@@ -55,7 +55,11 @@ struct HostParameters {
         .field("link_preempts_prefetch", &P::link_preempts_prefetch, false,
                "a transfer that somebody waits for goes between the pages of a prefetch")
         .field("memory", &P::memory, 256_GiB, at_least(1_MiB),
-               "capacity: all buffers of all tenants have a place in it");
+               "capacity: all buffers of all tenants have a place in it")
+        .only_if("transfer_setup", "with link_curve: affine",
+                 [](const P& p) { return p.link_curve == CurveKind::affine; })
+        .only_if("atan_bandwidth atan_slope", "with link_curve: atan",
+                 [](const P& p) { return p.link_curve == CurveKind::atan; });
   }
 };
 

@@ -4,9 +4,19 @@
 #include <vector>
 
 #include "core/time/time.hpp"
+#include "models/host_link/owner.hpp"
 #include "models/vm/frame_run.hpp"
 
 namespace lockstep {
+
+enum class TransferPart : std::uint64_t {
+  program,     ///< a step of the tenant's program; number 0: nobody waits for it
+  write_back,  ///< of managed pages that leave (Departures)
+  mapping,     ///< the first bytes of pages that are mapped (Mapper)
+  inspection,  ///< of pages that are nobody's (ForeignInspection)
+};
+/// Who waits for a transfer.
+using TransferOwner = Owner<TransferPart, std::uint64_t, 2>;
 
 /// Bytes of one buffer that go over the host link together.
 struct Transfer {
@@ -24,8 +34,8 @@ struct Transfer {
   Kind kind = Kind::to_gpu;
   Class rank = Class::copy;
   std::uint16_t tenant = 0;
-  std::uint32_t buffer = 0;      ///< index in the tenant
-  std::uint64_t operation = 0;   ///< what the tenant waits for
+  std::uint32_t buffer = 0;  ///< index in the tenant
+  TransferOwner owner;
   std::uint64_t offset = 0;      ///< in the buffer
   std::uint64_t bytes = 0;       ///< at least one
   std::vector<FrameRun> frames;  ///< at the GPU, in order; `bytes` in all
@@ -39,7 +49,7 @@ struct Transfer {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(kind, rank, tenant, buffer, operation, offset, bytes, frames, started, began, done);
+    archive(kind, rank, tenant, buffer, owner, offset, bytes, frames, started, began, done);
   }
 };
 

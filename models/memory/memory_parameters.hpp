@@ -117,6 +117,8 @@ struct MemoryParameters {
         .group("l2", &MemoryParameters::l2, "L2 slices")
         .group("dram", &MemoryParameters::dram, "DRAM channel")
         .group("fragmentation", &MemoryParameters::fragmentation, "data of nobody before the run")
+        .only_if("capacity", "with oversubscription: 0",
+                 [](const MemoryParameters& p) { return p.oversubscription == 0; })
         .check([](const MemoryParameters& p) -> std::string {
           // Every mapping interleaves whole frames evenly.
           if (p.capacity.count() % (std::uint64_t{4096} * p.partitions) == 0) return "";

@@ -19,6 +19,7 @@
 #include "models/noc/noc_parameters.hpp"
 #include "models/noc/progress.hpp"
 #include "models/noc/request_sources.hpp"
+#include "models/noc/topology.hpp"
 
 namespace lockstep {
 
@@ -42,6 +43,7 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
   struct Setup {
     MemoryParameters parameters;
     NocParameters noc;
+    Topology topology;
     PartitionId index;
     AddressMapping mapping;
     RequestSources sources;   ///< who sends requests, the host among them

@@ -16,7 +16,9 @@ struct HalfParameters {
         .field("crossing_latency", &P::crossing_latency, 0_cycles, range(0_cycles, 1000_cycles),
                "between the halves of L2, each way; 0: it is whole")
         .field("crossing_rate", &P::crossing_rate, 2, range(1, 64),
-               "flits that cross in a cycle, of what a partition's lines are asked for", "flits");
+               "flits that cross in a cycle, of what a partition's lines are asked for", "flits")
+        .only_if("crossing_rate", "with crossing_latency above 0",
+                 [](const P& p) { return p.on(); });
   }
   bool on() const { return crossing_latency.count() > 0; }
 };

@@ -112,6 +112,7 @@ enum MemoryFlag : std::uint8_t {
   flag_context = 16,   ///< of a thread block that leaves its SM or returns
   flag_past_l2 = 32,   ///< in an answer: the request did not look up
   flag_code = 64,      ///< instructions, constants or parameters of kernels: nobody's memory
+  flag_no_data = 128,  ///< reserved: the answer would carry no data; nobody asks like that yet
 };
 
 /// What the SM sides of policies say of a request (models/coordinator/sm_side.hpp).

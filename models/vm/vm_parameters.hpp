@@ -63,6 +63,10 @@ struct GpcTlbParameters {
         .field("large_ways", &P::large_ways, 0, range(0, 1 << 20), "0: fully associative", "ways")
         .field("latency", &P::latency, 9_cycles, range(0_cycles, 10000_cycles),
                "by which a request leaves later whose page only this one has")
+        .only_if("entries ways large_entries large_ways latency", "with enabled: true",
+                 [](const P& p) { return p.enabled; })
+        .only_if("large_ways", "with large_entries above 0",
+                 [](const P& p) { return !p.enabled || p.large_entries > 0; })
         .check(tlb_misfit<P>);
   }
 };
@@ -90,6 +94,8 @@ struct L2TlbParameters {
         .field("latency", &P::latency, 10_cycles, range(1_cycles, 10000_cycles),
                "of the large-page entries; as much again for the others when those miss")
         .field("together", &P::together, false, "both are looked up at once, in one latency")
+        .only_if("entries ways large_entries large_ways ports latency together",
+                 "with enabled: true", [](const P& p) { return p.enabled; })
         .check(tlb_misfit<P>);
   }
 };
@@ -171,6 +177,8 @@ struct VmParameters {
             "fills them and 4 KiB for the rest, or all of 2 MiB as Volta has them (Jia et al. "
             "2018), each buffer its own or buffers of up to 1 MiB together; with 4 KiB, "
             "l1_tlb.entries and gpc_tlb.entries say how far TLBs reach, not their large_entries")
+        .only_if("shootdown_scope", "with shootdown: whole",
+                 [](const P& p) { return p.shootdown == ShootdownGranularity::whole; })
         .check([](const P& p) {
           const std::uint64_t bytes = p.fault_granule.count();
           if (std::has_single_bit(bytes)) return std::string();

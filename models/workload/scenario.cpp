@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/parameters/document.hpp"
+#include "core/parameters/idle_keys.hpp"
 #include "core/parameters/suggest.hpp"
 #include "models/workload/arrivals.hpp"
 #include "models/workload/wrong_kind.hpp"
@@ -16,24 +17,13 @@ namespace {
 /// An SM keeps a warp's tenant in a byte.
 constexpr std::size_t most_tenants = 256;
 
-std::uint32_t small_number(const Node& map, const char* key) {
-  const Node node = map.find(key);
-  if (!node.exists()) return 0;
-  const std::uint64_t value = node.unsigned_integer();
-  if (value > 65535) throw node.error("is larger than 65535", "write at most that");
-  return static_cast<std::uint32_t>(value);
-}
-
 /// A time after which something is late.
-Time span_at(const Node& node, const char* key, const char* problem) {
-  const Node span = node.find(key);
-  if (!span.exists()) return Time::never();
-  if (span.time() <= Time::zero()) throw span.error(problem, "write more than 0us");
-  return span.time();
+void refuse_nothing(Time span, const Node& node, const char* problem) {
+  if (span <= Time::zero()) throw node.error(problem, "write more than 0us");
 }
 
-void read_arrivals_of(Tenant& tenant, const Node& node, std::uint64_t seed, std::uint32_t index) {
-  const Node arrivals = node.find("arrivals");
+void read_arrivals_of(Tenant& tenant, std::uint64_t seed, std::uint32_t index) {
+  const Node& arrivals = tenant.arrivals_node;
   tenant.arrivals = {tenant.arrival};
   if (!arrivals.exists()) return;
   if (tenant.relaunch)
@@ -59,15 +49,18 @@ void refuse_recording(const Node& workload, const Node& at) {
                    "change the program, and record it again");
 }
 
-/// The buffer that a key names is there: a new one would be used by nobody.
+/// The buffer or parameter that a key names is there: a new one would be used by nobody.
 void require_part(const Node& workload, const std::string& key, const Node& at) {
   const std::size_t first = key.find('.');
-  if (key.substr(0, first) != "buffers" || first == std::string::npos) return;
+  const std::string kind = key.substr(0, first);
+  if ((kind != "buffers" && kind != "parameters") || first == std::string::npos) return;
   const std::string name = key.substr(first + 1, key.find('.', first + 1) - first - 1);
   std::vector<std::string> known;
-  for (const auto& [other, buffer] : workload.at("buffers").entries()) known.push_back(other);
+  if (const Node all = workload.find(kind); all.exists())
+    for (const auto& [other, value] : all.entries()) known.push_back(other);
   if (std::find(known.begin(), known.end(), name) == known.end())
-    throw at.error("the workload has no buffer \"" + name + "\"", suggest(name, known));
+    throw at.error("the workload has no " + kind.substr(0, kind.size() - 1) + " \"" + name + "\"",
+                   known.empty() ? "it has none" : suggest(name, known));
 }
 
 /// Device memory of the workload becomes what `memory` says.
@@ -113,9 +106,9 @@ void read_gpu(Tenant& tenant, const Node& node) {
   const Node workload = node.at("workload");
   if (!workload.is_map())
     throw workload.error("needs a workload file or a map", "write workload: NAME.yaml");
-  if (const Node memory = node.find("memory"); memory.exists()) move_buffers(workload, memory);
-  if (const Node changes = node.find("set"); changes.exists()) change_workload(workload, changes);
-  tenant.workload = read_workload(workload, node.find("parameters"));
+  if (tenant.memory_node.exists()) move_buffers(workload, tenant.memory_node);
+  if (tenant.set_node.exists()) change_workload(workload, tenant.set_node);
+  tenant.workload = read_workload(workload, tenant.parameters_node);
 }
 
 /// What ends the measuring of a tenant on a CPU core, which has no program that would end.
@@ -131,44 +124,28 @@ void check_end(const Tenant& tenant, const Node& node, const SimulationParameter
                "write at most that, or relaunch: true");
 }
 
-void read_cpu(Tenant& tenant, const Node& node, const Node& cpu,
-              const SimulationParameters& simulation) {
-  for (const char* key : {"workload", "parameters", "memory", "set", "sms", "priority",
-                          "latency_bound", "deadline", "arrivals"})
-    if (const Node other = node.find(key); other.exists())
-      throw other.error("means nothing to a tenant on a CPU core", "leave it or cpu: out");
-  tenant.cpu = read_cpu_program(cpu);
+void read_cpu(Tenant& tenant, const Node& node, const SimulationParameters& simulation) {
+  const TenantKeys& keys = tenant;
+  for (const IdleKey& key : idle_keys(schema_of<TenantKeys>(), &keys, node))
+    throw key.node.error("means nothing to a tenant on a CPU core", "leave it or cpu: out");
+  tenant.cpu = read_cpu_program(tenant.cpu_node);
   check_end(tenant, node, simulation);
 }
 
 Tenant read_tenant(const Node& node, const SimulationParameters& simulation, std::uint32_t index) {
   Tenant tenant;
   tenant.where = node.where();
-  tenant.name = node.at("name").text();
+  schema_of<TenantKeys>().read(node, static_cast<TenantKeys*>(&tenant));
   require_name(tenant.name, node.at("name"));
-  if (const Node arrival = node.find("arrival"); arrival.exists()) tenant.arrival = arrival.time();
-  if (tenant.arrival < Time::zero())
-    throw node.at("arrival").error("lies before the start", "write 0us or later");
-  tenant.priority = small_number(node, "priority");
-  tenant.latency_bound = span_at(node, "latency_bound", "is no time in which an SM could be free");
-  tenant.deadline = span_at(node, "deadline", "lies before the arrival");
-  tenant.sms = small_number(node, "sms");
-  if (const Node relaunch = node.find("relaunch"); relaunch.exists()) {
-    tenant.relaunch = relaunch.boolean();
-  }
-  read_arrivals_of(tenant, node, simulation.seed, index);
-  if (const Node instructions = node.find("instructions"); instructions.exists()) {
-    tenant.instructions = instructions.unsigned_integer();
-    if (tenant.instructions == 0)
-      throw instructions.error("is not a number of instructions",
-                               "write 1 or more, or leave it out");
-  }
-  if (const Node cpu = node.find("cpu"); cpu.exists()) {
-    read_cpu(tenant, node, cpu, simulation);
+  refuse_nothing(tenant.latency_bound, node.find("latency_bound"),
+                 "is no time in which an SM could be free");
+  refuse_nothing(tenant.deadline, node.find("deadline"), "lies before the arrival");
+  read_arrivals_of(tenant, simulation.seed, index);
+  if (tenant.cpu_node.exists()) {
+    read_cpu(tenant, node, simulation);
   } else {
     read_gpu(tenant, node);
   }
-  node.reject_unknown_keys();
   return tenant;
 }
 
@@ -212,6 +189,7 @@ Scenario read_scenario(const Node& root, const std::string& name) {
   refuse_other_kind(root, "scenario");
   Scenario scenario;
   scenario.name = name;
+  scenario.document = root;
   scenario.gpu = root.at("gpu");
   scenario.host = root.at("host");
   scenario.policies = root.find("policies");

@@ -6,6 +6,7 @@
 
 #include "core/parameters/parameters.hpp"
 #include "models/workload/cpu/cpu_program.hpp"
+#include "models/workload/tenant_keys.hpp"
 #include "models/workload/workload.hpp"
 
 namespace lockstep {
@@ -38,31 +39,25 @@ struct SimulationParameters {
         .field("record_faults", &P::record_faults, false,
                "whether the output has a row for every fault that was handled (/faults)")
         .field("record_blocks", &P::record_blocks, false,
-               "whether the output has a row for every thread block (/thread_blocks)");
+               "whether the output has a row for every thread block (/thread_blocks)")
+        .only_if("on_no_progress", "with progress_limit above 0",
+                 [](const P& p) { return p.progress_limit > Time::zero(); });
   }
 };
 
 /// One application, on the GPU or on a CPU core.
-struct Tenant {
-  std::string name, where;
-  Workload workload;                   ///< empty if it runs on a CPU core
-  std::optional<CpuProgram> cpu;       ///< there if it does
-  Time arrival;                        ///< of the first start
-  std::vector<Time> arrivals;          ///< of all starts; one of them unless `arrivals:` says more
-  Time deadline = Time::never();       ///< of each, from its arrival on; never: none
-  Time latency_bound = Time::never();  ///< until an SM that it takes is free; never: none
-  std::uint32_t priority = 0;
-  std::uint32_t sms = 0;  ///< for spatial sharing; 0: an equal part of the rest
-  bool relaunch = false;  ///< starts over until all others have been measured
-  /// Warp instructions, or those of the CPU core, after which it has been measured and only keeps
-  /// up contention; 0: its end.
-  std::uint64_t instructions = 0;
+struct Tenant : TenantKeys {
+  std::string where;
+  Workload workload;              ///< empty if it runs on a CPU core
+  std::optional<CpuProgram> cpu;  ///< there if it does
+  std::vector<Time> arrivals;     ///< of all starts; one of them unless `arrivals:` says more
 };
 
 /// A machine, its tenants and its policies (architecture.md, section 4).  The parts whose
 /// parameters other models declare stay nodes.
 struct Scenario {
   std::string name;  ///< file name without folder and ending
+  Node document;     ///< all of it
   Node gpu, host, policies;
   SimulationParameters simulation;
   std::vector<Tenant> tenants;

@@ -2,6 +2,7 @@
 
 #include "core/parameters/suggest.hpp"
 #include "models/workload/recording/recording.hpp"
+#include "models/workload/step_keys.hpp"
 
 namespace lockstep {
 
@@ -52,7 +53,7 @@ class StepReader {
         {"synchronize", Step::Kind::synchronize, &StepReader::synchronize},
         {"prefetch", Step::Kind::prefetch, &StepReader::prefetch},
         {"read", Step::Kind::read, &StepReader::touch},
-        {"write", Step::Kind::write, &StepReader::touch},
+        {"write", Step::Kind::write, &StepReader::write},
         {"fill", Step::Kind::fill, &StepReader::fill},
         {"save", Step::Kind::save, &StepReader::keep},
         {"delay", Step::Kind::delay, &StepReader::delay},
@@ -82,11 +83,10 @@ class StepReader {
       }
       step.kind = word.kind;
       (this->*word.read)(argument, step);
-      if (argument.is_map()) argument.reject_unknown_keys();
       return step;
     }
     std::vector<std::string> known;
-    for (const Word& word : words) known.emplace_back(word.name);
+    for (const ParameterField& field : schema_of<StepKeys>().fields()) known.push_back(field.key);
     throw item.error("no step is called \"" + name + "\"", suggest(name, known));
   }
 
@@ -107,13 +107,16 @@ class StepReader {
     return static_cast<std::uint32_t>(index);
   }
 
-  static Expression optional(const Node& map, const char* key) {
-    const Node node = map.find(key);
+  static Expression optional(const Node& node) {
     return node.exists() ? Expression(node) : Expression();
   }
+  /// A key of the step that must be there.
+  static const Node& required(const Node& map, const Node& value, const char* key) {
+    if (!value.exists()) throw map.missing(key, "add it");
+    return value;
+  }
 
-  static void stream(const Node& map, Step& step) {
-    const Node node = map.find("stream");
+  static void stream(const Node& node, Step& step) {
     if (!node.exists()) return;
     const std::int64_t number = node.integer();
     if (number < 0 || number > 65535)
@@ -129,30 +132,31 @@ class StepReader {
   }
 
   void copy(const Node& map, Step& step) const {
-    step.buffer = buffer(map.at("buffer"));
+    const auto keys = read_parameters<CopyKeys>(map);
+    step.buffer = buffer(required(map, keys.buffer, "buffer"));
     const Buffer& copied = workload_.buffers[step.buffer];
     if (copied.memory != MemoryKind::device && copied.copied) {
-      throw map.at("buffer").error("only device buffers are copied",
-                                   "managed and pinned ones need no copy: take the step out, or "
-                                   "give the buffer copied: false");
+      throw keys.buffer.error("only device buffers are copied",
+                              "managed and pinned ones need no copy: take the step out, or "
+                              "give the buffer copied: false");
     }
-    step.to_gpu = direction(map.at("to"), "device");
-    part(map, step);
-    recorded(map, step);
-    stream(map, step);
-    if (const Node waits = map.find("wait"); waits.exists()) step.has_stream = !waits.boolean();
+    step.to_gpu = direction(required(map, keys.to, "to"), "device");
+    part(keys, step);
+    recorded(keys.recorded, step);
+    stream(keys.stream, step);
+    if (keys.wait.exists()) step.has_stream = !keys.wait.boolean();
   }
 
   void launch(const Node& map, Step& step) const {
-    step.kernel = map.at("kernel").text();
-    dimensions(map.at("grid"), step.grid);
-    dimensions(map.at("block"), step.block);
-    step.shared = optional(map, "shared");
-    step.registers = optional(map, "registers");
-    stream(map, step);
-    const Node arguments = map.find("arguments");
-    if (!arguments.exists()) return;
-    for (const Node& item : arguments.items()) step.arguments.push_back(argument(item));
+    const auto keys = read_parameters<LaunchKeys>(map);
+    step.kernel = required(map, keys.kernel, "kernel").text();
+    dimensions(required(map, keys.grid, "grid"), step.grid);
+    dimensions(required(map, keys.block, "block"), step.block);
+    step.shared = optional(keys.shared);
+    step.registers = optional(keys.registers);
+    stream(keys.stream, step);
+    if (!keys.arguments.exists()) return;
+    for (const Node& item : keys.arguments.items()) step.arguments.push_back(argument(item));
   }
 
   /// A buffer, a number, or a list of them.
@@ -182,26 +186,29 @@ class StepReader {
   }
 
   void synchronize(const Node& argument, Step& step) const {
-    if (argument.exists() && argument.is_map()) stream(argument, step);
+    if (argument.exists() && argument.is_map())
+      stream(read_parameters<SynchronizeKeys>(argument).stream, step);
   }
 
   void prefetch(const Node& map, Step& step) const {
-    step.buffer = buffer(map.at("buffer"));
+    const auto keys = read_parameters<PrefetchKeys>(map);
+    step.buffer = buffer(required(map, keys.buffer, "buffer"));
     if (workload_.buffers[step.buffer].memory != MemoryKind::managed) {
-      throw map.at("buffer").error("only managed buffers are prefetched",
-                                   "make it memory: managed, or copy it");
+      throw keys.buffer.error("only managed buffers are prefetched",
+                              "make it memory: managed, or copy it");
     }
-    step.to_gpu = direction(map.at("to"), "gpu");
-    part(map, step);
-    stream(map, step);
+    step.to_gpu = direction(required(map, keys.to, "to"), "gpu");
+    part(keys, step);
+    stream(keys.stream, step);
   }
 
   void advise(const Node& map, Step& step) const {
-    step.buffer = buffer(map.at("buffer"));
+    const auto keys = read_parameters<AdviseKeys>(map);
+    step.buffer = buffer(required(map, keys.buffer, "buffer"));
     if (workload_.buffers[step.buffer].memory != MemoryKind::managed) {
-      throw map.at("buffer").error("only managed buffers take advice", "make it memory: managed");
+      throw keys.buffer.error("only managed buffers take advice", "make it memory: managed");
     }
-    if (const Node place = map.find("preferred"); place.exists()) {
+    if (const Node& place = keys.preferred; place.exists()) {
       const bool gpu = place.text() == "gpu", host = place.text() == "host";
       if (!gpu && !host && place.text() != "none") {
         throw place.error("no place is called \"" + place.text() + "\"", "gpu, host or none");
@@ -210,24 +217,22 @@ class StepReader {
                        : host ? PreferredPlace::host
                               : PreferredPlace::none;
     }
-    if (const Node mostly = map.find("read_mostly"); mostly.exists()) {
-      step.read_mostly = mostly.boolean();
-    }
+    if (keys.read_mostly.exists()) step.read_mostly = keys.read_mostly.boolean();
     if (!step.preferred && !step.read_mostly) {
       throw map.error("advise says nothing",
                       "add preferred: gpu, host or none; or read_mostly: true or false");
     }
   }
 
-  static void part(const Node& map, Step& step) {
-    step.offset = optional(map, "offset");
-    step.count = optional(map, "count");
+  template <class Keys>
+  static void part(const Keys& keys, Step& step) {
+    step.offset = optional(keys.offset);
+    step.count = optional(keys.count);
   }
 
   /// What a recording has of one of its steps: the content of a copy or of what the CPU writes,
   /// or what a copy to the host brought.
-  void recorded(const Node& map, Step& step) const {
-    const Node number = map.find("recorded");
+  void recorded(const Node& number, Step& step) const {
     if (!number.exists()) return;
     if (!workload_.recording)
       throw number.error("this program has no recording",
@@ -243,9 +248,17 @@ class StepReader {
   /// A buffer, or part of one.
   void touch(const Node& node, Step& step) const {
     if (!node.is_map()) return keep(node, step);
-    step.buffer = buffer(node.at("buffer"));
-    part(node, step);
-    if (step.kind == Step::Kind::write) recorded(node, step);
+    const auto keys = read_parameters<TouchKeys>(node);
+    step.buffer = buffer(required(node, keys.buffer, "buffer"));
+    part(keys, step);
+  }
+
+  void write(const Node& node, Step& step) const {
+    if (!node.is_map()) return keep(node, step);
+    const auto keys = read_parameters<WriteKeys>(node);
+    step.buffer = buffer(required(node, keys.buffer, "buffer"));
+    part(keys, step);
+    recorded(keys.recorded, step);
   }
 
   void release(const Node& node, Step& step) const {
@@ -258,8 +271,9 @@ class StepReader {
   }
 
   void fill(const Node& map, Step& step) const {
-    step.buffer = buffer(map.at("buffer"));
-    step.value = Expression(map.at("value"));
+    const auto keys = read_parameters<FillKeys>(map);
+    step.buffer = buffer(required(map, keys.buffer, "buffer"));
+    step.value = Expression(required(map, keys.value, "value"));
   }
 
   void delay(const Node& node, Step& step) const { step.duration = node.time(); }
@@ -277,25 +291,25 @@ class StepReader {
   }
 
   void repeat(const Node& map, Step& step) const {
-    if (const Node counter = map.find("counter"); counter.exists()) {
-      step.counter = counter.text();
-      require_identifier(step.counter, counter);
+    const auto keys = read_parameters<RepeatKeys>(map);
+    if (keys.counter.exists()) {
+      step.counter = keys.counter.text();
+      require_identifier(step.counter, keys.counter);
     }
-    const Node times = map.find("times"), until = map.find("until");
-    if (times.exists() == until.exists())
+    if (keys.times.exists() == keys.until.exists())
       throw map.error("repeat needs either times or until", "write one of them");
-    if (times.exists()) {
-      step.times = Expression(times);
+    if (keys.times.exists()) {
+      step.times = Expression(keys.times);
     } else {
       step.kind = Step::Kind::repeat_until;
-      step.buffer = buffer(until.at("buffer"));
-      step.index = Expression(until.at("index"));
-      step.equals = Expression(until.at("equals"));
-      until.reject_unknown_keys();
+      const auto until = read_parameters<UntilKeys>(keys.until);
+      step.buffer = buffer(required(keys.until, until.buffer, "buffer"));
+      step.index = Expression(required(keys.until, until.index, "index"));
+      step.equals = Expression(required(keys.until, until.equals, "equals"));
     }
-    step.body = read(map.at("program"));
+    step.body = read(required(map, keys.program, "program"));
     if (step.body.empty())
-      throw map.at("program").error("a loop needs a step", "add one, or leave the loop out");
+      throw keys.program.error("a loop needs a step", "add one, or leave the loop out");
   }
 
   const Workload& workload_;

@@ -10,6 +10,7 @@
 #include "models/workload/recording/recording.hpp"
 #include "models/workload/step_reader.hpp"
 #include "models/workload/texture_initializer.hpp"
+#include "models/workload/workload_keys.hpp"
 
 namespace lockstep {
 
@@ -26,9 +27,9 @@ constexpr TypeName type_names[] = {
     {"bf16", isa::Type::bf16}, {"f32", isa::Type::f32}, {"f64", isa::Type::f64},
 };
 
-Variables read_parameters_map(const Node& document, const Node& overrides) {
+Variables read_parameters_map(const Node& declared, const Node& overrides) {
   Variables parameters;
-  if (const Node declared = document.find("parameters"); declared.exists()) {
+  if (declared.exists()) {
     for (const auto& [name, node] : declared.entries()) {
       require_identifier(name, node);
       const bool overridden = overrides.exists() && overrides.has(name);
@@ -163,19 +164,26 @@ void read_initializer(const Node& node, std::vector<Buffer>& buffers, Buffer& bu
   buffer.initial = initial;
 }
 
+/// A key that must be there.
+const Node& required(const Node& map, const Node& value, const char* key) {
+  if (!value.exists()) throw map.missing(key, "add it");
+  return value;
+}
+
 Buffer read_buffer(const std::string& name, const Node& node, const Variables& variables) {
   Buffer buffer;
   buffer.name = name;
   buffer.where = node.where();
-  const Node type = node.at("type");
+  const auto keys = read_parameters<BufferKeys>(node);
+  const Node& type = required(node, keys.type, "type");
   buffer.type = element_type(type.text());
   if (buffer.type == isa::Type::none) {
     throw type.error("no type is called \"" + type.text() + "\"",
                      "u8 to u64, i8 to i64, f16, bf16, f32, f64");
   }
-  buffer.count = static_cast<std::uint64_t>(
-      Expression(node.at("count")).evaluate_integer(variables, 1, maximum_count));
-  const Node memory = node.at("memory");
+  buffer.count = static_cast<std::uint64_t>(Expression(required(node, keys.count, "count"))
+                                                .evaluate_integer(variables, 1, maximum_count));
+  const Node& memory = required(node, keys.memory, "memory");
   if (memory.text() == "device") {
     buffer.memory = MemoryKind::device;
   } else if (memory.text() == "managed") {
@@ -185,25 +193,21 @@ Buffer read_buffer(const std::string& name, const Node& node, const Variables& v
   } else {
     throw memory.error("no memory is called \"" + memory.text() + "\"", "device, managed, pinned");
   }
-  if (const Node copied = node.find("copied"); copied.exists()) {
+  if (const Node& copied = keys.copied; copied.exists()) {
     buffer.copied = copied.boolean();
     if (!buffer.copied && buffer.memory == MemoryKind::device)
       throw copied.error("device memory has its content from copies",
                          "leave it out, or write memory: managed");
   }
-  if (const Node check = node.find("check"); check.exists()) buffer.check = check.boolean();
-  if (const Node tolerance = node.find("tolerance"); tolerance.exists()) {
+  if (keys.check.exists()) buffer.check = keys.check.boolean();
+  if (const Node& tolerance = keys.tolerance; tolerance.exists()) {
     buffer.tolerance = tolerance.real();
     if (!(buffer.tolerance >= 0))
       throw tolerance.error("a tolerance is not negative", "write 0 or more");
   }
-  if (const Node inexact = node.find("inexact"); inexact.exists())
-    buffer.inexact = read_inexact(inexact, buffer);
-  if (const Node address = node.find("address"); address.exists())
-    buffer.address = address.unsigned_integer();
-  if (const Node symbol = node.find("symbol"); symbol.exists()) buffer.symbol = symbol.text();
-  node.find("init");
-  node.reject_unknown_keys();
+  if (keys.inexact.exists()) buffer.inexact = read_inexact(keys.inexact, buffer);
+  if (keys.address.exists()) buffer.address = keys.address.unsigned_integer();
+  if (keys.symbol.exists()) buffer.symbol = keys.symbol.text();
   return buffer;
 }
 
@@ -252,9 +256,8 @@ isa::Type element_type(const std::string& name) {
   return isa::Type::none;
 }
 
-static void read_heap(const Node& document, Workload& workload) {
+static void read_heap(const Node& heap, Workload& workload) {
   constexpr std::uint64_t least = std::uint64_t{4} << 10, most = std::uint64_t{64} << 30;
-  const Node heap = document.find("heap");
   if (!heap.exists()) return;
   workload.heap = heap.bytes().count();
   workload.heap_where = heap.where();
@@ -331,11 +334,11 @@ std::optional<std::uint32_t> Workload::buffer_of_symbol(const std::string& symbo
 
 Workload read_workload(const Node& document, const Node& overrides) {
   Workload workload;
-  const Node called = document.find("name");
-  workload.file = called.exists() ? called.text() : document.file();
-  read_modules(document.at("module"), workload);
-  workload.parameters = read_parameters_map(document, overrides);
-  const auto entries = document.at("buffers").entries();
+  const auto keys = read_parameters<WorkloadKeys>(document);
+  workload.file = keys.name.exists() ? keys.name.text() : document.file();
+  read_modules(required(document, keys.module, "module"), workload);
+  workload.parameters = read_parameters_map(keys.parameters_node, overrides);
+  const auto entries = required(document, keys.buffers, "buffers").entries();
   for (const auto& [name, node] : entries) {
     require_name(name, node);
     workload.buffers.push_back(read_buffer(name, node, workload.parameters));
@@ -345,10 +348,9 @@ Workload read_workload(const Node& document, const Node& overrides) {
       read_initializer(initial, workload.buffers, workload.buffers[i], workload.parameters);
     }
   }
-  read_heap(document, workload);
+  read_heap(keys.heap, workload);
   order_by_address(workload);
-  read_program(document.at("program"), workload);
-  document.reject_unknown_keys();
+  read_program(required(document, keys.program, "program"), workload);
   return workload;
 }
 

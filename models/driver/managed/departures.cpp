@@ -16,7 +16,7 @@ void Departures::start(PageRange range, const Reason& reason, const HostCycle& c
   operations_.expect_one(reason.operation);
   driver_.unmap({pages_.owner(range.first).tenant, pages_.virtual_page(range.first),
                  driver_.mapped_pages(range.count * page_bytes)},
-                index, cycle);
+                {UnmappingPart::departure, index}, cycle);
 }
 
 template <class Goes>
@@ -92,7 +92,7 @@ std::vector<Transfer> Departures::write_backs(std::uint32_t index, const Unmappe
         transfer.tenant = a.tenant.value();
         transfer.buffer = a.buffer.value();
         transfer.offset = offset;
-        transfer.operation = transfer_operation | index;
+        transfer.owner = {TransferPart::write_back, index};
       }
       const std::uint64_t size = std::min(page_bytes, bytes - offset);
       transfers.back().bytes += size;
@@ -106,21 +106,20 @@ std::vector<Transfer> Departures::write_backs(std::uint32_t index, const Unmappe
 
 std::optional<Departures::Wanted> Departures::unmapped(const Unmapped& unmapped,
                                                        const HostCycle& cycle) {
+  const std::uint32_t index = unmapped.owner.number;
   std::vector<FrameRun> clean;
-  const std::vector<Transfer> transfers =
-      write_backs(unmapped.owner, unmapped, clean, cycle.statistics);
-  pages_.clear(departures_[unmapped.owner].range,
-               ManagedPages::prefetched | ManagedPages::duplicate);
+  const std::vector<Transfer> transfers = write_backs(index, unmapped, clean, cycle.statistics);
+  pages_.clear(departures_[index].range, ManagedPages::prefetched | ManagedPages::duplicate);
   driver_.give_back(unmapped.pages.tenant, clean, cycle);
-  departures_[unmapped.owner].transfers = static_cast<std::uint32_t>(transfers.size());
-  if (transfers.empty()) return finish(unmapped.owner, cycle);
+  departures_[index].transfers = static_cast<std::uint32_t>(transfers.size());
+  if (transfers.empty()) return finish(index, cycle);
   for (const Transfer& transfer : transfers) cycle.link.start(transfer, cycle.now, cycle.outbox);
   return std::nullopt;
 }
 
 std::optional<Departures::Wanted> Departures::transfer_done(const Transfer& transfer,
                                                             const HostCycle& cycle) {
-  const auto index = static_cast<std::uint32_t>(transfer.operation & ~transfer_operation);
+  const auto index = static_cast<std::uint32_t>(transfer.owner.number);
   if (--departures_[index].transfers > 0) return std::nullopt;
   return finish(index, cycle);
 }

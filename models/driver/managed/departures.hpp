@@ -17,9 +17,6 @@ namespace lockstep {
 
 class Departures {
  public:
-  /// In the `operation` of a write-back, beside the number of the departure.
-  static constexpr std::uint64_t transfer_operation = std::uint64_t{1} << 62;
-
   /// Why pages leave.
   struct Reason {
     bool keep_bytes = true;

@@ -78,10 +78,7 @@ class ManagedMemory {
   void mapped_by_gpu(const MessageHeader& message, const HostCycle& cycle);
   void mapped(std::uint32_t migration, const HostCycle& cycle);
   void unmapped(const Unmapped& pages, const HostCycle& cycle);
-  /// The transfer writes pages back.
-  static bool owns(const Transfer& transfer) {
-    return (transfer.operation & Departures::transfer_operation) != 0;
-  }
+  /// A transfer has written pages back.
   void transfer_done(const Transfer& transfer, const HostCycle& cycle);
 
   Time next_activity() const { return handling_->next_activity(); }

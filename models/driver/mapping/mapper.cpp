@@ -43,7 +43,7 @@ void Mapper::start_transfers(std::uint32_t index, const HostCycle& cycle) {
   mapping.stage = Mapping::Stage::data;
   mapping.missing = mapping.request.data.size();
   for (Transfer& transfer : mapping.request.data) {
-    transfer.operation = transfer_operation | index;
+    transfer.owner = {TransferPart::mapping, index};
     cycle.link.start(transfer, cycle.now, cycle.outbox);
   }
   mapping.request.data.clear();
@@ -55,7 +55,7 @@ void Mapper::write_entries(std::uint32_t index, const HostCycle& cycle) {
   mapping.stage = Mapping::Stage::entries;
   mapping.missing = mapping.writes.size();
   for (const TableWrite& write : mapping.writes)
-    send_table_write(write, mapping.request.pages.tenant, {DriverTag::Part::mapping, index}, cycle);
+    send_table_write(write, mapping.request.pages.tenant, {RequestPart::mapping, index}, cycle);
   mapping.writes.clear();
   if (mapping.missing == 0) entries_written(index, cycle);
 }
@@ -82,7 +82,7 @@ void Mapper::zero_done(const ZeroRange& range, const HostCycle& cycle) {
 }
 
 void Mapper::transfer_done(const Transfer& transfer, const HostCycle& cycle) {
-  answered(static_cast<std::uint32_t>(transfer.operation & ~transfer_operation), cycle);
+  answered(static_cast<std::uint32_t>(transfer.owner.number), cycle);
 }
 
 void Mapper::entries_written(std::uint32_t index, const HostCycle& cycle) {

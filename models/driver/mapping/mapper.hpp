@@ -17,9 +17,6 @@ namespace lockstep {
 
 class Mapper {
  public:
-  /// In the `operation` of a transfer, beside the number of the mapping.
-  static constexpr std::uint64_t transfer_operation = std::uint64_t{1} << 63;
-
   Mapper(PageManager& page_manager, GmmuNews& news, std::uint32_t partitions)
       : page_manager_(page_manager), news_(news), partitions_(partitions) {}
 

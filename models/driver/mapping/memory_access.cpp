@@ -11,10 +11,10 @@ namespace {
 constexpr unsigned sectors_per_line = line_bytes / sector_bytes;
 constexpr std::size_t entries_per_sector = sector_bytes / sizeof(std::uint64_t);
 
-MemoryRequest request_of(PhysicalAddress line, TenantId tenant, DriverTag tag) {
+MemoryRequest request_of(PhysicalAddress line, TenantId tenant, RequestOwner owner) {
   MemoryRequest request;
   request.line = line.value();
-  request.tag = tag.bits();
+  request.tag = owner.bits();
   request.source = SourceKind::host;
   request.tenant = tenant.value();
   return request;
@@ -22,9 +22,9 @@ MemoryRequest request_of(PhysicalAddress line, TenantId tenant, DriverTag tag) {
 
 }  // namespace
 
-void send_table_write(const TableWrite& write, TenantId tenant, DriverTag tag,
+void send_table_write(const TableWrite& write, TenantId tenant, RequestOwner owner,
                       const HostCycle& cycle) {
-  MemoryRequest request = request_of(PhysicalAddress{write.line}, tenant, tag);
+  MemoryRequest request = request_of(PhysicalAddress{write.line}, tenant, owner);
   request.operation = MemoryOperation::store;
   std::array<std::uint32_t, sectors_per_line> masks{};
   for (unsigned i = 0; i < write.entries.size(); ++i) {

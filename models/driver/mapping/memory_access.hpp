@@ -4,13 +4,13 @@
 #include <span>
 
 #include "models/driver/host_cycle.hpp"
-#include "models/driver/mapping/driver_tag.hpp"
 #include "models/driver/page_manager/page_tables.hpp"
+#include "models/host_link/request_owner.hpp"
 
 namespace lockstep {
 
 /// Writes changed entries of a page table to GPU memory.
-void send_table_write(const TableWrite& write, TenantId tenant, DriverTag tag,
+void send_table_write(const TableWrite& write, TenantId tenant, RequestOwner owner,
                       const HostCycle& cycle);
 /// Has frames zeroed by all partitions; how many answers will come.
 std::uint64_t send_zero_ranges(std::span<const FrameRun> frames, std::uint32_t partitions,

@@ -22,7 +22,8 @@ void Rearranger::coalesce(const TenantPages& pages, const HostCycle& cycle) {
 }
 
 void Rearranger::splinter(const TenantPages& pages, const HostCycle& cycle) {
-  unmapper_.unmap(pages, unmapping_owner | begin(pages, Rearrangement::Kind::splinter), cycle);
+  const std::uint32_t number = begin(pages, Rearrangement::Kind::splinter);
+  unmapper_.unmap(pages, {UnmappingPart::rearrangement, number}, cycle);
 }
 
 std::uint32_t Rearranger::splinter_parts(const TenantPages& pages, const HostCycle& cycle) {
@@ -41,17 +42,18 @@ std::uint32_t Rearranger::splinter_parts(const TenantPages& pages, const HostCyc
 void Rearranger::copy(const TenantPages& page, Frame to, const HostCycle& cycle) {
   const std::uint32_t number = begin(page, Rearrangement::Kind::copy);
   rearrangements_[number].to = to;
-  unmapper_.unmap(page, unmapping_owner | number, cycle);
+  unmapper_.unmap(page, {UnmappingPart::rearrangement, number}, cycle);
 }
 
 void Rearranger::unmapped(const Unmapped& unmapped, const HostCycle& cycle) {
-  const std::uint32_t number = unmapped.owner & ~unmapping_owner;
+  const std::uint32_t number = unmapped.owner.number;
   Rearrangement& r = rearrangements_[number];
   r.entries = unmapped.entries;
   if (r.kind != Rearrangement::Kind::copy) return restore_entries(number, cycle);
   const PhysicalAddress from{PageTableEntry{r.entries.front()}.address()};
   cycle.link.send_copy(
-      {from.value(), address_of(r.to).value(), page_manager_.copy_time().femtoseconds(), number, 0},
+      {from.value(), address_of(r.to).value(), page_manager_.copy_time().femtoseconds(),
+       CopyOwner{CopyPart::rearrangement, number}.bits(), 0},
       cycle.now, cycle.outbox);
 }
 
@@ -78,7 +80,7 @@ void Rearranger::write(std::uint32_t number, const std::vector<TableWrite>& writ
   rearrangements_[number].missing = writes.size();
   for (const TableWrite& one : writes)
     send_table_write(one, rearrangements_[number].pages.tenant,
-                     {DriverTag::Part::rearrangement, number}, cycle);
+                     {RequestPart::rearrangement, number}, cycle);
   if (writes.empty()) finish(number, cycle);
 }
 

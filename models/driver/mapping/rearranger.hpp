@@ -20,9 +20,6 @@ namespace lockstep {
 
 class Rearranger {
  public:
-  /// In the owner of an unmapping, beside the number of the rearrangement.
-  static constexpr std::uint32_t unmapping_owner = std::uint32_t{1} << 31;
-
   Rearranger(PageManager& page_manager, GmmuNews& news, Unmapper& unmapper)
       : page_manager_(page_manager), news_(news), unmapper_(unmapper) {}
 

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-void Unmapper::unmap(const TenantPages& pages, std::uint32_t owner, const HostCycle& cycle) {
+void Unmapper::unmap(const TenantPages& pages, UnmappingOwner owner, const HostCycle& cycle) {
   const std::uint32_t index = take_slot(unmappings_, free_);
   Unmapping& unmapping = unmappings_[index];
   unmapping.result = {pages, owner, std::vector<std::uint64_t>(pages.count)};

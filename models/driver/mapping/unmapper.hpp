@@ -8,7 +8,7 @@
 
 #include "core/message/message.hpp"
 #include "models/driver/mapping/gmmu_news.hpp"
-#include "models/driver/mapping/map_request.hpp"
+#include "models/driver/mapping/owners.hpp"
 #include "models/driver/page_manager/page_manager.hpp"
 
 namespace lockstep {
@@ -17,7 +17,7 @@ namespace lockstep {
 /// Those that were not mapped are 0.
 struct Unmapped {
   TenantPages pages;
-  std::uint32_t owner = MapRequest::nobody;
+  UnmappingOwner owner = nobody_unmaps;
   std::vector<std::uint64_t> entries;
 
   template <class Archive>
@@ -30,7 +30,7 @@ class Unmapper {
  public:
   Unmapper(PageManager& page_manager, GmmuNews& news) : page_manager_(page_manager), news_(news) {}
 
-  void unmap(const TenantPages& pages, std::uint32_t owner, const HostCycle& cycle);
+  void unmap(const TenantPages& pages, UnmappingOwner owner, const HostCycle& cycle);
   /// Takes an answer; what it completed, if it did.
   std::optional<Unmapped> take(const MessageHeader& message);
 

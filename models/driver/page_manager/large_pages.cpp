@@ -21,7 +21,13 @@ class LargePages final : public PageManager {
 }  // namespace
 
 PageManagerRow large_pages() {
-  return {"large-pages", "every page has 2 MiB (004, 7.2.1)", {make_page_manager_as<LargePages>}};
+  return {"large-pages",
+          "every page has 2 MiB (004, 7.2.1)",
+          {make_page_manager_as<LargePages>},
+          nullptr,
+          [](const PolicyChoice&) {
+            return PolicyTraits{{"maps device memory in large pages"}, {}};
+          }};
 }
 
 }  // namespace lockstep

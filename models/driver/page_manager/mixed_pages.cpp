@@ -23,7 +23,11 @@ class MixedPages final : public PageManager {
 PageManagerRow mixed_pages() {
   return {"mixed-pages",
           "device memory in 2 MiB pages where it fills them, managed memory in 4 KiB",
-          {make_page_manager_as<MixedPages>}};
+          {make_page_manager_as<MixedPages>},
+          nullptr,
+          [](const PolicyChoice&) {
+            return PolicyTraits{{"maps device memory in large pages"}, {}};
+          }};
 }
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-/// An L2 in two halves: the first half of the SMs stands at the first half of the partitions.
+/// An L2 in two halves, each with the SMs that stand there (noc/topology.hpp).
 ///
 /// A line has its home in one half, whose slices order all accesses to it.  A load from the other
 /// half crosses a link and leaves a copy there, which answers the next ones without crossing.  A
@@ -20,24 +20,23 @@
 #include "models/noc/half_parameters.hpp"
 #include "models/noc/messages.hpp"
 #include "models/noc/port.hpp"
+#include "models/noc/topology.hpp"
 
 namespace lockstep {
 
 class L2Halves {
  public:
-  struct Place {
-    std::uint32_t partition = 0, partitions = 1, sms = 0;
-  };
-  L2Halves(const HalfParameters& parameters, const Place& place)
+  L2Halves(const HalfParameters& parameters, const Topology& topology, PartitionId partition)
       : latency_(2 * parameters.crossing_latency.count()),
-        in_second_(2 * place.partition >= place.partitions),
-        sms_(place.sms),
+        topology_(topology),
+        in_second_(topology.in_second_half(partition)),
         link_(parameters.crossing_rate) {}
 
   bool are_apart() const { return latency_ > 0; }
   /// The request comes from the half that this partition is not in.
   bool is_far(const MemoryRequest& request) const {
-    return request.source == SourceKind::sm && (2u * request.requester >= sms_) != in_second_;
+    return request.source == SourceKind::sm &&
+           topology_.in_second_half(SmId{request.requester}) != in_second_;
   }
   /// It crosses with so many flits of data, there or back.
   void cross(std::uint32_t transaction, std::uint32_t flits, L2Cycle now) {
@@ -67,8 +66,8 @@ class L2Halves {
   };
 
   const std::int64_t latency_;  ///< both ways
+  const Topology topology_;
   const bool in_second_;
-  const std::uint32_t sms_;
   SendPort link_;
   Ring<Crossing> crossing_;
 };

@@ -93,7 +93,7 @@ SmCycle ContextEngine::Transfer::wake(SmCycle now) const {
 bool ContextEngine::send_line(Transfer& transfer, SmCycle now) {
   const PhysicalAddress line =
       constants_.setup.contexts.place(transfer.place) + transfer.sent * line_bytes;
-  const std::uint32_t destination = ports_.destination_of(line, false);
+  const Destination destination = ports_.destination_of(line, false);
   if (!ports_.is_idle(destination, now)) return false;
   MemoryRequest request;
   request.line = line.value();

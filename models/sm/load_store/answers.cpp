@@ -13,7 +13,7 @@ namespace lockstep {
 
 void Answers::receive(const MessageHeader& message, SmCycle now) {
   const auto& response = message.body<MemoryResponse>();
-  const std::uint32_t source =
+  const Destination source =
       ports_.destination_of(PhysicalAddress(response.line), RequestTag::host(response.tag));
   const Time complete = ports_.receive(source, message.arrival, message.payload_bytes, now);
   const auto usable = [&] {

@@ -39,7 +39,7 @@ class LineAccess {
     const Access& access;
     const LineGroup& group;
     PhysicalAddress physical;
-    std::uint32_t destination;
+    Destination destination;
     bool in_host;
 
     std::uint64_t tag() const { return physical.value() / line_bytes; }

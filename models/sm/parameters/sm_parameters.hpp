@@ -62,7 +62,7 @@ struct SmL1Parameters {
     using P = SmL1Parameters;
     return parameters<P>()
         .field("bytes", &P::bytes, 32_KiB, range(1_KiB, 4_MiB),
-               "capacity where L1 has its own storage (unified_bytes is 0)")
+               "capacity where L1 has its own storage")
         .field("unified_bytes", &P::unified_bytes, 128_KiB, range(0_B, 4_MiB),
                "storage that L1 shares with shared memory; 0: L1 has its own")
         .field("sets", &P::sets, 4, range(1, 4096).powers_of_two(), "sets of 128-byte lines")
@@ -89,6 +89,8 @@ struct SmL1Parameters {
                "what a store does to a cached sector: update it, or drop it; both go to L2")
         .field("caches_global_loads", &P::caches_global_loads, true,
                "false: global loads bypass L1, as on Kepler and Pascal")
+        .only_if("bytes", "with unified_bytes: 0",
+                 [](const P& p) { return p.unified_bytes.count() == 0; })
         .check([](const P& p) {
           return p.unified_bytes.count() > 0 ? std::string() : p.misfit(p.bytes.count(), "bytes");
         });
@@ -141,6 +143,8 @@ struct SmInstructionCacheParameters {
         .field("ahead", &P::ahead, 8, range(0, 32), "lines that are brought ahead of a warp",
                "lines")
         .field("instruction_bytes", &P::instruction_bytes, 16_B, range(4_B, 32_B), "of one")
+        .only_if("l0_ways l1_bytes l1_ways l1_latency ahead instruction_bytes",
+                 "with l0_bytes above 0", [](const P& p) { return p.on(); })
         .check([](const P& p) {
           std::string text = p.on() ? misfit("l0", p.l0_bytes.count(), p.l0_ways, line_bytes) : "";
           return text.empty() ? misfit("l1", p.l1_bytes.count(), p.l1_ways, line_bytes) : text;
@@ -175,6 +179,8 @@ struct SmConstantCacheParameters {
         .field("l1_ways", &P::l1_ways, 8, range(1, 64), "lines in a set of it", "lines")
         .field("l1_latency", &P::l1_latency, 53_cycles, range(1_cycles, 1000_cycles),
                "more than constant_latency that a line takes which only the latter has")
+        .only_if("l0_ways l1_bytes l1_ways l1_latency", "with l0_bytes above 0",
+                 [](const P& p) { return p.on(); })
         .check([](const P& p) {
           const auto misfit = SmInstructionCacheParameters::misfit;
           std::string text =
@@ -299,6 +305,15 @@ struct SmParameters {
         .group("instruction_cache", &P::instruction_cache, "instruction caches")
         .group("constant_cache", &P::constant_cache, "constant caches")
         .group("port", &P::port, "the SM's end of the network")
+        .only_if("turn", "with thread_scheduling: independent",
+                 [](const P& p) { return p.thread_scheduling == ThreadScheduling::independent; })
+        .only_if(
+            "latency.multiply_high latency.multiply_wide latency.bit_count "
+            "interval.multiply_wide",
+            "with expansions: sequence",
+            [](const P& p) { return p.expansions == Expansions::sequence; })
+        .only_if("shared.carve_outs", "with l1.unified_bytes above 0",
+                 [](const P& p) { return p.l1.unified_bytes.count() > 0; })
         .check([](const P& p) { return p.unified_misfit(); });
   }
 

@@ -64,10 +64,9 @@ struct SmLatencyParameters {
         .row("control", &P::classes, C::control, 4_cycles, limits,
              "branches: until the warp's next instruction can issue")
         .field("multiply_high", &P::multiply_high, 10_cycles, limits,
-               "upper half of an integer product, with expansions: sequence")
-        .field("multiply_wide", &P::multiply_wide, 4_cycles, limits, "64-bit products, likewise")
-        .field("bit_count", &P::bit_count, 13_cycles, limits,
-               "bits counted, found or reversed, with expansions: sequence")
+               "upper half of an integer product")
+        .field("multiply_wide", &P::multiply_wide, 4_cycles, limits, "64-bit products")
+        .field("bit_count", &P::bit_count, 13_cycles, limits, "bits counted, found or reversed")
         .row("mma_f16_k8", &P::classes, C::mma_f16_k8, 16_cycles, limits,
              "matrix product, m16n8k8 of f16 and bf16")
         .row("mma_f16_k16", &P::classes, C::mma_f16_k16, 23_cycles, limits,
@@ -141,7 +140,7 @@ struct SmIntervalParameters {
              "instructions that set predicates")
         .row("control", &P::classes, C::control, 2_cycles, limits, "branches, barriers, fences")
         .field("multiply_wide", &P::multiply_wide, 4_cycles, limits,
-               "64-bit products and their upper halves, with expansions: sequence")
+               "64-bit products and their upper halves")
         .row("mma_f16_k8", &P::classes, C::mma_f16_k8, 4_cycles, limits,
              "matrix product, m16n8k8 of f16 and bf16")
         .row("mma_f16_k16", &P::classes, C::mma_f16_k16, 8_cycles, limits,

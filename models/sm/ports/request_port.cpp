@@ -8,10 +8,14 @@ RequestPort::RequestPort(Setup setup)
     : noc_(setup.noc),
       flit_(Clock{setup.noc.clock}.period()),
       injection_latency_(setup.injection_latency),
-      queue_limit_(setup.queue_limit),
-      to_partitions_(setup.to_partitions),
-      to_host_(setup.to_host),
-      lanes_(setup.to_partitions.size() + 1, Lane{static_cast<std::uint16_t>(setup.noc.credits)}) {}
+      queue_limit_(setup.queue_limit) {
+  for (const Way& way : setup.ways) {
+    kinds_.push_back({way.kind, way.name, static_cast<std::uint16_t>(way.links.size())});
+    first_.at(number_of(way.kind)) = static_cast<std::uint16_t>(lanes_.size());
+    trunks_[number_of(way.kind)] = Trunk(way.links);
+    lanes_.resize(lanes_.size() + way.links.size(), Lane{static_cast<std::uint16_t>(noc_.credits)});
+  }
+}
 
 void RequestPort::Queued::resize_payload(std::uint32_t bytes) {
   payload_bytes = bytes;
@@ -20,7 +24,7 @@ void RequestPort::Queued::resize_payload(std::uint32_t bytes) {
   payload_room = bytes;
 }
 
-RequestPort::Place RequestPort::enqueue(std::uint32_t destination, std::size_t payload_bytes) {
+RequestPort::Place RequestPort::enqueue(Destination destination, std::size_t payload_bytes) {
   std::uint16_t index;
   if (unused_.empty()) {
     LOCKSTEP_CHECK(pool_.size() < none, "too many requests wait for credits");
@@ -34,15 +38,15 @@ RequestPort::Place RequestPort::enqueue(std::uint32_t destination, std::size_t p
   queued.request = {};
   queued.resize_payload(static_cast<std::uint32_t>(payload_bytes));
   queued.next = none;
-  Lane& lane = lanes_[destination];
+  Lane& lane = lane_of(destination);
   (lane.last == none ? lane.first : pool_[lane.last].next) = index;
   lane.last = index;
   ++queued_;
   return {queued.request, payload_bytes == 0 ? nullptr : queued.payload.get()};
 }
 
-void RequestPort::dequeue(std::uint32_t destination, Time now, Outbox& outbox) {
-  Lane& lane = lanes_[destination];
+void RequestPort::dequeue(Destination destination, Time now, Outbox& outbox) {
+  Lane& lane = lane_of(destination);
   const std::uint16_t index = lane.first;
   lane.first = pool_[index].next;
   if (lane.first == none) lane.last = none;
@@ -58,16 +62,17 @@ void RequestPort::dequeue(std::uint32_t destination, Time now, Outbox& outbox) {
 
 std::string RequestPort::waiting_for() const {
   if (queued_ == 0) return "";
-  for (std::size_t d = 0; d < lanes_.size(); ++d)
-    if (lanes_[d].first != none)
-      return std::to_string(queued_) + " requests wait for credits, the first from " +
-             (d + 1 == lanes_.size() ? "the host" : "partition[" + std::to_string(d) + "]");
+  for (const Kind& of : kinds_)
+    for (std::uint16_t i = 0; i < of.count; ++i)
+      if (lane_of({of.kind, i}).first != none)
+        return std::to_string(queued_) + " requests wait for credits, the first from " +
+               (of.kind == Destination::Kind::host ? of.name
+                                                   : of.name + "[" + std::to_string(i) + "]");
   return "";
 }
 
 void RequestPort::serialize(Archive& archive) {
-  to_partitions_.serialize(archive);
-  to_host_.serialize(archive);
+  for (const Kind& of : kinds_) trunks_[number_of(of.kind)].serialize(archive);
   for (Lane& lane : lanes_) archive(lane.credits, lane.first, lane.last);
   std::uint64_t pooled = pool_.size();
   archive(pooled);

@@ -1,14 +1,17 @@
-/// The SM's way into the network: one queue per partition (and one to the host) for loads, stores
-/// and atomics together, credits, and the injection port that all share.
+/// The SM's way into the network: one queue per destination (a partition, the host, or any other
+/// component that answers) for loads, stores and atomics together, credits, and the injection port
+/// that all share.
 ///
 /// A request with a credit leaves when the port is free; the port moves one flit per network cycle.
-/// Without a credit it waits in its partition's queue; an answer brings the credit back.
+/// Without a credit it waits in its destination's queue; an answer brings the credit back.
 /// Source: architecture.md, section 8, rule 2 and "Back-pressure"; gpu-parameters.md, section 8.
 ///
-/// Simplified: requests to different partitions get the port in the order in which they are ready.
+/// Simplified: requests to different destinations get the port in the order in which they are
+/// ready.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -18,6 +21,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/link.hpp"
 #include "core/engine/outbox.hpp"
+#include "models/noc/destination.hpp"
 #include "models/noc/messages.hpp"
 #include "models/noc/noc_parameters.hpp"
 
@@ -25,35 +29,37 @@ namespace lockstep {
 
 class RequestPort {
  public:
+  /// All destinations of a kind, by their numbers.
+  struct Way {
+    Destination::Kind kind;
+    std::string name;
+    std::vector<Link> links;  ///< neighbours in the graph
+  };
   struct Setup {
     NocParameters noc;
-    std::vector<Link> to_partitions;
-    Link to_host;
+    std::vector<Way> ways;  ///< the host's among them
     std::uint32_t queue_limit = 64;
     Time injection_latency;
   };
   RequestPort() = default;
   explicit RequestPort(Setup setup);
 
-  /// Destination number of the host.
-  std::uint32_t host() const { return static_cast<std::uint32_t>(lanes_.size() - 1); }
-
   /// There is room for one more request to `destination`.
-  bool accepts(std::uint32_t destination) const {
-    return (lanes_[destination].credits > 0 && lanes_[destination].first == none) ||
-           queued_ < queue_limit_;
+  bool accepts(Destination destination) const {
+    const Lane& lane = lane_of(destination);
+    return (lane.credits > 0 && lane.first == none) || queued_ < queue_limit_;
   }
   /// Nothing waits, and a request to `destination` would leave at once.
-  bool is_idle(std::uint32_t destination, Time now) const {
-    return queued_ == 0 && lanes_[destination].credits > 0 && free_ <= now + injection_latency_;
+  bool is_idle(Destination destination, Time now) const {
+    return queued_ == 0 && lane_of(destination).credits > 0 && free_ <= now + injection_latency_;
   }
   /// A request on its way, for the caller to fill in before the next one.
   struct Place {
     MemoryRequest& request;  ///< as default-constructed
     std::byte* payload;
   };
-  Place send(std::uint32_t destination, std::size_t payload_bytes, Time now, Outbox& outbox) {
-    const Lane& lane = lanes_[destination];
+  Place send(Destination destination, std::size_t payload_bytes, Time now, Outbox& outbox) {
+    const Lane& lane = lane_of(destination);
     if (lane.credits > 0 && lane.first == none) [[likely]]
       return transmit(destination, payload_bytes, now, outbox);
     return enqueue(destination, payload_bytes);
@@ -63,11 +69,11 @@ class RequestPort {
   void tell_host(MessageKind kind, const Body& body, std::span<const std::byte> payload, Time now,
                  Outbox& outbox) {
     free_ = std::max(now + injection_latency_, free_);
-    outbox.send(to_host_, free_, kind_of(kind), body, payload);
+    outbox.send(link_to(Destination::host()), free_, kind_of(kind), body, payload);
   }
   /// An answer from `destination` has come.
-  void credit(std::uint32_t destination, Time now, Outbox& outbox) {
-    Lane& lane = lanes_[destination];
+  void credit(Destination destination, Time now, Outbox& outbox) {
+    Lane& lane = lane_of(destination);
     ++lane.credits;
     if (lane.first != none) [[unlikely]]
       dequeue(destination, now, outbox);
@@ -97,32 +103,53 @@ class RequestPort {
     void resize_payload(std::uint32_t bytes);
   };
 
-  Place transmit(std::uint32_t destination, std::size_t payload_bytes, Time now, Outbox& outbox) {
-    --lanes_[destination].credits;
+  struct Kind {
+    Destination::Kind kind;
+    std::string name;
+    std::uint16_t count;
+  };
+
+  Lane& lane_of(Destination destination) {
+    return lanes_[first_[number_of(destination.kind)] + destination.index];
+  }
+  const Lane& lane_of(Destination destination) const {
+    return lanes_[first_[number_of(destination.kind)] + destination.index];
+  }
+  /// Good until the next call.
+  Link& link_to(Destination destination) {
+    return trunks_[number_of(destination.kind)][destination.index];
+  }
+  static constexpr std::size_t number_of(Destination::Kind kind) {
+    return static_cast<std::size_t>(kind);
+  }
+
+  Place transmit(Destination destination, std::size_t payload_bytes, Time now, Outbox& outbox) {
+    --lane_of(destination).credits;
     const Time ready = now + injection_latency_;
     const Time departure = std::max(ready, free_);
     waited_ += static_cast<std::uint64_t>((departure - ready).femtoseconds());
     free_ = departure + flit_ * noc_.flits(static_cast<std::uint32_t>(payload_bytes));
-    Link& link = destination == host() ? to_host_ : to_partitions_[destination];
-    std::byte* payload = outbox.reserve(link, departure, kind_of(MessageKind::memory_request),
-                                        blank_body<MemoryRequest>, payload_bytes);
+    std::byte* payload =
+        outbox.reserve(link_to(destination), departure, kind_of(MessageKind::memory_request),
+                       blank_body<MemoryRequest>, payload_bytes);
     return {body_before<MemoryRequest>(payload), payload};
   }
-  Place enqueue(std::uint32_t destination, std::size_t payload_bytes);
-  void dequeue(std::uint32_t destination, Time now, Outbox& outbox);
+  Place enqueue(Destination destination, std::size_t payload_bytes);
+  void dequeue(Destination destination, Time now, Outbox& outbox);
 
   NocParameters noc_;
   Time flit_, injection_latency_;
   std::uint32_t queue_limit_ = 0;
 
-  Trunk to_partitions_;  ///< all leave through one port, in one order
-  Link to_host_;
-  std::vector<Lane> lanes_;  ///< by destination
+  std::array<std::uint16_t, most_destination_kinds> first_{};  ///< lane of each kind
+  std::vector<Lane> lanes_;                                    ///< kind after kind
+  std::array<Trunk, most_destination_kinds> trunks_;           ///< all of a kind leave in one order
   std::vector<Queued> pool_;
   std::vector<std::uint16_t> unused_;
   std::uint32_t queued_ = 0;
   Time free_ = Time::zero();
   std::uint64_t waited_ = 0;
+  std::vector<Kind> kinds_;
 };
 
 }  // namespace lockstep

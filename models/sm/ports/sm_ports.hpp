@@ -21,9 +21,12 @@ class SmPorts {
   explicit SmPorts(const SmConstants& constants)
       : constants_(constants),
         hot_{nullptr,
-             RequestPort({constants.setup.noc, constants.setup.to_partitions,
-                          constants.setup.to_host, constants.parameters.port.queue,
-                          constants.clock.duration(constants.parameters.port.injection_latency)}),
+             RequestPort(
+                 {constants.setup.noc,
+                  {{Destination::Kind::partition, "partition", constants.setup.to_partitions},
+                   {Destination::Kind::host, "the host", {constants.setup.to_host}}},
+                  constants.parameters.port.queue,
+                  constants.clock.duration(constants.parameters.port.injection_latency)}),
              ReceptionPort(constants.setup.noc), constants.setup.to_dispatcher,
              constants.setup.to_gmmu},
         marks_(constants) {}
@@ -36,26 +39,25 @@ class SmPorts {
   void begin_window(Outbox& outbox) { hot_.outbox = &outbox; }
   void end_window() { hot_.outbox = nullptr; }
 
-  /// Destination number of the host; partitions have their own.
-  std::uint32_t host() const { return hot_.requests.host(); }
-  std::uint32_t destination_of(PhysicalAddress line, bool in_host) const {
-    return in_host ? host() : constants_.setup.mapping.partition(line).value();
+  Destination destination_of(PhysicalAddress line, bool in_host) const {
+    return in_host ? Destination::host()
+                   : Destination::partition(constants_.setup.mapping.partition(line));
   }
   /// There is room for one more request to `destination`.
-  bool accepts(std::uint32_t destination) const { return hot_.requests.accepts(destination); }
+  bool accepts(Destination destination) const { return hot_.requests.accepts(destination); }
   /// Nothing waits, and a request to `destination` would leave at once.
-  bool is_idle(std::uint32_t destination, SmCycle now) const {
+  bool is_idle(Destination destination, SmCycle now) const {
     return hot_.requests.is_idle(destination, constants_.time_of(now));
   }
   /// A request on its way, for the caller to fill in before the next one.
-  RequestPort::Place send(std::uint32_t destination, std::size_t payload_bytes, SmCycle now) {
+  RequestPort::Place send(Destination destination, std::size_t payload_bytes, SmCycle now) {
     return hot_.requests.send(destination, payload_bytes, constants_.time_of(now), *hot_.outbox);
   }
   /// A store of the bytes in `mask`; the request is for the caller to fill in.
-  MemoryRequest& send_store(std::uint32_t destination, std::uint8_t sectors, const LineBytes& mask,
+  MemoryRequest& send_store(Destination destination, std::uint8_t sectors, const LineBytes& mask,
                             const std::byte* line, SmCycle now);
   /// An answer has come, and with it the place of its request; when its last flit is in.
-  Time receive(std::uint32_t source, Time arrival, std::uint32_t data_bytes, SmCycle now) {
+  Time receive(Destination source, Time arrival, std::uint32_t data_bytes, SmCycle now) {
     hot_.requests.credit(source, constants_.time_of(now), *hot_.outbox);
     return hot_.reception.receive(arrival, data_bytes);
   }
@@ -104,7 +106,7 @@ class SmPorts {
   RequestMarks marks_;
 };
 
-inline MemoryRequest& SmPorts::send_store(std::uint32_t destination, std::uint8_t sectors,
+inline MemoryRequest& SmPorts::send_store(Destination destination, std::uint8_t sectors,
                                           const LineBytes& mask, const std::byte* line,
                                           SmCycle now) {
   const auto count = static_cast<unsigned>(std::popcount(sectors));

@@ -21,7 +21,11 @@ PolicyRegistry<TranslationFactory>::Row ideal_translation() {
           "every translation is known at once",
           {[](const GmmuPolicySetup&, std::unique_ptr<TlbFill>) {
             return std::unique_ptr<TranslationPath>(std::make_unique<IdealTranslation>());
-          }}};
+          }},
+          nullptr,
+          [](const PolicyChoice&) {
+            return PolicyTraits{{"knows all translations"}, {}};
+          }};
 }
 
 }  // namespace lockstep

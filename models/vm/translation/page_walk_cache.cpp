@@ -68,7 +68,11 @@ PolicyRegistry<TranslationFactory>::Row page_walk_cache_translation() {
           {[](const GmmuPolicySetup& setup, std::unique_ptr<TlbFill>) {
             return std::unique_ptr<TranslationPath>(
                 std::make_unique<PageWalkCache>(setup.parameters.walk_cache));
-          }}};
+          }},
+          nullptr,
+          [](const PolicyChoice&) {
+            return PolicyTraits{{"keeps entries of page tables"}, {}};
+          }};
 }
 
 }  // namespace lockstep

@@ -13,6 +13,7 @@
 #include "models/host/host.hpp"
 #include "models/memory/cache_policy/cache_policy.hpp"
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"
+#include "models/memory/replacement/replacement.hpp"
 #include "models/sm/block_switching/registry.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
@@ -36,6 +37,7 @@ std::vector<Choice> all_choices() {
       {"exception_scheme", exception_scheme_policies()},
       {"block_switching", block_switching_policies()},
       {"cache_policy", cache_policies()},
+      {"replacement", replacement_policies()},
       {"dram_scheduler", dram_scheduler_policies()},
       {"translation", translation_policies()},
       {"tlb_fill", tlb_fill_policies()},
@@ -47,7 +49,7 @@ std::vector<Choice> all_choices() {
       {"preemption", preemption_policies()}};
   std::vector<Choice> all;
   for (const auto& [plug_point, policies] : plug_points)
-    for (const std::string& variant : policy_variants(policies))
+    for (const std::string& variant : worded_variants(policies))
       all.push_back({plug_point, variant});
   return all;
 }

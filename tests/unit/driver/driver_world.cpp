@@ -187,11 +187,11 @@ void DriverWorld::take(const MessageHeader& message) {
       driver_.zero_done(message.body<ZeroRange>(), cycle());
       break;
     default: {
-      const std::uint32_t tag = message.body<MemoryResponse>().tag;
-      if (!HostLink::owns(tag)) {
+      const RequestOwner owner = RequestOwner::of(message.body<MemoryResponse>().tag);
+      if (owner.part != RequestPart::transfer) {
         driver_.memory_answered(message, cycle());
       } else if (const auto done = link_.take(message)) {
-        if (Driver::owns(*done))
+        if (done->owner.part == TransferPart::mapping)
           driver_.transfer_done(*done, cycle());
         else
           managed_->transfer_done(*done, cycle());
@@ -209,7 +209,7 @@ void DriverWorld::follow_up() {
       more = true;
     }
     for (const Unmapped& pages : driver_.take_unmapped()) {
-      if (pages.owner == MapRequest::nobody) {
+      if (pages.owner.part == UnmappingPart::nobody) {
         give_back(pages);
       } else {
         managed_->unmapped(pages, cycle());

@@ -47,7 +47,7 @@ Transfer HostLinkBench::transfer(Transfer::Kind kind, std::uint64_t bytes, std::
   Transfer result;
   result.kind = kind;
   result.tenant = tenant;
-  result.operation = ++operations_;
+  result.owner = {TransferPart::program, ++operations_};
   result.frames = {{physical, bytes}};
   result.offset = offset;
   result.bytes = bytes;

@@ -133,7 +133,7 @@ TEST_F(HostLinkBench, LastAnswerCompletesTheTransfer) {
   EXPECT_FALSE(link.idle());
   const auto done = answer(link, lines[1].request());
   ASSERT_TRUE(done);
-  EXPECT_EQ(done->operation, 1u);
+  EXPECT_EQ(done->owner, (TransferOwner{TransferPart::program, 1}));
   EXPECT_TRUE(link.idle());
 }
 
@@ -152,13 +152,12 @@ TEST_F(HostLinkBench, RawRequestsGoToThePartitionOfTheirLineAndAreNotTheLinks) {
   HostLink link = make();
   MemoryRequest request;
   request.line = 256;
-  request.tag = 1u << 31 | 5;
+  request.tag = RequestOwner{RequestPart::mapping, 5}.bits();
   link.send_request(request, {}, 7_ns, sink_.outbox());
   ASSERT_EQ(sent().size(), 1u);
   EXPECT_EQ(sent()[0].partition, 1u);
   EXPECT_EQ(sent()[0].departure, 7_ns);
-  EXPECT_FALSE(HostLink::owns(sent()[0].request().tag));
-  EXPECT_TRUE(HostLink::owns(0));
+  EXPECT_EQ(RequestOwner::of(sent()[0].request().tag), (RequestOwner{RequestPart::mapping, 5}));
   EXPECT_TRUE(link.idle());
 }
 

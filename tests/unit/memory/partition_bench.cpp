@@ -58,6 +58,7 @@ PartitionBench::PartitionBench(const MemoryParameters& parameters, std::size_t t
   setup.parameters = parameters;
   setup.noc = defaults<NocParameters>();
   setup.noc.halves = halves;
+  setup.topology = Topology({.sms = sms, .partitions = parameters.partitions});
   setup.index = PartitionId{0};
   setup.mapping = AddressMapping(AddressMapping::Kind::plain, parameters.partitions);
   setup.tenants = tenants;

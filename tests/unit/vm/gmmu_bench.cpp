@@ -42,12 +42,12 @@ std::unique_ptr<Gmmu> GmmuBench::make() const {
   setup.parameters.l2_tlb.together = options_.together;
   setup.parameters.shootdown = options_.shootdown;
   setup.parameters.shootdown_scope = options_.scope;
-  const auto policy = [&](const PolicyList& list, const std::string& name) {
-    return GmmuPolicySetup{policy_named(list, name), setup.parameters, tenants, 1, ComponentId{0}};
+  const auto policy = [&](const PolicyChoice& choice) {
+    return GmmuPolicySetup{choice, setup.parameters, tenants, 1, ComponentId{0}};
   };
-  setup.translation =
-      make_translation_path(policy(translation_policies(), options_.translation),
-                            make_tlb_fill(policy(tlb_fill_policies(), options_.tlb_fill)));
+  setup.translation = make_translation_path(
+      policy(policy_written<translation_policies>(options_.translation)),
+      make_tlb_fill(policy(policy_written<tlb_fill_policies>(options_.tlb_fill))));
   setup.replay = options_.replay;
   setup.local = options_.local;
   setup.tenants = tenants;

@@ -1,6 +1,7 @@
 /// What every registered second translation level must keep with every registered TLB fill: each
 /// request is answered once, with what the page tables say and never with what they said before an
-/// unmapping; nobody starves; the same after saving and restoring.  Registering one enrols it.
+/// unmapping; nobody starves; the same after saving and restoring.  Registering one enrols it, with
+/// other values of each of its parameters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/harness/policy_variants.hpp"
 #include "tests/unit/vm/gmmu_bench.hpp"
 
 namespace lockstep::test::translation_contract_test {
@@ -136,15 +138,15 @@ TEST_P(TranslationContract, GoesOnTheSameAfterSavingAndRestoring) {
 
 INSTANTIATE_TEST_SUITE_P(EveryPolicy, TranslationContract, testing::ValuesIn([] {
                            std::vector<Case> cases;
-                           for (const PolicyInfo& translation : translation_policies())
-                             for (const PolicyInfo& fill : tlb_fill_policies())
-                               cases.push_back({translation.name, fill.name});
+                           for (const std::string& translation :
+                                policy_variants(translation_policies()))
+                             for (const std::string& fill : policy_variants(tlb_fill_policies()))
+                               cases.push_back({translation, fill});
                            return cases;
                          }()),
                          [](const auto& test) {
-                           std::string name = test.param.translation + "_with_" + test.param.fill;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
+                           return variant_name(test.param.translation) + "_with_" +
+                                  variant_name(test.param.fill);
                          });
 
 }  // namespace

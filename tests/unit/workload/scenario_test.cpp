@@ -68,6 +68,37 @@ TEST_F(ScenarioReader, TenantHasParametersArrivalPriorityAndSms) {
   EXPECT_EQ(scenario.tenants[0].sms, 1u);
 }
 
+TEST_F(ScenarioReader, ATenantOverridesAnyValueOfItsWorkload) {
+  const Scenario scenario = read(
+      "  - {name: a, workload: w.yaml, set: {parameters.n: 16, buffers.b.memory: managed, "
+      "buffers.b.init: {value: 3}, heap: 1MiB}}\n");
+  const Workload& workload = scenario.tenants[0].workload;
+  EXPECT_EQ(workload.buffers[0].count, 16u);
+  EXPECT_EQ(workload.buffers[0].memory, MemoryKind::managed);
+  EXPECT_EQ(workload.buffers[0].initial.first, 3);
+  EXPECT_EQ(workload.heap, 1u << 20);
+}
+
+TEST_F(ScenarioReader, AnOverrideOfWhatTheWorkloadLacksIsRefusedAtItsPlace) {
+  const auto refused = [&](const std::string& setting) {
+    return error("  - {name: a, workload: w.yaml, set: {" + setting + "}}\n");
+  };
+  EXPECT_THAT(refused("parameters.m: 16"),
+              AllOf(StartsWith("s.yaml:4:53: "), HasSubstr("the workload has no parameter \"m\""),
+                    HasSubstr("n")));
+  EXPECT_THAT(refused("buffers.bb.memory: managed"),
+              AllOf(StartsWith("s.yaml:4:59: "), HasSubstr("the workload has no buffer \"bb\""),
+                    HasSubstr("did you mean \"b\"")));
+  EXPECT_THAT(refused("buffers.b.memry: managed"),
+              AllOf(StartsWith("s.yaml:4:"), HasSubstr("unknown key \"memry\""),
+                    HasSubstr("did you mean \"memory\"")));
+  EXPECT_THAT(refused("bufers.b.memory: managed"),
+              AllOf(StartsWith("s.yaml:4:"), HasSubstr("unknown key \"bufers\""),
+                    HasSubstr("did you mean \"buffers\"")));
+  EXPECT_THAT(refused("program.0.copy.to: host"),
+              AllOf(StartsWith("s.yaml:4:"), HasSubstr("has no entry \"0\"")));
+}
+
 TEST_F(ScenarioReader, TenantRunsOnceToItsEndUnlessItSaysOtherwise) {
   const Scenario scenario = read(
       "  - {name: a, workload: w.yaml}\n"

@@ -175,7 +175,7 @@ TEST_F(CompactionTest, LargePageWithoutPagesIsFree) {
 
 TEST_F(CompactionTest, BufferWithHolesGoesAsAWhole) {
   free(0, 100);
-  world.driver().unmap(large, MapRequest::nobody, world.cycle());
+  world.driver().unmap(large, nobody_unmaps, world.cycle());
   world.run();
   EXPECT_EQ(statistics().free_frames.value(), 3u);
   EXPECT_EQ(statistics().emergency_frames.value(), 0u);

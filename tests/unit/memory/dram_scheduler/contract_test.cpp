@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
 #include <random>
 #include <span>
 
+#include "tests/harness/policy_variants.hpp"
 #include "tests/unit/memory/dram_bench.hpp"
 
 namespace lockstep::test::dram_scheduler_contract_test {
@@ -242,13 +242,13 @@ TEST_P(DramSchedulerContract, ChoosesTheSameAfterSavingAndRestoring) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const PolicyInfo& info : dram_scheduler_policies())
+  for (const std::string& variant : policy_variants(dram_scheduler_policies()))
     for (const bool write_queue : {false, true}) {
       MemoryParameters memory = memory_of(tiny_hbm2());
       memory.dram.write_queue = write_queue ? 12 : 0;
-      const auto objection = dram_schedulers().factory(PolicyChoice(info)).objection;
-      if (objection == nullptr || objection(memory).empty())
-        all.push_back({info.name, write_queue});
+      const PolicyChoice choice = dram_scheduler_choice(variant);
+      const auto objection = dram_schedulers().factory(choice).objection;
+      if (objection == nullptr || objection(memory).empty()) all.push_back({variant, write_queue});
     }
   // Levels that decide in their bank only.
   for (const std::string name : {"medic", "mask"})
@@ -258,11 +258,8 @@ std::vector<Case> cases() {
 
 INSTANTIATE_TEST_SUITE_P(EveryScheduler, DramSchedulerContract, testing::ValuesIn(cases()),
                          [](const auto& test) {
-                           std::string name = test.param.scheduler;
-                           std::replace_if(
-                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
-                               '_');
-                           return name + (test.param.write_queue ? "_with_write_queue" : "");
+                           return variant_name(test.param.scheduler) +
+                                  (test.param.write_queue ? "_with_write_queue" : "");
                          });
 
 }  // namespace

@@ -3,11 +3,11 @@
 /// and restoring in the middle.  Registering one enrols it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/vm/messages.hpp"
+#include "tests/harness/policy_variants.hpp"
 #include "tests/unit/sm/machine/ideal_machine.hpp"
 #include "tests/unit/sm/machine/kernel_text.hpp"
 
@@ -132,18 +132,9 @@ TEST_P(ExceptionSchemeContract, ATenantThatEndsAtAnyMomentLeavesNothingBehind) {
   }
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const PolicyInfo& info : exception_scheme_policies()) all.push_back(info.name);
-  return all;
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryScheme, ExceptionSchemeContract, testing::ValuesIn(names()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(EveryScheme, ExceptionSchemeContract,
+                         testing::ValuesIn(policy_variants(exception_scheme_policies())),
+                         [](const auto& test) { return variant_name(test.param); });
 
 }  // namespace
 }  // namespace lockstep::exception_scheme_contract_test

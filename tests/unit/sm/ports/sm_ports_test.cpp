@@ -8,6 +8,10 @@
 namespace lockstep::sm_ports_test {
 namespace {
 
+Destination partition(std::uint16_t number) {
+  return Destination::partition(PartitionId{number});
+}
+
 void few_credits(SmSetup& setup) {
   setup.noc.credits = 2;
   setup.parameters.port.queue = 1;
@@ -15,7 +19,7 @@ void few_credits(SmSetup& setup) {
 
 TEST(SmPorts, ARequestLeavesAfterTheInjectionLatency) {
   SmWorld world;
-  world.ports.send(2, 0, SmCycle(100)).request.line = 128;
+  world.ports.send(partition(2), 0, SmCycle(100)).request.line = 128;
   ASSERT_EQ(world.sent(2).size(), 1u);
   const std::int64_t latency = world.constants.parameters.port.injection_latency.count();
   // Arrival is a link's latency after the departure.
@@ -25,15 +29,15 @@ TEST(SmPorts, ARequestLeavesAfterTheInjectionLatency) {
 
 TEST(SmPorts, WithoutCreditsRequestsWaitForAnAnswer) {
   SmWorld world("", few_credits);
-  world.ports.send(1, 0, SmCycle(10));
-  world.ports.send(1, 0, SmCycle(11));
-  ASSERT_TRUE(world.ports.accepts(1));  // a place in the queue
-  world.ports.send(1, 0, SmCycle(12)).request.tag = 77;
-  EXPECT_FALSE(world.ports.accepts(1));
-  EXPECT_TRUE(world.ports.accepts(0));
+  world.ports.send(partition(1), 0, SmCycle(10));
+  world.ports.send(partition(1), 0, SmCycle(11));
+  ASSERT_TRUE(world.ports.accepts(partition(1)));  // a place in the queue
+  world.ports.send(partition(1), 0, SmCycle(12)).request.tag = 77;
+  EXPECT_FALSE(world.ports.accepts(partition(1)));
+  EXPECT_TRUE(world.ports.accepts(partition(0)));
   EXPECT_EQ(world.sent(1).size(), 2u);
   EXPECT_NE(world.ports.waiting_for(), "");
-  world.ports.receive(1, world.constants.time_of(SmCycle(500)), 32, SmCycle(500));
+  world.ports.receive(partition(1), world.constants.time_of(SmCycle(500)), 32, SmCycle(500));
   ASSERT_EQ(world.sent(1).size(), 3u);
   EXPECT_EQ(world.sent(1).back()->body<MemoryRequest>().tag, 77u);
   EXPECT_EQ(world.ports.waiting_for(), "");
@@ -45,7 +49,7 @@ TEST(SmPorts, AStoreCarriesMasksThenBytesOfItsSectors) {
   line[64] = std::byte{7};
   LineBytes mask{};
   mask[2] = 1;
-  world.ports.send_store(0, 0b0100, mask, line.data(), SmCycle(10)).sectors = 0b0100;
+  world.ports.send_store(partition(0), 0b0100, mask, line.data(), SmCycle(10)).sectors = 0b0100;
   const MessageHeader& message = *world.sent(0).front();
   ASSERT_EQ(message.payload_bytes, 4u + sector_bytes);
   std::uint32_t sent;
@@ -56,11 +60,11 @@ TEST(SmPorts, AStoreCarriesMasksThenBytesOfItsSectors) {
 
 TEST(SmPorts, AnswersComeInOneAfterTheOther) {
   SmWorld world;
-  world.ports.send(0, 0, SmCycle(1));
-  world.ports.send(0, 0, SmCycle(2));
+  world.ports.send(partition(0), 0, SmCycle(1));
+  world.ports.send(partition(0), 0, SmCycle(2));
   const Time arrival = world.constants.time_of(SmCycle(300));
-  const Time first = world.ports.receive(0, arrival, 128, SmCycle(300));
-  const Time second = world.ports.receive(0, arrival, 128, SmCycle(300));
+  const Time first = world.ports.receive(partition(0), arrival, 128, SmCycle(300));
+  const Time second = world.ports.receive(partition(0), arrival, 128, SmCycle(300));
   EXPECT_GT(first, arrival);
   EXPECT_EQ(second - first, first - arrival);
 }
@@ -68,10 +72,10 @@ TEST(SmPorts, AnswersComeInOneAfterTheOther) {
 TEST(SmPorts, RestoredTheyHaveTheSameCreditsAndQueue) {
   SmWorld world("", few_credits), other("", few_credits);
   for (int i = 0; i < 3; ++i)
-    world.ports.send(1, 0, SmCycle(10 + i)).request.tag = 70u + unsigned(i);
+    world.ports.send(partition(1), 0, SmCycle(10 + i)).request.tag = 70u + unsigned(i);
   save_and_restore(world.ports, other.ports);
-  EXPECT_FALSE(other.ports.accepts(1));
-  other.ports.receive(1, other.constants.time_of(SmCycle(500)), 32, SmCycle(500));
+  EXPECT_FALSE(other.ports.accepts(partition(1)));
+  other.ports.receive(partition(1), other.constants.time_of(SmCycle(500)), 32, SmCycle(500));
   ASSERT_EQ(other.sent(1).size(), 1u);
   EXPECT_EQ(other.sent(1).front()->body<MemoryRequest>().tag, 72u);
 }

@@ -3,7 +3,6 @@
 /// this computer's memory.  Registering one enrols it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "models/sm/warp_scheduler/warp_scheduler.hpp"
 #include "tests/harness/policy_named.hpp"
+#include "tests/harness/policy_variants.hpp"
 
 namespace lockstep::warp_scheduler_contract_test {
 namespace {
@@ -57,7 +57,7 @@ class Traffic {
 class WarpSchedulerContract : public testing::TestWithParam<std::string> {
  protected:
   static WarpScheduler make() {
-    return make_warp_scheduler(policy_named(warp_scheduler_policies(), GetParam()), schedulers);
+    return make_warp_scheduler(policy_written<warp_scheduler_policies>(GetParam()), schedulers);
   }
 };
 
@@ -140,18 +140,9 @@ TEST_P(WarpSchedulerContract, ChoosesTheSameWhereverItStands) {
   for (int i = 0; i < 2000; ++i) ASSERT_EQ(traffic.step(here), same.step((*elsewhere)[1])) << i;
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const PolicyInfo& info : warp_scheduler_policies()) all.push_back(info.name);
-  return all;
-}
-
-INSTANTIATE_TEST_SUITE_P(EveryScheduler, WarpSchedulerContract, testing::ValuesIn(names()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(EveryScheduler, WarpSchedulerContract,
+                         testing::ValuesIn(policy_variants(warp_scheduler_policies())),
+                         [](const auto& test) { return variant_name(test.param); });
 
 }  // namespace
 }  // namespace lockstep::warp_scheduler_contract_test

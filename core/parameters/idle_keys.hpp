@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/parameters/node.hpp"
+#include "core/parameters/schema.hpp"
+
+namespace lockstep {
+
+/// A key that somebody wrote and that does nothing beside the values of other keys.
+struct IdleKey {
+  Node node;
+  std::string when;  ///< it would do something; ends a sentence that begins with "only"
+
+  /// "v100.yaml:7:9: gpu.sm.l1.bytes does nothing: only with unified_bytes: 0"
+  std::string text() const;
+};
+
+/// Returns the keys of `map` that a condition of the schema says to do nothing (only_if), in the
+/// order of the declarations.  `values`: as read from `map`.
+std::vector<IdleKey> idle_keys(const ParameterSchema& schema, const void* values, const Node& map);
+
+}  // namespace lockstep

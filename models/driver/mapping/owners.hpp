@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/host_link/owner.hpp"
+
+namespace lockstep {
+
+enum class UnmappingPart : std::uint32_t {
+  departure = 0,      ///< of managed pages (Departures)
+  rearrangement = 2,  ///< which puts them back (Rearranger)
+  nobody = 3,         ///< the frames come free
+};
+/// Who has pages unmapped.
+using UnmappingOwner = Owner<UnmappingPart, std::uint32_t, 2>;
+inline constexpr UnmappingOwner nobody_unmaps{UnmappingPart::nobody, UnmappingOwner::most};
+
+enum class CopyPart : std::uint32_t {
+  rearrangement,  ///< of a mapped page (Rearranger)
+  foreign_page,   ///< of nobody's page, for the page manager
+};
+/// Who has a page copied to another frame: the copy's id, which comes back.
+using CopyOwner = Owner<CopyPart, std::uint32_t, 1>;
+
+}  // namespace lockstep

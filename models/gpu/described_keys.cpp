@@ -1,0 +1,43 @@
+#include "models/gpu/described_keys.hpp"
+
+#include <vector>
+
+#include "models/gpu/machine_parameters.hpp"
+#include "models/workload/step_keys.hpp"
+#include "models/workload/workload_keys.hpp"
+
+namespace lockstep {
+namespace {
+
+struct Described {
+  const ParameterSchema& schema;
+  std::string prefix;  ///< of its keys
+  std::string title;   ///< in the page
+};
+
+std::vector<Described> all_described() {
+  return {{schema_of<MachineParameters>(), "", "A scenario's machine"},
+          {schema_of<TenantKeys>(), "tenants.", "A scenario's tenants: an entry of `tenants`"},
+          {schema_of<WorkloadKeys>(), "workload.", "A workload"},
+          {schema_of<BufferKeys>(), "workload.buffers.NAME.", "A buffer: an entry of `buffers`"},
+          {schema_of<StepKeys>(), "workload.program.", "A step: an entry of `program`"}};
+}
+
+}  // namespace
+
+std::string describe_keys(const std::string& only) {
+  std::string begin_so, are_about;
+  for (const Described& one : all_described()) {
+    const std::string lines = describe(one.schema, one.prefix, only);
+    (lines.starts_with(only) ? begin_so : are_about) += lines;
+  }
+  return begin_so.empty() ? are_about : begin_so;
+}
+
+std::string page_of_keys() {
+  std::string page;
+  for (const Described& one : all_described()) page += reference_page(one.schema, one.title);
+  return page;
+}
+
+}  // namespace lockstep

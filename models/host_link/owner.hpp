@@ -1,0 +1,34 @@
+#pragma once
+
+#include <climits>
+
+namespace lockstep {
+
+/// Who has asked for something: a part of the host, and that part's number of what it asked for.
+///
+/// A message or a checkpoint carries both as one word, the part in its highest bits; whoever gets
+/// an answer looks at the part, once.  Part is an enumeration of less than 2^part_bits.
+template <class Part_, class Bits, unsigned part_bits>
+struct Owner {
+  using Part = Part_;
+  static constexpr unsigned number_bits = sizeof(Bits) * CHAR_BIT - part_bits;
+  static constexpr Bits most = (Bits{1} << number_bits) - 1;
+
+  Part part{};
+  Bits number = 0;  ///< at most `most`
+
+  constexpr Bits bits() const { return static_cast<Bits>(part) << number_bits | number; }
+  static constexpr Owner of(Bits bits) {
+    return {static_cast<Part>(bits >> number_bits), bits & most};
+  }
+  constexpr bool operator==(const Owner&) const = default;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    Bits word = bits();
+    archive(word);
+    *this = of(word);
+  }
+};
+
+}  // namespace lockstep

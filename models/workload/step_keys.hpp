@@ -1,0 +1,161 @@
+/// Keys of the steps of a workload's program.  What they are read into: step_reader.cpp.
+#pragma once
+
+#include "core/parameters/parameters.hpp"
+
+namespace lockstep {
+
+struct CopyKeys {
+  Node buffer, to, offset, count, stream, wait, recorded;
+  static auto schema() {
+    using P = CopyKeys;
+    return parameters<P>()
+        .part("buffer", &P::buffer, "name (required)", "a device buffer, or one with copied: false")
+        .part("to", &P::to, "word (required)", "device or host")
+        .part("offset", &P::offset, "formula", "the first element; without it 0")
+        .part("count", &P::count, "formula", "elements; without it the rest of the buffer")
+        .part("stream", &P::stream, "number", "0 to 65535; with it the program does not wait")
+        .part("wait", &P::wait, "true or false", "whether the program waits for it nevertheless")
+        .part("recorded", &P::recorded, "number",
+              "step of the recording whose data are copied to the device, or expected at the host");
+  }
+};
+
+struct LaunchKeys {
+  Node kernel, grid, block, arguments, shared, registers, stream;
+  static auto schema() {
+    using P = LaunchKeys;
+    return parameters<P>()
+        .part("kernel", &P::kernel, "name (required)", "an entry of the module")
+        .part("grid", &P::grid, "list (required)", "one to three formulas: blocks")
+        .part("block", &P::block, "list (required)", "one to three formulas: threads")
+        .part("arguments", &P::arguments, "list",
+              "buffers, formulas, and lists of words for structures passed by value")
+        .part("shared", &P::shared, "formula", "bytes of dynamic shared memory; without it 0")
+        .part("registers", &P::registers, "formula",
+              "of a thread, 1 to 255; without it as the simulator allocates them")
+        .part("stream", &P::stream, "number", "0 to 65535; without it 0");
+  }
+};
+
+struct SynchronizeKeys {
+  Node stream;
+  static auto schema() {
+    return parameters<SynchronizeKeys>().part("stream", &SynchronizeKeys::stream, "number",
+                                              "without it all streams");
+  }
+};
+
+struct PrefetchKeys {
+  Node buffer, to, offset, count, stream;
+  static auto schema() {
+    using P = PrefetchKeys;
+    return parameters<P>()
+        .part("buffer", &P::buffer, "name (required)", "a managed buffer")
+        .part("to", &P::to, "word (required)", "gpu or host")
+        .part("offset", &P::offset, "formula", "the first element; without it 0")
+        .part("count", &P::count, "formula", "elements; without it the rest of the buffer")
+        .part("stream", &P::stream, "number", "0 to 65535; without it 0");
+  }
+};
+
+/// `read`, `write` and `free` of a part of a buffer; all of it is written as its name alone.
+struct TouchKeys {
+  Node buffer, offset, count;
+  static auto schema() {
+    using P = TouchKeys;
+    return parameters<P>()
+        .part("buffer", &P::buffer, "name (required)", "whose part it is")
+        .part("offset", &P::offset, "formula", "the first element; without it 0")
+        .part("count", &P::count, "formula", "elements; without it the rest of the buffer");
+  }
+};
+struct WriteKeys {
+  Node buffer, offset, count, recorded;
+  static auto schema() {
+    using P = WriteKeys;
+    return parameters<P>()
+        .part("buffer", &P::buffer, "name (required)", "whose part it is")
+        .part("offset", &P::offset, "formula", "the first element; without it 0")
+        .part("count", &P::count, "formula", "elements; without it the rest of the buffer")
+        .part("recorded", &P::recorded, "number", "step of the recording whose data it writes");
+  }
+};
+
+struct FillKeys {
+  Node buffer, value;
+  static auto schema() {
+    using P = FillKeys;
+    return parameters<P>()
+        .part("buffer", &P::buffer, "name (required)", "whose copy at the host is filled")
+        .part("value", &P::value, "formula (required)", "of each element");
+  }
+};
+
+struct AdviseKeys {
+  Node buffer, preferred, read_mostly;
+  static auto schema() {
+    using P = AdviseKeys;
+    return parameters<P>()
+        .part("buffer", &P::buffer, "name (required)", "a managed buffer")
+        .part("preferred", &P::preferred, "word", "gpu, host or none: where its pages should be")
+        .part("read_mostly", &P::read_mostly, "true or false", "whether reading copies its pages");
+  }
+};
+
+struct UntilKeys {
+  Node buffer, index, equals;
+  static auto schema() {
+    using P = UntilKeys;
+    return parameters<P>()
+        .part("buffer", &P::buffer, "name (required)", "whose content at the host is tested")
+        .part("index", &P::index, "formula (required)", "element that is looked at")
+        .part("equals", &P::equals, "formula (required)", "value that ends the loop");
+  }
+};
+struct RepeatKeys {
+  Node times, until, counter, program;
+  static auto schema() {
+    using P = RepeatKeys;
+    return parameters<P>()
+        .part("times", &P::times, "formula", "how often; or until")
+        .part("until", &P::until, "map",
+              "{buffer: b, index: 0, equals: 0}, tested after each round; or times")
+        .part("counter", &P::counter, "name", "of the round, from 0 on, for formulas in the loop")
+        .part("program", &P::program, "list (required)", "steps of the loop");
+  }
+};
+
+/// An entry of `program:`, one of these.
+struct StepKeys {
+  CopyKeys copy;
+  LaunchKeys launch;
+  SynchronizeKeys synchronize;
+  PrefetchKeys prefetch;
+  TouchKeys read, free;
+  WriteKeys write;
+  FillKeys fill;
+  AdviseKeys advise;
+  RepeatKeys repeat;
+  Node save, delay, swap;
+
+  static auto schema() {
+    using P = StepKeys;
+    return parameters<P>()
+        .group("copy", &P::copy, "a copy of a device buffer, or of a part")
+        .group("launch", &P::launch, "a kernel")
+        .group("synchronize", &P::synchronize, "waits for all streams, or for one")
+        .group("prefetch", &P::prefetch, "moves a managed buffer ahead of its use")
+        .group("read", &P::read, "the CPU reads a buffer (its name), or a part (a map)")
+        .group("write", &P::write, "the CPU writes a buffer (its name), or a part (a map)")
+        .group("fill", &P::fill, "the CPU stores a value into its copy of a buffer")
+        .part("save", &P::save, "name", "the host's content of a buffer goes to /buffers")
+        .part("delay", &P::delay, "time", "the program waits")
+        .group("advise", &P::advise, "where a managed buffer's pages should be")
+        .group("free", &P::free, "releases a buffer (its name), or pages of a part (a map)")
+        .part("swap", &P::swap, "list", "two buffers exchange their names")
+        .group("repeat", &P::repeat, "a loop");
+  }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,120 @@
+/// Two machines in one graph, without links between them: each does what it does alone.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/engine/engine.hpp"
+#include "core/exec/loopback_ranks.hpp"
+#include "core/parameters/document.hpp"
+#include "models/gpu/machine.hpp"
+#include "models/host/host.hpp"
+
+namespace lockstep::test::two_gpus_test {
+namespace {
+
+using namespace literals;
+
+/// All end here, so that all have come equally far.
+constexpr Time end_of_all = 400_us;
+
+Scenario scenario(const std::string& tenant, const std::string& settings) {
+  const std::string root = LOCKSTEP_SOURCE_DIR;
+  const std::string text = "gpu: " + root + "/configs/gpus/tiny.yaml\nhost: " + root +
+                           "/configs/hosts/pcie3.yaml\nsimulation: {epoch: 400us}\n" +
+                           "override: {host.launch_overhead: 0ns, gpu.dispatch.launch_latency: 20" +
+                           settings + "}\ntenants:\n  - {name: one, workload: " + root +
+                           "/configs/workloads/" + tenant + "}\n";
+  const Node document = parse_document(text, root + "/scenario.yaml");
+  resolve_include_at(document, "gpu");
+  resolve_include_at(document, "host");
+  apply_overrides(document, document.find("override"));
+  return read_scenario(document, "scenario");
+}
+
+/// Pages of managed memory that fault and migrate.
+Scenario faulting() {
+  return scenario("saxpy.yaml, memory: managed, parameters: {n: 3000}", "");
+}
+/// Another GPU, with copies, atomics, and policies that decide by epochs of a coordinator.
+Scenario counting() {
+  return scenario("histogram.yaml",
+                  ", gpu.sm.count: 3, gpu.memory.partitions: 2, policies.dram_scheduler: atlas");
+}
+
+/// State of each component by its name.
+using States = std::map<std::string, std::string>;
+
+States run(const Graph& graph, const ComponentFactory& factory, int ranks, int threads) {
+  EngineOptions options;
+  options.threads = threads;
+  options.epoch = end_of_all;
+  options.stop_at = end_of_all;
+  States states;
+  std::mutex mutex;
+  LoopbackRanks(ranks).run([&](Communicator& communicator) {
+    Engine engine(
+        graph, Assignment::spread(graph, ranks, threads),
+        [&](ComponentId id) {
+          const std::lock_guard lock(mutex);
+          return factory(id);
+        },
+        communicator, options);
+    EXPECT_EQ(engine.run().end, end_of_all);
+    const std::lock_guard lock(mutex);
+    for (const LocalComponent& local : engine.components()) {
+      std::ostringstream bytes;
+      Archive archive = Archive::saving(bytes);
+      local.component->serialize(archive);
+      EXPECT_TRUE(local.component->finished()) << graph.name(local.id);
+      states[graph.name(local.id)] = bytes.str();
+    }
+  });
+  return states;
+}
+
+States alone(const Scenario& scenario, const std::string& prefix) {
+  Graph graph;
+  const Machine machine(scenario, read_machine(scenario), {.graph = &graph, .prefix = prefix});
+  return run(
+      graph, [&](ComponentId id) { return machine.build(id); }, 1, 1);
+}
+
+TEST(TwoGpus, EachDoesBesideTheOtherWhatItDoesAlone) {
+  const Scenario first = faulting(), second = counting();
+  States expected = alone(first, "");
+  expected.merge(alone(second, "other "));
+  ASSERT_TRUE(expected.contains("sm[0]"));
+  ASSERT_TRUE(expected.contains("other coordinator[0]"));
+  EXPECT_NE(expected["sm[0]"], expected["other sm[0]"]);
+
+  Graph graph;
+  const Machine one(first, read_machine(first), {.graph = &graph});
+  const ComponentId border{static_cast<std::uint32_t>(graph.nodes().size())};
+  const Machine other(second, read_machine(second), {.graph = &graph, .prefix = "other "});
+  const auto build = [&](ComponentId id) { return id < border ? one.build(id) : other.build(id); };
+  struct Layout {
+    int ranks, threads;
+  };
+  for (const Layout layout : {Layout{1, 1}, {1, 2}, {2, 1}, {3, 1}}) {
+    const States got = run(graph, build, layout.ranks, layout.threads);
+    ASSERT_EQ(got.size(), expected.size());
+    for (const auto& [name, state] : expected)
+      EXPECT_TRUE(got.at(name) == state)
+          << name << ", " << layout.ranks << " ranks, " << layout.threads << " threads";
+  }
+}
+
+TEST(TwoGpus, AMachineInAGraphOfItsOwnIsTheSame) {
+  const Scenario scenario = faulting();
+  const Machine machine(scenario, read_machine(scenario), {});
+  EXPECT_EQ(run(
+                machine.graph(), [&](ComponentId id) { return machine.build(id); }, 1, 1),
+            alone(scenario, ""));
+}
+
+}  // namespace
+}  // namespace lockstep::test::two_gpus_test
