@@ -2,8 +2,6 @@
 
 #include <bit>
 
-#include "models/isa/lane_mask.hpp"
-
 namespace lockstep::isa {
 
 NamedBarriers::NamedBarriers(const Program& program, std::vector<InterpretedWarp>& warps)
@@ -26,12 +24,9 @@ void NamedBarriers::arrive(std::uint32_t w, const Instruction& instruction, std:
   barrier.expected = expected;
   barrier.arrived[w] |= lanes;
   if ((instruction.flags & flag_barrier_reduce) != 0) {
-    std::uint32_t holds = instruction.predicate_source[0] == no_predicate
-                              ? 0xffffffff
-                              : warp.predicates[instruction.predicate_source[0]];
-    if ((instruction.flags & flag_source_negated_0) != 0) holds = ~holds;
-    barrier.population += static_cast<unsigned>(std::popcount(holds & lanes));
-    barrier.all &= (lanes & ~holds) == 0;
+    const std::uint32_t hold = lanes_that_hold(context_of(warp), instruction, lanes);
+    barrier.population += static_cast<unsigned>(std::popcount(hold));
+    barrier.all &= hold == lanes;
   }
   if ((instruction.flags & flag_barrier_arrive) != 0) {
     warp.paths.advance();
@@ -47,10 +42,9 @@ bool NamedBarriers::is_complete(const Barrier& barrier) const {
   std::uint32_t arrived = 0;
   bool all = true;
   for (std::uint32_t w = 0; w < warps_.size(); ++w) {
-    const bool whole = (warps_[w].paths.alive() & ~barrier.arrived[w]) == 0;
-    all &= whole;
-    if (barrier.arrived[w] != 0)
-      arrived += whole ? warp_size : static_cast<unsigned>(std::popcount(barrier.arrived[w]));
+    const std::uint32_t alive = warps_[w].paths.alive();
+    all &= (alive & ~barrier.arrived[w]) == 0;
+    arrived += arrived_threads(barrier.arrived[w], alive, true);
   }
   return barrier.expected == 0 ? all : arrived >= barrier.expected;
 }
@@ -60,19 +54,12 @@ void NamedBarriers::complete() {
     if (is_complete(barrier)) release(barrier);
 }
 
-void NamedBarriers::give_result(const Barrier& barrier, InterpretedWarp& warp,
-                                const Instruction& instruction, std::uint32_t lanes) {
-  const unsigned which = instruction.detail >> 8 & 3u;
-  if (which == 0) {
-    const Operand to = instruction.destination[0];
-    if (!to.is_register()) return;
-    std::uint32_t* row = warp.rows + std::size_t{to.row()} * warp_size;
-    for_each_lane(lanes, [&](unsigned lane) { row[lane] = barrier.population; });
-  } else if (instruction.predicate_destination[0] != no_predicate) {
-    std::uint32_t& to = warp.predicates[instruction.predicate_destination[0]];
-    const bool result = which == 1 ? barrier.all : barrier.population != 0;
-    to = result ? to | lanes : to & ~lanes;
-  }
+WarpContext NamedBarriers::context_of(const InterpretedWarp& warp) {
+  WarpContext context;
+  context.bases[Operand::registers] = warp.rows;
+  context.bases[Operand::scratch] = discarded_.data();
+  context.predicates = warp.predicates;
+  return context;
 }
 
 void NamedBarriers::release(Barrier& barrier) {
@@ -84,7 +71,7 @@ void NamedBarriers::release(Barrier& barrier) {
     warp.paths.for_each_waiting([&](std::uint32_t pc, std::uint32_t lanes) {
       const Instruction& instruction = program_.instructions[pc];
       if ((lanes & ~waiting) == 0 && (instruction.flags & flag_barrier_reduce) != 0)
-        give_result(barrier, warp, instruction, lanes);
+        give_reduction(context_of(warp), instruction, lanes, barrier.population, barrier.all);
     });
     warp.paths.release(waiting);
     warp.is_behind_barrier = true;

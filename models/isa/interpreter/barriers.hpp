@@ -1,9 +1,6 @@
 /// Named barriers of a block.
 ///
-/// A barrier counts threads.  Without a count it waits for all that have not exited.  With one,
-/// a warp whose remaining threads have all arrived counts as 32, as counts are multiples of the
-/// warp size.
-/// Source: PTX ISA 8.x, section 9.7.13.1 "bar, barrier".
+/// What they mean stands in models/isa/named_barrier.hpp.
 #pragma once
 
 #include <array>
@@ -12,14 +9,13 @@
 
 #include "models/isa/interpreter/races/shared_races.hpp"
 #include "models/isa/interpreter/warp.hpp"
+#include "models/isa/named_barrier.hpp"
 #include "models/isa/program.hpp"
 
 namespace lockstep::isa {
 
 class NamedBarriers {
  public:
-  static constexpr std::uint32_t count = 16;
-
   NamedBarriers(const Program& program, std::vector<InterpretedWarp>& warps);
   /// From now on `races` is told who goes on behind which barrier.
   void tell(SharedRaces& races) { races_ = &races; }
@@ -44,13 +40,12 @@ class NamedBarriers {
   void clear(Barrier& barrier) const;
   bool is_complete(const Barrier& barrier) const;
   void release(Barrier& barrier);
-  /// The result of a reduction, for lanes of a warp.
-  static void give_result(const Barrier& barrier, InterpretedWarp& warp,
-                          const Instruction& instruction, std::uint32_t lanes);
+  WarpContext context_of(const InterpretedWarp& warp);
 
   const Program& program_;
   std::vector<InterpretedWarp>& warps_;
-  std::array<Barrier, count> barriers_;
+  std::array<Barrier, named_barriers> barriers_;
+  std::array<std::uint32_t, warp_size> discarded_{};  ///< results that nobody reads
   SharedRaces* races_ = nullptr;
 };
 

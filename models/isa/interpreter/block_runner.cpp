@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/error/error.hpp"
+#include "models/isa/named_barrier.hpp"
 #include "models/isa/operand_lists.hpp"
 #include "models/isa/text/absent_lanes.hpp"
 #include "models/isa/text/assertion.hpp"
@@ -306,14 +307,10 @@ void BlockRunner::barrier(std::uint32_t w, const Instruction& instruction, std::
     return;
   }
   const auto first = static_cast<unsigned>(std::countr_zero(active));
-  const std::uint32_t number = instruction.source[0].valid()
-                                   ? row(warp, instruction.source[0])[first]
-                                   : instruction.detail & 15u;
-  if (number >= NamedBarriers::count)
-    fail(warp, first, "barrier " + std::to_string(number) + " does not exist",
-         "barriers are numbered 0 to 15");
-  const std::uint32_t expected =
-      (instruction.flags & flag_count_given) != 0 ? row(warp, instruction.source[1])[first] : 0;
+  const std::uint32_t number = barrier_number(context_, instruction, first);
+  if (number >= named_barriers)
+    fail(warp, first, barrier_mistake(number), "barriers are numbered 0 to 15");
+  const std::uint32_t expected = barrier_count(context_, instruction, first);
   if (races_) races_->arrive(number, w);
   barriers_.arrive(w, instruction, number, expected);
 }

@@ -15,13 +15,17 @@ namespace lockstep {
 /// A named barrier of a block.  Barriers count threads.
 /// Source: PTX ISA, "bar / barrier"; architecture.md, section 8 "Divergence".
 struct NamedBarrier {
-  std::uint32_t arrived = 0;     ///< threads
-  std::uint32_t expected = 0;    ///< threads; 0: all that have not exited
-  std::uint32_t population = 0;  ///< bar.red: threads whose predicate holds
+  std::uint32_t arrived = 0;          ///< threads
+  std::uint32_t expected = 0;         ///< threads; 0: all that have not exited
+  std::uint32_t population : 31 = 0;  ///< bar.red: threads whose predicate holds
+  std::uint32_t some_do_not_hold : 1 = 0;
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(arrived, expected, population);
+    std::uint32_t both = population | static_cast<std::uint32_t>(some_do_not_hold) << 31;
+    archive(arrived, expected, both);
+    population = both & 0x7fffffff;
+    some_do_not_hold = both >> 31;
   }
 };
 

@@ -1,7 +1,10 @@
 /// Named block barriers: sync, arrive and red, with and without a thread count.
 ///
-/// A barrier counts threads.  Without a count it waits for all threads of the block that have not
-/// exited.  Source: PTX ISA, "bar / barrier"; architecture.md, section 8 "Divergence".
+/// What they mean stands in models/isa/named_barrier.hpp.  Source: architecture.md, section 8
+/// "Divergence".
+///
+/// Simplified: a warp whose threads come to a barrier with a count by several paths counts by
+/// threads, not as 32.
 ///
 /// Cost model: the waiting warps issue again `barrier_latency` after the last arrival.
 #pragma once
@@ -29,10 +32,7 @@ class Barriers {
   void check(BlockPlace place, unsigned number, SmCycle now);
 
  private:
-  void release(WarpSlot slot, unsigned number, const NamedBarrier& done, std::uint32_t expected,
-               SmCycle now);
-  static void write_reduction(const isa::WarpContext& context, const isa::Instruction& instruction,
-                              std::uint32_t lanes, std::uint32_t population, std::uint32_t threads);
+  void release(WarpSlot slot, unsigned number, const NamedBarrier& done, SmCycle now);
 
   const SmConstants& constants_;
   SmStatistics& statistics_;

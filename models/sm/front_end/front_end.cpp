@@ -187,26 +187,11 @@ void FrontEnd::halt(WarpSlot slot, const Mistake& mistake, SmCycle now) {
 }
 
 std::string FrontEnd::waiting_for() const {
-  static constexpr std::array names{"a unit",
-                                    "the memory queue",
-                                    "the operand log",
-                                    "the replay queue",
-                                    "results",
-                                    "sources to be free",
-                                    "fetch",
-                                    "memory",
-                                    "branches",
-                                    "their last checks",
-                                    "acknowledgements",
-                                    "barriers",
-                                    "pages",
-                                    "their last requests"};
-  static_assert(names.size() == static_cast<std::size_t>(StallCause::idle));
   std::string text;
-  for (std::size_t cause = 0; cause < names.size(); ++cause) {
-    const int count = std::popcount(waiting_[cause]);
+  for (const StallCauseFacts& facts : stall_cause_facts) {
+    const int count = std::popcount(waiting(facts.cause));
     if (count == 0) continue;
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " warps wait for " + names[cause];
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " warps wait for " + facts.awaited;
   }
   return text;
 }

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "models/sm/access/lane_data.hpp"
-#include "models/sm/async_copy/deliver_copy.hpp"
+#include "models/sm/load_store/delivery.hpp"
 #include "models/sm/ports/request_tag.hpp"
 
 namespace lockstep {
@@ -115,21 +115,15 @@ void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::by
     }
     if (lanes == 0) return;
   }
-  if (waiter.copies) [[unlikely]]
-    return deliver_copy(blocks_.shared_memory_of(blocks_.block_of(warp)), misses.copy_target(index),
-                        lanes, line, [&](unsigned lane) -> unsigned {
-                          return waiter.contiguous ? waiter.first_offset + (lane - first) * stride
-                                                   : misses.offsets(index)[lane];
-                        });
-  const isa::WarpContext context = blocks_.context_of(warp);
-  if (waiter.local) {
-    scatter_part(instruction, context, lanes, line, misses.offsets(index).data(), waiter.part);
-  } else if (waiter.contiguous) {
-    const unsigned skipped = static_cast<unsigned>(std::countr_zero(lanes)) - first;
-    scatter_contiguous(instruction, context, lanes, line + waiter.first_offset + skipped * stride);
-  } else {
-    scatter_load(instruction, context, lanes, line, misses.offsets(index).data());
-  }
+  deliver({.lanes = lanes,
+           .first_lane = static_cast<std::uint8_t>(first),
+           .first_offset = waiter.first_offset,
+           .part = waiter.part,
+           .local = waiter.local,
+           .contiguous = waiter.contiguous && !waiter.local,
+           .offsets = misses.offsets(index).data(),
+           .copy = waiter.copies ? &misses.copy_target(index) : nullptr},
+          blocks_, warp, flight.pc, line);
 }
 
 void Answers::atomic_done(std::uint16_t index, const std::byte* payload, SmCycle usable,

@@ -6,7 +6,7 @@
 
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/access/line_image.hpp"
-#include "models/sm/async_copy/deliver_copy.hpp"
+#include "models/sm/load_store/delivery.hpp"
 #include "models/sm/ports/request_tag.hpp"
 
 namespace lockstep {
@@ -49,7 +49,7 @@ bool LineAccess::load(const Target& target, SmCycle now) {
   if (!hit) return miss(target, line, missing, now);
   cache.touch(line);
   ++blocks_.counts(access.grid).l1_hits;
-  deliver(target, target.group.lanes, cache.data(line));
+  hand_over(target, target.group.lanes, cache.data(line));
   flights_.ready_at(access.flight, std::max(now, cache.line(line).ready) +
                                        constants_.parameters.l1.hit_latency.count());
   return true;
@@ -91,7 +91,7 @@ bool LineAccess::miss(const Target& target, std::uint16_t line, std::uint8_t mis
   ++(ask != 0 ? counts.l1_misses : counts.l1_merges);
   if (missing != target.group.sectors) {
     const auto here = static_cast<std::uint8_t>(target.group.sectors & ~missing);
-    deliver(target, lanes_in_sectors(access, target.group, here), cache.data(line));
+    hand_over(target, lanes_in_sectors(access, target.group, here), cache.data(line));
   }
   const std::uint16_t waiter = make_waiter(target, missing);
   if (miss == MissTable::none) {
@@ -213,31 +213,22 @@ std::uint16_t LineAccess::make_waiter(const Target& target, std::uint8_t missing
   return index;
 }
 
-void LineAccess::deliver(const Target& target, std::uint32_t lanes, const std::byte* line) {
+void LineAccess::hand_over(const Target& target, std::uint32_t lanes, const std::byte* line) {
   const Access& access = target.access;
   if (access.kind == Access::Kind::prefetch || lanes == 0) return;
-  const Warp& warp = blocks_.warp(WarpSlot(access.warp));
+  Delivery delivery{.lanes = lanes,
+                    .first_lane = static_cast<std::uint8_t>(std::countr_zero(target.group.lanes)),
+                    .first_offset = target.group.first_offset,
+                    .part = access.part,
+                    .local = access.local,
+                    .contiguous = access.contiguous && !access.local,
+                    .offsets = access.offset.data()};
+  CopyTarget target_of_copy;
   if (access.kind == Access::Kind::copy) [[unlikely]] {
-    const unsigned first = static_cast<unsigned>(std::countr_zero(target.group.lanes));
-    return deliver_copy(blocks_.shared_memory_of(blocks_.block_of(warp)), access.copy_target(),
-                        lanes, line, [&](unsigned lane) -> unsigned {
-                          return access.contiguous
-                                     ? target.group.first_offset + (lane - first) * access.stride
-                                     : access.offset[lane];
-                        });
+    target_of_copy = access.copy_target();
+    delivery.copy = &target_of_copy;
   }
-  const isa::Instruction& instruction = blocks_.instruction(warp, access.pc);
-  if (access.local) {
-    scatter_part(instruction, blocks_.context_of(warp), lanes, line, access.offset.data(),
-                 access.part);
-  } else if (access.contiguous) {
-    const int first = std::countr_zero(target.group.lanes);
-    const int skipped = std::countr_zero(lanes) - first;
-    scatter_contiguous(instruction, blocks_.context_of(warp), lanes,
-                       line + target.group.first_offset + skipped * access.stride);
-  } else {
-    scatter_load(instruction, blocks_.context_of(warp), lanes, line, access.offset.data());
-  }
+  deliver(delivery, blocks_, blocks_.warp(WarpSlot(access.warp)), access.pc, line);
 }
 
 void LineAccess::fill_request(MemoryRequest& request, const Target& target,

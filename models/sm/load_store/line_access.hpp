@@ -55,7 +55,7 @@ class LineAccess {
   bool atomic(const Target& target, SmCycle now);
   std::uint16_t make_waiter(const Target& target, std::uint8_t missing);
   std::uint16_t add_store(const Target& target);
-  void deliver(const Target& target, std::uint32_t lanes, const std::byte* line);
+  void hand_over(const Target& target, std::uint32_t lanes, const std::byte* line);
   void fill_request(MemoryRequest& request, const Target& target, MemoryOperation operation,
                     std::uint8_t sectors, std::uint32_t tag, SmCycle now);
 

@@ -141,6 +141,9 @@ void LoadStoreUnit::issue_copy(WarpSlot slot, const Instruction& instruction,
   if (!is_in_buffers(access)) [[unlikely]]
     require_in_buffers(blocks_.warp(slot), instruction, lanes, address, &target);
   std::memcpy(access.data.data(), &target, sizeof target);
+  std::uint64_t bytes = 0;
+  for (const std::uint8_t of_lane : target.bytes) bytes += of_lane;
+  statistics_.tenant[access.tenant].async_copy_bytes += bytes;
   enter_access(access, instruction, record, Flights::none, now);
 }
 

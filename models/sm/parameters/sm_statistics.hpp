@@ -41,7 +41,7 @@ struct SmStatistics {
         branches, barriers;
     Counter tlb_lookups, tlb_misses, tlb_merges, tlb_refusals;
     Counter warp_instructions, thread_instructions, active_cycles, blocks, warp_cycles;
-    Counter issue_slots, l1_bypasses, atomics_sent, local_writebacks;
+    Counter issue_slots, l1_bypasses, atomics_sent, local_writebacks, async_copy_bytes;
     Counter divergent_branches, fences;
     Counter tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, fault_warp_cycles;
     Counter pages_shot_down, tlb_shot_down, tlb_flushed;
@@ -109,6 +109,8 @@ struct SmStatistics {
         .per_tenant("stores_sent", &S::tenant, &T::stores_sent, "requests", "stores to L2 or host")
         .per_tenant("atomics_sent", &S::tenant, &T::atomics_sent, "requests",
                     "atomics to L2 or host")
+        .per_tenant("async_copy_bytes", &S::tenant, &T::async_copy_bytes, "bytes",
+                    "that asynchronous copies read from global memory")
         .per_tenant("local_writebacks", &S::tenant, &T::local_writebacks, "requests",
                     "evicted dirty local lines")
         .per_tenant("shared_accesses", &S::tenant, &T::shared_accesses, "instructions",

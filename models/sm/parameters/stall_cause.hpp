@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,10 +31,43 @@ enum class StallCause : std::uint8_t {
 };
 
 inline constexpr std::size_t stall_causes = static_cast<std::size_t>(StallCause::count);
-inline constexpr const char* stall_cause_names[stall_causes] = {
-    "unit",       "memory_queue", "log_full", "queue_full", "dependency", "late_source",
-    "fetch",      "memory",       "control",  "last_check", "fence",      "barrier",
-    "async_copy", "fault",        "drain",    "idle"};
+
+/// What is known of a cause: its name in outputs, and what reports say that its warps wait for.
+struct StallCauseFacts {
+  StallCause cause;
+  const char* name;
+  const char* awaited;
+};
+inline constexpr std::array<StallCauseFacts, stall_causes> stall_cause_facts{{
+    {StallCause::unit, "unit", "a unit"},
+    {StallCause::memory_queue, "memory_queue", "the memory queue"},
+    {StallCause::log_full, "log_full", "the operand log"},
+    {StallCause::queue_full, "queue_full", "the replay queue"},
+    {StallCause::dependency, "dependency", "results"},
+    {StallCause::late_source, "late_source", "sources to be free"},
+    {StallCause::fetch, "fetch", "fetch"},
+    {StallCause::memory, "memory", "memory"},
+    {StallCause::control, "control", "branches"},
+    {StallCause::last_check, "last_check", "their last checks"},
+    {StallCause::fence, "fence", "acknowledgements"},
+    {StallCause::barrier, "barrier", "barriers"},
+    {StallCause::async_copy, "async_copy", "asynchronous copies"},
+    {StallCause::fault, "fault", "pages"},
+    {StallCause::drain, "drain", "their last requests"},
+    {StallCause::idle, "idle", "a block"},
+}};
+constexpr bool facts_are_in_order() {
+  for (std::size_t c = 0; c < stall_causes; ++c)
+    if (static_cast<std::size_t>(stall_cause_facts[c].cause) != c) return false;
+  return true;
+}
+static_assert(facts_are_in_order(), "the rows stand in the order of enum StallCause");
+
+inline constexpr auto stall_cause_names = [] {
+  std::array<const char*, stall_causes> names{};
+  for (std::size_t c = 0; c < stall_causes; ++c) names[c] = stall_cause_facts[c].name;
+  return names;
+}();
 static_assert(stall_causes == GridCounts::stall_causes);
 
 }  // namespace lockstep

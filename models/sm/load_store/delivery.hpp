@@ -1,0 +1,37 @@
+/// Where the bytes of a line go that a memory instruction has asked for, whether L1 had the line or
+/// an answer has brought it: registers of the lanes, or shared memory of their block.
+///
+/// Who finds the bytes describes which lanes they are for and where they stand; only what is here
+/// writes them.  Another place for bytes to go to is another case of `deliver`.
+/// Source: modern-isa.md, section 5.3.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "models/sm/access/access.hpp"
+#include "models/sm/blocks/resident_blocks.hpp"
+
+namespace lockstep {
+
+struct Delivery {
+  std::uint32_t lanes = 0;        ///< that get their bytes
+  std::uint8_t first_lane = 0;    ///< of the instruction's lanes in this line
+  std::uint8_t first_offset = 0;  ///< of that lane's bytes in the line
+  std::uint8_t part = 0;          ///< local memory: which 32-bit word of a lane's data
+  bool local = false;
+  bool contiguous = false;                ///< the other lanes' bytes follow those of the first
+  const std::uint8_t* offsets = nullptr;  ///< of each lane's bytes in the line, if they do not
+  const CopyTarget* copy = nullptr;       ///< null: the bytes go to registers
+
+  /// Where the lane's bytes stand in the line; `stride` is the bytes of a lane.
+  unsigned offset_of(unsigned lane, unsigned stride) const {
+    return contiguous ? first_offset + (lane - first_lane) * stride : offsets[lane];
+  }
+};
+
+/// Writes what `line` has for these lanes of the warp's instruction at `pc`.
+void deliver(const Delivery& delivery, ResidentBlocks& blocks, const Warp& warp, std::uint32_t pc,
+             const std::byte* line);
+
+}  // namespace lockstep
