@@ -8,6 +8,7 @@
 #include "core/parameters/idle_keys.hpp"
 #include "core/parameters/suggest.hpp"
 #include "models/workload/arrivals.hpp"
+#include "models/workload/scenario_keys.hpp"
 #include "models/workload/wrong_kind.hpp"
 
 namespace lockstep {
@@ -190,14 +191,13 @@ Scenario read_scenario(const Node& root, const std::string& name) {
   Scenario scenario;
   scenario.name = name;
   scenario.document = root;
+  const auto keys = read_parameters<ScenarioKeys>(root);
   scenario.gpu = root.at("gpu");
   scenario.host = root.at("host");
-  scenario.policies = root.find("policies");
-  if (const Node simulation = root.find("simulation"); simulation.exists()) {
-    scenario.simulation = read_parameters<SimulationParameters>(simulation);
-  } else {
-    scenario.simulation = defaults<SimulationParameters>();
-  }
+  scenario.policies = keys.policies;
+  scenario.simulation = keys.simulation.exists()
+                            ? read_parameters<SimulationParameters>(keys.simulation)
+                            : defaults<SimulationParameters>();
   std::set<std::string> names;
   for (const Node& node : root.at("tenants").items()) {
     scenario.tenants.push_back(read_tenant(node, scenario.simulation,
@@ -214,7 +214,6 @@ Scenario read_scenario(const Node& root, const std::string& name) {
         "a scenario has at most " + std::to_string(most_tenants) + " tenants",
         "split it into several");
   }
-  root.reject_unknown_keys();
   return scenario;
 }
 

@@ -95,9 +95,7 @@ struct DramParameters {
             "all are refreshed together")
         .only_if("write_high write_low", "with write_queue above 0",
                  [](const P& p) { return p.write_queue > 0; })
-        .only_if("rfc rfc_bank", "with refi above 0", [](const P& p) { return p.refi > Cycles{0}; })
-        .only_if("rfc", "with rfc_bank: 0",
-                 [](const P& p) { return p.refi == Cycles{0} || p.rfc_bank == Cycles{0}; })
+        .only_if("rfc_bank", "with refi above 0", [](const P& p) { return p.refi > Cycles{0}; })
         .check([](const P& p) -> std::string {
           if (p.banks < p.bank_groups) return "fewer banks than bank groups - lower bank_groups";
           if (p.row < p.interleave) return "interleave is larger than a row - lower it";

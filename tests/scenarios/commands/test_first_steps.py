@@ -184,6 +184,22 @@ class FirstSteps(ScenarioTest):
         self.assertIn("device memory reaches no further than `entries` of them, whatever vm.device_pages says",
                       self.lockstep("describe", "gpu.vm.gpc_tlb.large_entries").stdout)
 
+    def test_keys_of_tenants_workloads_and_steps_are_found_and_stand_in_the_page(self):
+        page = (ROOT / "docs/parameters.md").read_text()
+        for word, key, rest in (("deadline", "tenants.deadline", "time +none +>= "),
+                                ("tenants.", "tenants.latency_bound", "time +none +>= "),
+                                ("tenants.arrivals", "tenants.arrivals", "map +"),
+                                ("override", "override", "map +"),
+                                ("workload.buffers", "workload.buffers.NAME.tolerance", "ratio +"),
+                                ("workload.program.launch", "workload.program.launch.grid", r"list \(required\) +"),
+                                ("record_faults", "simulation.record_faults", "true or false +false"),
+                                ("record_blocks", "simulation.record_blocks", "true or false +false")):
+            with self.subTest(word):
+                found = self.lockstep("describe", word).stdout
+                self.assertRegex(found, f"(?m)^{re.escape(key)} +{rest}")
+                self.assertNotIn("gpu.sm.count", found)
+                self.assertRegex(page, rf"(?m)^\| `{key.split('.')[-1]}` \| ")
+
     def test_a_key_lists_parameters_alone(self):
         self.assertNotIn("/stats/", self.lockstep("describe", "gpu.sm").stdout)
 

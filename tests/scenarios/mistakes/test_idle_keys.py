@@ -35,7 +35,7 @@ class IdleKeys(OneKernel):
                 ("gpu.vm.device_pages=large", ["policies.page_manager=base-pages"], "with policies.page_manager"),
                 ("gpu.noc.halves.crossing_rate=4", [], "with crossing_latency above 0"),
                 ("gpu.memory.dram.write_low=2", ["gpu.memory.dram.write_queue=0"], "with write_queue above 0"),
-                ("gpu.memory.dram.rfc=100", ["gpu.memory.dram.refi=0"], "with refi above 0"),
+                ("gpu.memory.dram.rfc_bank=9", ["gpu.memory.dram.refi=0"], "with refi above 0"),
                 ("gpu.memory.fragmentation.occupancy=1", [], "with index above 0"),
                 ("gpu.cpu.width=2", ["gpu.cpu.cores=0"], "with cores above 0"),
                 ("host.atan_slope=0.2", ["host.link_curve=measured"], "with link_curve: atan"),

@@ -76,9 +76,16 @@ States run(const Graph& graph, const ComponentFactory& factory, int ranks, int t
   return states;
 }
 
+Machine::Options beside(Graph& graph, const std::string& prefix) {
+  Machine::Options options;
+  options.graph = &graph;
+  options.prefix = prefix;
+  return options;
+}
+
 States alone(const Scenario& scenario, const std::string& prefix) {
   Graph graph;
-  const Machine machine(scenario, read_machine(scenario), {.graph = &graph, .prefix = prefix});
+  const Machine machine(scenario, read_machine(scenario), beside(graph, prefix));
   return run(
       graph, [&](ComponentId id) { return machine.build(id); }, 1, 1);
 }
@@ -92,9 +99,9 @@ TEST(TwoGpus, EachDoesBesideTheOtherWhatItDoesAlone) {
   EXPECT_NE(expected["sm[0]"], expected["other sm[0]"]);
 
   Graph graph;
-  const Machine one(first, read_machine(first), {.graph = &graph});
+  const Machine one(first, read_machine(first), beside(graph, ""));
   const ComponentId border{static_cast<std::uint32_t>(graph.nodes().size())};
-  const Machine other(second, read_machine(second), {.graph = &graph, .prefix = "other "});
+  const Machine other(second, read_machine(second), beside(graph, "other "));
   const auto build = [&](ComponentId id) { return id < border ? one.build(id) : other.build(id); };
   struct Layout {
     int ranks, threads;

@@ -87,7 +87,7 @@ TEST_F(ScenarioReader, AnOverrideOfWhatTheWorkloadLacksIsRefusedAtItsPlace) {
               AllOf(StartsWith("s.yaml:4:53: "), HasSubstr("the workload has no parameter \"m\""),
                     HasSubstr("n")));
   EXPECT_THAT(refused("buffers.bb.memory: managed"),
-              AllOf(StartsWith("s.yaml:4:59: "), HasSubstr("the workload has no buffer \"bb\""),
+              AllOf(StartsWith("s.yaml:4:58: "), HasSubstr("the workload has no buffer \"bb\""),
                     HasSubstr("did you mean \"b\"")));
   EXPECT_THAT(refused("buffers.b.memry: managed"),
               AllOf(StartsWith("s.yaml:4:"), HasSubstr("unknown key \"memry\""),

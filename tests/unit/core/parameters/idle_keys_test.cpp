@@ -84,7 +84,7 @@ TEST(IdleKeys, AConditionOfAGroupIsAboutEachKeyInIt) {
 
 TEST(IdleKeys, ParametersOfPoliciesHaveConditionsToo) {
   EXPECT_THAT(notes("translation: {name: walks, walkers: 1}\n"),
-              ElementsAre("g.yaml:1:31: gpu.translation.walkers does nothing here: only with more "
+              ElementsAre("g.yaml:1:37: gpu.translation.walkers does nothing here: only with more "
                           "than one"));
 }
 

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "core/parameters/parameters.hpp"
+
+namespace lockstep {
+
+/// Keys of a scenario file; load_scenario() has put files in the place of names, and applied what
+/// is overridden.
+struct ScenarioKeys {
+  Node gpu, host, simulation, override_node, policies, tenants;
+
+  static auto schema() {
+    using P = ScenarioKeys;
+    return parameters<P>()
+        .part("gpu", &P::gpu, "file or map (required)",
+              "a file of configs/gpus by name, another file, or the parameters themselves")
+        .part("host", &P::host, "file or map (required)", "likewise, of configs/hosts")
+        .part("simulation", &P::simulation, "map", "sampling, seed and end")
+        .part("override", &P::override_node, "map",
+              "values of the machine, of policies or of tenants, by dotted key: {gpu.sm.count: 16}")
+        .part("policies", &P::policies, "map",
+              "what stands at each plug point: a name, or {name: ..., its parameters}")
+        .part("tenants", &P::tenants, "list (required)", "one or more applications");
+  }
+};
+
+}  // namespace lockstep
