@@ -3,6 +3,8 @@
 # Usage: configs/workloads/regenerate.sh [NAME...]     (default: all; NVCC overrides the compiler)
 # WORKLOADS names another folder (those below tests/validation).
 #
+# A source that needs a newer GPU than sm_75 says so in its first line: "// Compile for: sm_80".
+#
 # Floating point: the sources spell every fused multiply-add as fmaf(), so the compiler's own
 # contraction is off and the PTX computes exactly what the source says.
 set -euo pipefail
@@ -22,7 +24,8 @@ fi
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 for name in "${names[@]}"; do
-  "$nvcc" --ptx -arch=sm_75 -O3 -fmad=false -o "$temporary/$name.ptx" "$name.cu"
+  arch=$(sed -n 's|^// Compile for: ||p' "$name.cu")
+  "$nvcc" --ptx -arch="${arch:-sm_75}" -O3 -fmad=false -o "$temporary/$name.ptx" "$name.cu"
   # The compiler's banner holds its build id: everything before .version goes.
   {
     echo "// Compiled from $name.cu by regenerate.sh; edit the source, not this file."

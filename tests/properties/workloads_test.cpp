@@ -19,6 +19,7 @@ void PrintTo(const Shipped& workload, std::ostream* out) {
 
 constexpr Shipped workloads[] = {
     {"sgemm", "{n: 48}"},
+    {"sgemm_async", "{n: 48}"},
     {"bfs", "{vertices: 512, edges: 4096, block: 128}"},
     {"histogram", "{n: 4096, block: 128, blocks: 4}"},
     {"reduction", "{n: 4096, block: 128, blocks: 8}"},

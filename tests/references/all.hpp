@@ -140,6 +140,7 @@ inline std::vector<Reference> all() {
       {"scalar_product", scalar_product::run, {{"product", 1e-5}}},
       {"scan", scan::run},
       {"sgemm", sgemm::run},
+      {"sgemm_async", sgemm::run},
       {"similarity_score", similarity_score::run},
       {"spmv", spmv::run},
       {"srad", srad::run},

@@ -74,6 +74,7 @@ SIZES = {
     "scalar_product": "{pairs: 320, elements: 4096, blocks: 160}",
     "scan": "{n: 1000000}",
     "sgemm": "{n: 512}",
+    "sgemm_async": "{n: 512}",
     "similarity_score": "{queries: 2560, popular_pairs: 512, other_pairs: 256, front: 4096, documents: 655360, "
                         "blocks: 640}",
     "spmv": "{rows: 131072, entries: 2097152}",

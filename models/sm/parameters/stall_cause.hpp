@@ -63,11 +63,14 @@ constexpr bool facts_are_in_order() {
 }
 static_assert(facts_are_in_order(), "the rows stand in the order of enum StallCause");
 
-inline constexpr auto stall_cause_names = [] {
-  std::array<const char*, stall_causes> names{};
-  for (std::size_t c = 0; c < stall_causes; ++c) names[c] = stall_cause_facts[c].name;
-  return names;
-}();
+struct StallCauseNames {
+  const char* of[stall_causes] = {};
+  constexpr StallCauseNames() {
+    for (std::size_t c = 0; c < stall_causes; ++c) of[c] = stall_cause_facts[c].name;
+  }
+};
+inline constexpr StallCauseNames stall_cause_texts;
+inline constexpr auto& stall_cause_names = stall_cause_texts.of;
 static_assert(stall_causes == GridCounts::stall_causes);
 
 }  // namespace lockstep

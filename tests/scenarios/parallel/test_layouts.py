@@ -65,6 +65,17 @@ class Layouts(ScenarioTest):
     def test_two_tenants(self):
         self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants.yaml")
 
+    def test_asynchronous_copies_under_faults(self):
+        self.write("copies.yaml", f"""
+gpu: {ROOT}/configs/gpus/tiny.yaml
+host: {ROOT}/configs/hosts/pcie3.yaml
+tenants:
+  - {{name: copies, workload: {ROOT}/configs/workloads/sgemm_async.yaml, parameters: {{n: 96}}, memory: managed}}
+  - {{name: other, workload: {ROOT}/configs/workloads/vector_add.yaml, parameters: {{n: 4000}}, memory: managed}}
+policies: {{sharing: smk, exception_scheme: replay-queue, block_switching: on-fault}}
+""")
+        self.assert_same_everywhere("copies.yaml", "--check", layouts=FEW_LAYOUTS)
+
     def test_one_dense_matrix_product(self):
         self.assert_same_everywhere(ROOT / "configs/scenarios/matrix_product.yaml")
 

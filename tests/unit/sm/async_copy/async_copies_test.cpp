@@ -38,12 +38,16 @@ std::uint32_t word(std::uint32_t thread, std::uint32_t w) {
   return 1'000'000 + 4 * thread + w;
 }
 
-/// Runs it with 128 threads; returns what thread t of a warp has got, word w.
-std::vector<std::uint32_t> results(IdealMachine& machine) {
+void start(IdealMachine& machine) {
   for (std::uint32_t t = 0; t < 128; ++t)
     for (std::uint32_t w = 0; w < 4; ++w)
       machine.put<std::uint32_t>(in + 16 * t + 4 * w, word(t, w));
   machine.launch("k", {1, 1, 1}, {128, 1, 1}, {machine.address(0), machine.address(in), 7});
+}
+
+/// Runs it with 128 threads; returns what thread t of a warp has got, word w.
+std::vector<std::uint32_t> results(IdealMachine& machine) {
+  start(machine);
   machine.run();
   std::vector<std::uint32_t> result;
   for (std::uint32_t i = 0; i < 512; ++i) result.push_back(machine.get<std::uint32_t>(4 * i));
@@ -135,18 +139,15 @@ TEST(AsyncCopies, GoThroughACheckpointAtAnyCycle) {
   const isa::Module module =
       kernel_of(mirrored("cp.async.ca.shared.global [%r4], [%rd3], 16;\n"), room);
   IdealMachine whole(module, {});
-  const auto expected = results(whole);
+  start(whole);
+  const std::int64_t end = whole.run();
   for (const std::int64_t stop : {20, 40, 60, 120, 180, 240, 260}) {
     IdealMachine machine(module, {});
-    for (std::uint32_t t = 0; t < 128; ++t)
-      for (std::uint32_t w = 0; w < 4; ++w)
-        machine.put<std::uint32_t>(in + 16 * t + 4 * w, word(t, w));
-    machine.launch("k", {1, 1, 1}, {128, 1, 1}, {machine.address(0), machine.address(in), 7});
+    start(machine);
     machine.run_to(stop);
     machine.save_and_restore();
-    EXPECT_EQ(machine.run(), whole.cycle()) << stop;
-    for (std::uint32_t i = 0; i < 512; ++i)
-      ASSERT_EQ(machine.get<std::uint32_t>(4 * i), expected[i]) << stop;
+    EXPECT_EQ(machine.run(), end) << stop;
+    EXPECT_EQ(machine.memory(), whole.memory()) << stop;
   }
 }
 

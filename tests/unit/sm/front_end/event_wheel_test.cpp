@@ -13,7 +13,7 @@ namespace {
 std::vector<std::uint16_t> events_at(EventWheel& wheel, SmCycle cycle) {
   std::vector<std::uint16_t> events;
   wheel.take(
-      cycle, [&](std::uint16_t event) { events.push_back(event); }, [](std::uint64_t) {});
+      cycle, [&](std::uint16_t event) { events.push_back(event); }, [](const FreedUnits&) {});
   return events;
 }
 
@@ -32,7 +32,7 @@ TEST(EventWheel, AnEventMayAddOthers) {
   for (std::uint16_t i = 0; i < 60; ++i) wheel.add(SmCycle(1), i);
   wheel.take(
       SmCycle(1), [&](std::uint16_t event) { wheel.add(SmCycle(2 + event % 2), event); },
-      [](std::uint64_t) {});
+      [](const FreedUnits&) {});
   EXPECT_EQ(events_at(wheel, SmCycle(2)).size(), 30u);
   EXPECT_EQ(events_at(wheel, SmCycle(3)).size(), 30u);
 }
