@@ -132,6 +132,28 @@ TEST(Barrier, ProducersArriveAndConsumersWait) {
   for (std::uint32_t i = 32; i < 64; ++i) ASSERT_EQ(values[i], 500 + i - 32);
 }
 
+/// A count is of warps, in threads: the block's last warp has 16 threads and counts as 32.
+TEST(Barrier, ACountTakesAPartlyFilledWarpForAWholeOne) {
+  const auto values = run(R"(
+    add.u32 %r5, %r1, 300;
+    st.shared.u32 [%r2], %r5;
+    bar.sync 1, 64;
+    xor.b32 %r6, %r1, 32;
+    setp.lt.u32 %p1, %r6, 48;
+    @!%p1 mov.u32 %r6, 0;
+    shl.b32 %r6, %r6, 2;
+    add.u32 %r6, %r6, %r30;
+    ld.shared.u32 %r7, [%r6];
+    setp.lt.u32 %p2, %r1, 100;
+    bar.red.and.pred %p3, 2, 64, %p2;
+    @!%p3 mov.u32 %r7, 1;
+    st.global.u32 [%rd3], %r7;
+  )",
+                          48);
+  for (std::uint32_t i = 0; i < 48; ++i)
+    ASSERT_EQ(values[i], 300 + ((i ^ 32) < 48 ? i ^ 32 : 0)) << i;
+}
+
 TEST(Barrier, ReductionsCountPredicates) {
   const auto values = run(R"(
     setp.lt.u32 %p1, %r1, 70;
