@@ -12,9 +12,8 @@ namespace {
 using enum StallCause;
 
 /// What warps wait for that are not ready, the nearest to issuing first.
-constexpr std::array usual_causes{dependency, StallCause::memory, control, fence,
-                                  barrier,    async_copy,         drain};
-/// The same when an exception scheme or a source may hold warps back.
+constexpr std::array usual_causes{dependency, StallCause::memory, control, fence, barrier, drain};
+/// The same when an exception scheme or a source may hold warps back, or some wait for copies.
 constexpr std::array all_causes{
     log_full,           queue_full, dependency, late_source, StallCause::fetch,
     StallCause::memory, control,    last_check, fence,       barrier,
@@ -64,9 +63,9 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
     if (u != memory_unit) computing |= ready_[u];
   stalled = charges.charge(stalled, computing, unit);
   stalled = charges.charge(stalled, memory, memory_queue);
-  const std::uint64_t faulted =
-      blocks_.page_waiters() &
-      (waiting(StallCause::memory) | waiting(fence) | waiting(drain) | waiting(async_copy));
+  std::uint64_t faulted = blocks_.page_waiters();
+  if (faulted != 0) [[unlikely]]
+    faulted &= waiting(StallCause::memory) | waiting(fence) | waiting(drain) | waiting(async_copy);
   const auto waits_for = [&](StallCause cause) {
     if (cause == fault) return waiting(fault) | faulted;
     const bool is_for_answers =
@@ -82,7 +81,7 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
   const bool some_are_held =
       holds_.any() && (waiting(log_full) | waiting(queue_full) | waiting(late_source) |
                        waiting(StallCause::fetch) | waiting(last_check) | waiting(fault)) != 0;
-  if (some_are_held || faulted != 0) [[unlikely]]
+  if (some_are_held || (faulted | waiting(async_copy)) != 0) [[unlikely]]
     charge_each(all_causes, waits_for);
   else
     charge_each(usual_causes, [&](StallCause cause) { return waiting(cause); });

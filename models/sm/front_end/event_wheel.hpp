@@ -19,31 +19,27 @@
 
 namespace lockstep {
 
-/// Units that become free in one cycle: a byte for each class, then one for the schedulers; what a
-/// byte holds ExecutionUnits says.
+/// Units that become free in one cycle: a byte for each of eight places.  ExecutionUnits says which
+/// place is whose, and what its byte holds.
 class FreedUnits {
  public:
-  static constexpr unsigned most = 16;  ///< classes and schedulers
+  static constexpr unsigned places = 8;
 
-  void add(unsigned place, std::uint8_t value) {
-    words_[place / 8] += std::uint64_t{value} << (place % 8 * 8);
-  }
-  bool empty() const { return (words_[0] | words_[1]) == 0; }
+  void add(unsigned place, std::uint8_t value) { bytes_ += std::uint64_t{value} << (place * 8); }
+  bool empty() const { return bytes_ == 0; }
   /// Calls the function with each place whose byte is not zero, and that byte.
   void for_each(auto&& function) const {
-    for (unsigned word = 0; word < words_.size(); ++word)
-      for (std::uint64_t left = words_[word]; left != 0;) {
-        const unsigned byte = static_cast<unsigned>(std::countr_zero(left)) / 8;
-        const std::uint64_t mask = std::uint64_t{0xff} << (byte * 8);
-        function(word * 8 + byte, static_cast<std::uint8_t>((left & mask) >> (byte * 8)));
-        left &= ~mask;
-      }
+    for (std::uint64_t left = bytes_; left != 0;) {
+      const unsigned place = static_cast<unsigned>(std::countr_zero(left)) / 8;
+      function(place, static_cast<std::uint8_t>(left >> (place * 8)));
+      left &= ~(std::uint64_t{0xff} << (place * 8));
+    }
   }
 
-  void serialize(Archive& archive) { archive(words_); }
+  void serialize(Archive& archive) { archive(bytes_); }
 
  private:
-  std::array<std::uint64_t, most / 8> words_{};
+  std::uint64_t bytes_ = 0;
 };
 
 class EventWheel {

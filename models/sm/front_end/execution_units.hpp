@@ -2,8 +2,9 @@
 ///
 /// With as many units as schedulers each scheduler has its own (sub-cores); otherwise all share.
 /// A busy unit comes back through the event wheel: a byte per class, holding a bit per scheduler
-/// (own units) or a count (shared ones); the byte behind the classes is the schedulers' own issue
-/// slot.  Source: gpu-parameters.md, section 3 "Sub-core model".
+/// (own units) or a count (shared ones), and one for the schedulers' own issue slot.  Classes that
+/// found no place there come back by events of their own.  Source: gpu-parameters.md, section 3
+/// "Sub-core model".
 #pragma once
 
 #include <array>
@@ -23,7 +24,6 @@ class ExecutionUnits {
     for (unsigned warp = 0; warp < 64; warp += schedulers_)
       warps_of_first_ |= std::uint64_t{1} << warp;
     const SmUnitParameters& u = parameters.units;
-    static_assert(unit_classes < FreedUnits::most, "each class has a byte, the schedulers one");
     const std::array<std::uint32_t, unit_classes> counts = u.counts.values;
     for (std::size_t c = 0; c < unit_classes; ++c) {
       own_[c] = parameters.sub_cores && counts[c] == schedulers_;
@@ -67,25 +67,33 @@ class ExecutionUnits {
     if (own_[unit]) [[likely]] {
       if (interval == 1 && !wide_) return;  // the scheduler itself issues once a cycle
       free_[unit] &= ~warps_of(1u << scheduler);
-      wheel.add_units(cycle + interval, unit, static_cast<std::uint8_t>(1u << scheduler));
+      free_at(cycle + interval, unit, static_cast<std::uint8_t>(1u << scheduler), wheel);
     } else {
       if (--available_[unit] == 0) free_[unit] = 0;
-      wheel.add_units(cycle + interval, unit, 1);
+      free_at(cycle + interval, unit, 1, wheel);
     }
   }
   void occupy_scheduler(unsigned scheduler, SmCycle cycle, unsigned slots, EventWheel& wheel) {
     schedulers_free_ &= ~warps_of(1u << scheduler);
-    wheel.add_units(cycle + slots, unit_classes, static_cast<std::uint8_t>(1u << scheduler));
+    wheel.add_units(cycle + slots, schedulers_place, static_cast<std::uint8_t>(1u << scheduler));
   }
   void release(const FreedUnits& freed) {
-    freed.for_each([this](unsigned unit, std::uint8_t byte) {
-      if (unit < unit_classes && !own_[unit]) {
-        available_[unit] = static_cast<std::uint8_t>(available_[unit] + byte);
-        free_[unit] = ~std::uint64_t{0};
-        return;
+    freed.for_each([this](unsigned place, std::uint8_t byte) {
+      if (place == schedulers_place) {
+        schedulers_free_ |= warps_of(byte);
+      } else {
+        release(place, byte);
       }
-      (unit < unit_classes ? free_[unit] : schedulers_free_) |= warps_of(byte);
     });
+  }
+  /// Units of one class become free.
+  void release(unsigned unit, std::uint8_t byte) {
+    if (!own_[unit]) {
+      available_[unit] = static_cast<std::uint8_t>(available_[unit] + byte);
+      free_[unit] = ~std::uint64_t{0};
+    } else {
+      free_[unit] |= warps_of(byte);
+    }
   }
 
   template <class A>
@@ -94,6 +102,20 @@ class ExecutionUnits {
   }
 
  private:
+  /// Classes up to the schedulers' place have a byte of the wheel; seldom used ones, events.
+  static constexpr unsigned schedulers_place = FreedUnits::places - 1;
+
+  void free_at(SmCycle cycle, unsigned unit, std::uint8_t byte, EventWheel& wheel) const {
+    if (unit < schedulers_place) [[likely]] {
+      wheel.add_units(cycle, unit, byte);
+    } else {
+      for (std::uint8_t left = byte; left != 0; left &= left - 1)
+        wheel.add(cycle,
+                  WarpEvent::with_warp(static_cast<std::uint16_t>(WarpEvent::unit_free + unit),
+                                       static_cast<unsigned>(std::countr_zero(left))));
+    }
+  }
+
   std::array<std::uint64_t, unit_classes> free_{};
   std::uint64_t schedulers_free_ = ~std::uint64_t{0};
   std::array<std::uint8_t, unit_classes> available_{};

@@ -91,6 +91,9 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
       if (sleeping_.wake(slot, now)) end_wait(StallCause::control, slot, now);
       return;
     default:
+      if (WarpEvent::place(event) < WarpEvent::group)  // the slot is a scheduler's number
+        return hot_.units.release(WarpEvent::place(event) - WarpEvent::unit_free,
+                                  static_cast<std::uint8_t>(1u << slot.value()));
       Warp& warp = blocks_.warp(slot);
       warp.pending.clear(groups_.end(WarpEvent::place(event)));
       return result_came(slot, warp, now);

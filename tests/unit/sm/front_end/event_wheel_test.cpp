@@ -66,5 +66,28 @@ TEST(EventWheel, LosesNothing) {
   }
 }
 
+/// Matrix units have no byte of the wheel: they come back by events that name their scheduler.
+TEST(ExecutionUnits, EveryClassComesBackAfterItsInterval) {
+  for (unsigned unit = 0; unit < unit_classes; ++unit) {
+    SCOPED_TRACE(unit);
+    SmParameters parameters = defaults<SmParameters>();
+    parameters.units.counts.values.fill(parameters.schedulers);
+    ExecutionUnits units(parameters);
+    EventWheel wheel;
+    units.occupy(unit, 2, SmCycle(1), 8, wheel);
+    EXPECT_EQ(units.free(unit) & units.warps_of(1u << 2), 0u);
+    EXPECT_NE(units.free(unit) & units.warps_of(1u << 1), 0u) << "another scheduler's";
+    ASSERT_EQ(wheel.next(), SmCycle(9));
+    wheel.take(
+        SmCycle(9),
+        [&](std::uint16_t event) {
+          units.release(WarpEvent::place(event) - WarpEvent::unit_free,
+                        static_cast<std::uint8_t>(1u << WarpEvent::warp(event)));
+        },
+        [&](const FreedUnits& freed) { units.release(freed); });
+    EXPECT_EQ(units.free(unit), ~std::uint64_t{0});
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::event_wheel_test
