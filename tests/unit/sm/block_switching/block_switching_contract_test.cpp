@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 
+#include "models/sm/block_switching/block_switching.hpp"
 #include "models/sm/block_switching/registry.hpp"
 #include "models/vm/messages.hpp"
 #include "tests/harness/policy_named.hpp"
