@@ -52,17 +52,25 @@ struct HostFaultParameters {
                "whose fault the driver takes next")
         .field("serialize", &P::serialize, FaultSerialization::cpu_and_link,
                choice({"cpu+link", "whole-cost", "none"}),
-               "tanasic: what of a fault keeps the next one waiting")
+               "what of a fault keeps the next one waiting")
         .field("split", &P::split, FaultSplit::upto, choice({"upto", "isolate"}),
                "how a range is cut into transfers around its faulting pages")
         .field("handling", &P::handling, 45_us, range(0_ns, 1000_ms),
-               "uvmsmart, linear: the driver's time for a fault")
+               "the driver's time for a fault")
         .field("cpu_service", &P::cpu_service, 2_us, range(0_ns, 1000_ms),
-               "tanasic: how long a fault keeps the CPU")
+               "how long a fault keeps the CPU")
         .field("migrate", &P::migrate, 12_us, range(0_ns, 1000_ms),
-               "tanasic: round trip of a fault whose data move")
+               "round trip of a fault whose data move")
         .field("allocate", &P::allocate, 10_us, range(0_ns, 1000_ms),
-               "tanasic: round trip of a fault on untouched pages");
+               "round trip of a fault on untouched pages")
+        .only_if("handling", "with cost_model: uvmsmart or linear",
+                 [](const P& p) { return p.cost_model != FaultCost::tanasic; })
+        .only_if("serialize migrate allocate", "with cost_model: tanasic",
+                 [](const P& p) { return p.cost_model == FaultCost::tanasic; })
+        .only_if("cpu_service", "with cost_model: tanasic and serialize: cpu+link", [](const P& p) {
+          return p.cost_model == FaultCost::tanasic &&
+                 p.serialize == FaultSerialization::cpu_and_link;
+        });
   }
 };
 

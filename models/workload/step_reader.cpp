@@ -2,6 +2,7 @@
 
 #include "core/parameters/suggest.hpp"
 #include "models/workload/recording/recording.hpp"
+#include "models/workload/required_key.hpp"
 #include "models/workload/step_keys.hpp"
 
 namespace lockstep {
@@ -110,11 +111,6 @@ class StepReader {
   static Expression optional(const Node& node) {
     return node.exists() ? Expression(node) : Expression();
   }
-  /// A key of the step that must be there.
-  static const Node& required(const Node& map, const Node& value, const char* key) {
-    if (!value.exists()) throw map.missing(key, "add it");
-    return value;
-  }
 
   static void stream(const Node& node, Step& step) {
     if (!node.exists()) return;
@@ -133,14 +129,14 @@ class StepReader {
 
   void copy(const Node& map, Step& step) const {
     const auto keys = read_parameters<CopyKeys>(map);
-    step.buffer = buffer(required(map, keys.buffer, "buffer"));
+    step.buffer = buffer(required_key(map, keys.buffer, "buffer"));
     const Buffer& copied = workload_.buffers[step.buffer];
     if (copied.memory != MemoryKind::device && copied.copied) {
       throw keys.buffer.error("only device buffers are copied",
                               "managed and pinned ones need no copy: take the step out, or "
                               "give the buffer copied: false");
     }
-    step.to_gpu = direction(required(map, keys.to, "to"), "device");
+    step.to_gpu = direction(required_key(map, keys.to, "to"), "device");
     part(keys, step);
     recorded(keys.recorded, step);
     stream(keys.stream, step);
@@ -149,9 +145,9 @@ class StepReader {
 
   void launch(const Node& map, Step& step) const {
     const auto keys = read_parameters<LaunchKeys>(map);
-    step.kernel = required(map, keys.kernel, "kernel").text();
-    dimensions(required(map, keys.grid, "grid"), step.grid);
-    dimensions(required(map, keys.block, "block"), step.block);
+    step.kernel = required_key(map, keys.kernel, "kernel").text();
+    dimensions(required_key(map, keys.grid, "grid"), step.grid);
+    dimensions(required_key(map, keys.block, "block"), step.block);
     step.shared = optional(keys.shared);
     step.registers = optional(keys.registers);
     stream(keys.stream, step);
@@ -192,19 +188,19 @@ class StepReader {
 
   void prefetch(const Node& map, Step& step) const {
     const auto keys = read_parameters<PrefetchKeys>(map);
-    step.buffer = buffer(required(map, keys.buffer, "buffer"));
+    step.buffer = buffer(required_key(map, keys.buffer, "buffer"));
     if (workload_.buffers[step.buffer].memory != MemoryKind::managed) {
       throw keys.buffer.error("only managed buffers are prefetched",
                               "make it memory: managed, or copy it");
     }
-    step.to_gpu = direction(required(map, keys.to, "to"), "gpu");
+    step.to_gpu = direction(required_key(map, keys.to, "to"), "gpu");
     part(keys, step);
     stream(keys.stream, step);
   }
 
   void advise(const Node& map, Step& step) const {
     const auto keys = read_parameters<AdviseKeys>(map);
-    step.buffer = buffer(required(map, keys.buffer, "buffer"));
+    step.buffer = buffer(required_key(map, keys.buffer, "buffer"));
     if (workload_.buffers[step.buffer].memory != MemoryKind::managed) {
       throw keys.buffer.error("only managed buffers take advice", "make it memory: managed");
     }
@@ -249,14 +245,14 @@ class StepReader {
   void touch(const Node& node, Step& step) const {
     if (!node.is_map()) return keep(node, step);
     const auto keys = read_parameters<TouchKeys>(node);
-    step.buffer = buffer(required(node, keys.buffer, "buffer"));
+    step.buffer = buffer(required_key(node, keys.buffer, "buffer"));
     part(keys, step);
   }
 
   void write(const Node& node, Step& step) const {
     if (!node.is_map()) return keep(node, step);
     const auto keys = read_parameters<WriteKeys>(node);
-    step.buffer = buffer(required(node, keys.buffer, "buffer"));
+    step.buffer = buffer(required_key(node, keys.buffer, "buffer"));
     part(keys, step);
     recorded(keys.recorded, step);
   }
@@ -272,8 +268,8 @@ class StepReader {
 
   void fill(const Node& map, Step& step) const {
     const auto keys = read_parameters<FillKeys>(map);
-    step.buffer = buffer(required(map, keys.buffer, "buffer"));
-    step.value = Expression(required(map, keys.value, "value"));
+    step.buffer = buffer(required_key(map, keys.buffer, "buffer"));
+    step.value = Expression(required_key(map, keys.value, "value"));
   }
 
   void delay(const Node& node, Step& step) const { step.duration = node.time(); }
@@ -303,11 +299,11 @@ class StepReader {
     } else {
       step.kind = Step::Kind::repeat_until;
       const auto until = read_parameters<UntilKeys>(keys.until);
-      step.buffer = buffer(required(keys.until, until.buffer, "buffer"));
-      step.index = Expression(required(keys.until, until.index, "index"));
-      step.equals = Expression(required(keys.until, until.equals, "equals"));
+      step.buffer = buffer(required_key(keys.until, until.buffer, "buffer"));
+      step.index = Expression(required_key(keys.until, until.index, "index"));
+      step.equals = Expression(required_key(keys.until, until.equals, "equals"));
     }
-    step.body = read(required(map, keys.program, "program"));
+    step.body = read(required_key(map, keys.program, "program"));
     if (step.body.empty())
       throw keys.program.error("a loop needs a step", "add one, or leave the loop out");
   }

@@ -8,6 +8,7 @@
 #include "core/parameters/suggest.hpp"
 #include "models/workload/comparison.hpp"
 #include "models/workload/recording/recording.hpp"
+#include "models/workload/required_key.hpp"
 #include "models/workload/step_reader.hpp"
 #include "models/workload/texture_initializer.hpp"
 #include "models/workload/workload_keys.hpp"
@@ -164,26 +165,20 @@ void read_initializer(const Node& node, std::vector<Buffer>& buffers, Buffer& bu
   buffer.initial = initial;
 }
 
-/// A key that must be there.
-const Node& required(const Node& map, const Node& value, const char* key) {
-  if (!value.exists()) throw map.missing(key, "add it");
-  return value;
-}
-
 Buffer read_buffer(const std::string& name, const Node& node, const Variables& variables) {
   Buffer buffer;
   buffer.name = name;
   buffer.where = node.where();
   const auto keys = read_parameters<BufferKeys>(node);
-  const Node& type = required(node, keys.type, "type");
+  const Node& type = required_key(node, keys.type, "type");
   buffer.type = element_type(type.text());
   if (buffer.type == isa::Type::none) {
     throw type.error("no type is called \"" + type.text() + "\"",
                      "u8 to u64, i8 to i64, f16, bf16, f32, f64");
   }
-  buffer.count = static_cast<std::uint64_t>(Expression(required(node, keys.count, "count"))
+  buffer.count = static_cast<std::uint64_t>(Expression(required_key(node, keys.count, "count"))
                                                 .evaluate_integer(variables, 1, maximum_count));
-  const Node& memory = required(node, keys.memory, "memory");
+  const Node& memory = required_key(node, keys.memory, "memory");
   if (memory.text() == "device") {
     buffer.memory = MemoryKind::device;
   } else if (memory.text() == "managed") {
@@ -336,9 +331,9 @@ Workload read_workload(const Node& document, const Node& overrides) {
   Workload workload;
   const auto keys = read_parameters<WorkloadKeys>(document);
   workload.file = keys.name.exists() ? keys.name.text() : document.file();
-  read_modules(required(document, keys.module, "module"), workload);
+  read_modules(required_key(document, keys.module, "module"), workload);
   workload.parameters = read_parameters_map(keys.parameters_node, overrides);
-  const auto entries = required(document, keys.buffers, "buffers").entries();
+  const auto entries = required_key(document, keys.buffers, "buffers").entries();
   for (const auto& [name, node] : entries) {
     require_name(name, node);
     workload.buffers.push_back(read_buffer(name, node, workload.parameters));
@@ -350,7 +345,7 @@ Workload read_workload(const Node& document, const Node& overrides) {
   }
   read_heap(keys.heap, workload);
   order_by_address(workload);
-  read_program(required(document, keys.program, "program"), workload);
+  read_program(required_key(document, keys.program, "program"), workload);
   return workload;
 }
 

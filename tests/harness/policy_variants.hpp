@@ -14,7 +14,7 @@
 namespace lockstep {
 
 /// Other values of a parameter: each word but the usual one, the other truth, and of a number the
-/// least, one that is twice the usual, and half of it.
+/// least, one that is twice the usual, and half of it; where the usual is nothing, the most.
 inline std::vector<std::string> other_values(const ParameterField& field) {
   std::vector<std::string> values;
   if (field.is_list || field.initial.empty() || field.type >= ParameterType::group) return values;
@@ -38,6 +38,7 @@ inline std::vector<std::string> other_values(const ParameterField& field) {
       field.type != ParameterType::text) {
     if (field.low) values.push_back(to_text(field, *field.low));
     for (const double factor : {0.5, 2.0}) values.push_back(scaled(factor));
+    if (field.high && scaled(2) == scaled(1)) values.push_back(to_text(field, *field.high));
   }
   const std::string usual = to_text(field, field.initial);
   std::vector<std::string> others;

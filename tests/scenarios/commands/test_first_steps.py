@@ -197,7 +197,7 @@ class FirstSteps(ScenarioTest):
             with self.subTest(word):
                 found = self.lockstep("describe", word).stdout
                 self.assertRegex(found, f"(?m)^{re.escape(key)} +{rest}")
-                self.assertNotIn("gpu.sm.count", found)
+                self.assertNotRegex(found, r"(?m)^gpu\.sm\.count")
                 self.assertRegex(page, rf"(?m)^\| `{key.split('.')[-1]}` \| ")
 
     def test_a_key_lists_parameters_alone(self):

@@ -40,6 +40,14 @@ class IdleKeys(OneKernel):
                 ("gpu.cpu.width=2", ["gpu.cpu.cores=0"], "with cores above 0"),
                 ("host.atan_slope=0.2", ["host.link_curve=measured"], "with link_curve: atan"),
                 ("host.transfer_setup=1us", ["host.link_curve=atan"], "with link_curve: affine"),
+                ("policies.fault_handling.handling=1us", ["policies.fault_handling={name: host, cost_model: tanasic}"],
+                 "with cost_model: uvmsmart or linear"),
+                ("policies.fault_handling.migrate=1us", ["policies.fault_handling={name: host}"],
+                 "with cost_model: tanasic"),
+                ("policies.cache_policy.order=stack", ["policies.cache_policy={name: medic, insertion: false}"],
+                 "with insertion: true"),
+                ("policies.page_manager.threshold=5", ["policies.page_manager={name: mosaic, compaction: none}"],
+                 "with a compaction"),
                 ("simulation.on_no_progress=warn", ["simulation.progress_limit=0s"], "with progress_limit above 0")):
             with self.subTest(setting):
                 notes = self.notes(*others, setting)

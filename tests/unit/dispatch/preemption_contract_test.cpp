@@ -74,9 +74,10 @@ TEST_P(PreemptionContract, WhatItNeedsGoesTogether) {
   EXPECT_GE(policy->drain_limit(), Time::zero());
 }
 
-TEST_P(PreemptionContract, EachBlockGetsOneCommandThatItCanFollow) {
+class DecidingPreemption : public PreemptionContract {};
+
+TEST_P(DecidingPreemption, EachBlockGetsOneCommandThatItCanFollow) {
   const auto policy = make();
-  if (!policy->needs().asks) GTEST_SKIP() << "it does not decide by blocks";
   for (unsigned seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     const Situation situation(seed);
@@ -129,6 +130,17 @@ TEST_P(PreemptionContract, DecidesTheSameWheneverItIsAskedAndWhereverItLies) {
   }
 }
 
+/// Those that decide by what blocks have done.
+std::vector<std::string> deciding() {
+  std::vector<std::string> all = policy_variants(preemption_policies());
+  std::erase_if(all, [](const std::string& variant) {
+    return !needs_of_preemption(policy_written<preemption_policies>(variant)).asks;
+  });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, DecidingPreemption, testing::ValuesIn(deciding()),
+                         [](const auto& test) { return variant_name(test.param); });
 INSTANTIATE_TEST_SUITE_P(Every, PreemptionContract,
                          testing::ValuesIn(policy_variants(preemption_policies())),
                          [](const auto& test) { return variant_name(test.param); });

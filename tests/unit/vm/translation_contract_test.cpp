@@ -140,8 +140,10 @@ INSTANTIATE_TEST_SUITE_P(EveryPolicy, TranslationContract, testing::ValuesIn([] 
                            std::vector<Case> cases;
                            for (const std::string& translation :
                                 policy_variants(translation_policies()))
-                             for (const std::string& fill : policy_variants(tlb_fill_policies()))
-                               cases.push_back({translation, fill});
+                             for (const PolicyInfo& fill : tlb_fill_policies())
+                               cases.push_back({translation, fill.name});
+                           for (const std::string& fill : policy_variants(tlb_fill_policies()))
+                             if (fill.starts_with('{')) cases.push_back({"shared-tlb", fill});
                            return cases;
                          }()),
                          [](const auto& test) {

@@ -37,8 +37,10 @@ struct MosaicParameters {
                "a large page with fewer pages in use is splintered and compacted when others are "
                "freed (004, 7.3.4, which gives no number)")
         .field("stall", &P::stall, true, "no SM issues while pages are compacted (004, 7.4)")
-        .field("bulk_copy", &P::bulk_copy, 80_ns, range(0_ns, 1_ms),
-               "time of a copy with compaction: bulk (004, 7.3.4)");
+        .field("bulk_copy", &P::bulk_copy, 80_ns, range(0_ns, 1_ms), "time of a copy (004, 7.3.4)")
+        .only_if("threshold", "with a compaction", [](const P& p) { return p.compacts(); })
+        .only_if("bulk_copy", "with compaction: bulk",
+                 [](const P& p) { return p.compaction == PageCopying::bulk; });
   }
 };
 

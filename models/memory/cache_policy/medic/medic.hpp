@@ -52,7 +52,7 @@ struct MedicParameters {
         .field("bypass", &P::bypass, true, "requests of mostly-missing warps go past the L2")
         .field("insertion", &P::insertion, true, "lines of warps that hit are evicted last")
         .field("order", &P::order, MedicInsertion::classes, choice({"classes", "stack"}),
-               "with insertion: lower classes go first, used or not; or a line comes in as the "
+               "lower classes go first, used or not; or a line comes in as the "
                "most recently used of its set, in the middle, or as the next to go (004, section "
                "4.3.3, says both)")
         .field("reuse", &P::reuse, false,
@@ -60,7 +60,7 @@ struct MedicParameters {
         .field("walks", &P::walks, false,
                "levels of page walks that hit less often than data go past the L2 as well: MASK's "
                "bypass (004, section 6.4.3)")
-        .group("walk_levels", &P::walk_levels, "with walks")
+        .group("walk_levels", &P::walk_levels, "which levels those are")
         .field("resample", &P::resample, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
                "L2 cycles after which warps are profiled anew")
         .field(
@@ -72,7 +72,7 @@ struct MedicParameters {
                "requests")
         .field("while_profiled", &P::while_profiled, MedicProfiling::kept,
                choice({"kept", "balanced", "plain"}),
-               "with insertion: how lines of a warp come in while it is profiled: by the type that "
+               "how lines of a warp come in while it is profiled: by the type that "
                "it had, as a balanced warp's, or as without insertion")
         .field("arriving", &P::arriving, MedicArriving::miss, choice({"miss", "hit"}),
                "what a lookup is whose sectors are there or on their way for somebody who asked "
@@ -88,6 +88,9 @@ struct MedicParameters {
                "otherwise bypasses lower that rate themselves")
         .field("miss_step", &P::miss_step, 5, range(1, 100),
                "rise of the miss rate since the first period that lowers the threshold", "%")
+        .only_if("order while_profiled", "with insertion: true",
+                 [](const P& p) { return p.insertion; })
+        .only_if("walk_levels", "with walks: true", [](const P& p) { return p.walks; })
         .check([](const P& p) -> std::string {
           if (p.mostly_miss >= p.mostly_hit)
             return "mostly_miss is not below mostly_hit - lower mostly_miss or raise mostly_hit";

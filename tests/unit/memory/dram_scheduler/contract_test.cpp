@@ -6,6 +6,7 @@
 #include <random>
 #include <span>
 
+#include "tests/harness/policy_named.hpp"
 #include "tests/harness/policy_variants.hpp"
 #include "tests/unit/memory/dram_bench.hpp"
 
@@ -246,7 +247,7 @@ std::vector<Case> cases() {
     for (const bool write_queue : {false, true}) {
       MemoryParameters memory = memory_of(tiny_hbm2());
       memory.dram.write_queue = write_queue ? 12 : 0;
-      const PolicyChoice choice = dram_scheduler_choice(variant);
+      const PolicyChoice choice = policy_written<dram_scheduler_policies>(variant);
       const auto objection = dram_schedulers().factory(choice).objection;
       if (objection == nullptr || objection(memory).empty()) all.push_back({variant, write_queue});
     }
