@@ -291,10 +291,14 @@ void WarpPaths::release(std::uint32_t lanes) {
   if (top_ == 0) return;
   store();
   const std::uint16_t before = current_;
+  together_ = 0;
   for (std::uint32_t n = top_; n-- > 0;)
-    if (n < top_ && node(n).state == State::at_barrier && (node(n).mask & ~lanes) == 0)
+    if (n < top_ && node(n).state == State::at_barrier && (node(n).mask & ~lanes) == 0) {
+      together_ |= node(n).mask;
       move_to(static_cast<std::uint16_t>(n), node(n).pc + 1);
+    }
   become_one();
+  together_ = 0;
   // The running path goes on, whatever was released.
   if (before == none) select();
 }

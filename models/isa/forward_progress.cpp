@@ -217,9 +217,9 @@ bool WarpPaths::unblock(const Instruction* code, bool barriers_too) {
   return let_missing_go(code) || (barriers_too && give_up_meeting(code));
 }
 
-/// Paths that stand at the same instruction now and would meet at the same place: those that have
-/// just executed a `.sync` instruction together, and those of which one has given up to meet
-/// others.
+/// Paths that stand at the same instruction now and would meet at the same place: those that a
+/// `.sync` instruction or a barrier has just let go on together, and those of which one has given
+/// up to meet others.
 void WarpPaths::become_one() {
   const std::uint32_t synchronized = turn_ != 0 ? together_ : 0;
   if (!given_up_ && synchronized == 0) return;

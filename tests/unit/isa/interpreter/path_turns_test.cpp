@@ -204,6 +204,19 @@ TEST(PathTurns, PathsBecomeOneWhereTheyAreSynchronizedThoughTheyAreToMeetLater) 
   EXPECT_EQ(paths.mask(), 0xffu);
 }
 
+TEST(PathTurns, PathsBecomeOneBehindABarrierOfTheBlockThoughTheyAreToMeetLater) {
+  WarpPaths paths;
+  paths.start(0xff, 1, turn);
+  paths.branch(0x0f, 4, 30);
+  paths.jump(4);
+  paths.wait();
+  ASSERT_EQ(paths.pc(), 4u);
+  paths.wait();
+  paths.release(0xff);
+  EXPECT_EQ(paths.pc(), 5u);
+  EXPECT_EQ(paths.mask(), 0xffu);
+}
+
 TEST(PathTurns, OnlyThosePathsBecomeOneThatAreSynchronized) {
   WarpPaths paths;
   paths.start(0xff, 1, turn);
