@@ -195,13 +195,13 @@ void WarpPaths::reconverge() {
   if (together_ != 0) {
     // advance() after an instruction that several paths executed.
     const std::uint32_t next = pc_, lanes = together_;
-    together_ = 0;
     for (std::uint32_t n = top_; n-- > 0;)
       if (n < top_ && node(n).state == State::gathered && node(n).pc + 1 == next &&
           (node(n).mask & lanes) != 0)
         move_to(static_cast<std::uint16_t>(n), next);
     current_ = none;
     become_one();
+    together_ = 0;
     select();
     return;
   }
@@ -291,10 +291,14 @@ void WarpPaths::release(std::uint32_t lanes) {
   if (top_ == 0) return;
   store();
   const std::uint16_t before = current_;
+  together_ = 0;
   for (std::uint32_t n = top_; n-- > 0;)
-    if (n < top_ && node(n).state == State::at_barrier && (node(n).mask & ~lanes) == 0)
+    if (n < top_ && node(n).state == State::at_barrier && (node(n).mask & ~lanes) == 0) {
+      together_ |= node(n).mask;
       move_to(static_cast<std::uint16_t>(n), node(n).pc + 1);
+    }
   become_one();
+  together_ = 0;
   // The running path goes on, whatever was released.
   if (before == none) select();
 }

@@ -14,9 +14,11 @@
 /// named lanes that cannot come, lanes that wait for others to meet give that up, innermost first:
 /// they go on alone, and are to meet the others at the next branch of the code that follows, or
 /// behind it.  A path that has used up a turn has turns of one backward branch until it meets
-/// others, and lanes that leave its loop go on at once. Paths that have parted so become one when a
-/// barrier or a `.sync` instruction lets them go on together.  With `turn` zero (before Volta) none
-/// of this happens.
+/// others, and lanes that leave its loop go on at once.
+///
+/// Paths that a barrier or a `.sync` instruction lets go on together are one behind it, though
+/// their branch has them meet further on, as where a lane leaves a loop - if they are to meet at
+/// the same place.  With `turn` zero (before Volta) none of this happens.
 ///
 /// A shuffle, vote, match or reduction that names all 32 lanes goes on without those that cannot
 /// come, as hardware does, which has no check there; Absent tells of it.

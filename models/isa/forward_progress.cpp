@@ -217,20 +217,24 @@ bool WarpPaths::unblock(const Instruction* code, bool barriers_too) {
   return let_missing_go(code) || (barriers_too && give_up_meeting(code));
 }
 
-/// Paths that have parted, stand at the same instruction now and would meet at the same place.
+/// Paths that stand at the same instruction now and would meet at the same place: those that a
+/// `.sync` instruction or a barrier has just let go on together, and those of which one has given
+/// up to meet others.
 void WarpPaths::become_one() {
-  if (!given_up_) return;
+  const std::uint32_t synchronized = turn_ != 0 ? together_ : 0;
+  if (!given_up_ && synchronized == 0) return;
   for (std::uint32_t a = 0; a < top_; ++a) {
     if (node(a).state != State::running || a == current_) continue;
     for (std::uint32_t b = top_; --b > a;) {
       if (b >= top_) continue;
       const bool same = node(b).state == State::running && b != current_ &&
                         node(b).pc == node(a).pc && node(b).parent == node(a).parent &&
-                        node(b).reconvergence == node(a).reconvergence &&
-                        (node(a).apart || node(b).apart);
-      if (!same) continue;
+                        node(b).reconvergence == node(a).reconvergence;
+      const bool apart = node(a).apart || node(b).apart;
+      const bool met = ((node(a).mask | node(b).mask) & ~synchronized) == 0;
+      if (!same || !(apart || met)) continue;
       node(a).mask |= node(b).mask;
-      node(a).apart = true;
+      node(a).apart = apart;
       node(a).spun = node(a).spins = false;
       node(a).spent = 0;
       if (node(a).parent != none) --node(node(a).parent).children;

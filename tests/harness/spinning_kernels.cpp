@@ -142,6 +142,16 @@ std::vector<SpinningKernel> make() {
         for (std::uint32_t lane = 0; lane < 32; ++lane) words.push_back(lane ^ 1);
         return words;
       }());
+  // Lane 0 leaves in its round 3; the others see at the end of a round whether it is still there.
+  for (const std::string barrier : {"bar.warp.sync 0xffffffff", "bar.sync 0"})
+    add("lane that leaves a loop of others, " + barrier,
+        "mov.u32 %r7, 0;\nROUND:\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra TOGETHER;\n"
+        "setp.eq.u32 %p2, %r7, 3;\n@%p2 bra DONE;\nTOGETHER:\n" +
+            barrier +
+            ";\nactivemask.b32 %r5;\nand.b32 %r6, %r5, 1;\nsetp.eq.u32 %p3, %r6, 0;\n"
+            "@%p3 bra DONE;\nadd.u32 %r7, %r7, 1;\nbra ROUND;\nDONE:\n"
+            "st.global.u32 [%rd3], %r7;\n",
+        std::vector<std::uint32_t>(32, 3));
   return kernels;
 }
 

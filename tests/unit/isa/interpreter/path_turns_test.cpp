@@ -188,5 +188,83 @@ TEST(PathTurns, LanesThatABarrierOfTheWarpNamesAreLetGoToIt) {
   EXPECT_EQ(paths.arrive(0xff), 0x0fu);
 }
 
+TEST(PathTurns, PathsBecomeOneWhereTheyAreSynchronizedThoughTheyAreToMeetLater) {
+  WarpPaths paths;
+  paths.start(0xff, 1, turn);
+  paths.branch(0x0f, 4, 30);
+  paths.jump(4);
+  ASSERT_EQ(paths.pc(), 4u);
+  ASSERT_EQ(paths.arrive(0xff), 0u);
+  ASSERT_EQ(paths.arrive(0xff), 0xffu);
+  paths.advance();
+  EXPECT_EQ(paths.pc(), 5u);
+  EXPECT_EQ(paths.mask(), 0xffu);
+  paths.jump(30);
+  EXPECT_EQ(paths.pc(), 30u);
+  EXPECT_EQ(paths.mask(), 0xffu);
+}
+
+TEST(PathTurns, PathsBecomeOneBehindABarrierOfTheBlockThoughTheyAreToMeetLater) {
+  WarpPaths paths;
+  paths.start(0xff, 1, turn);
+  paths.branch(0x0f, 4, 30);
+  paths.jump(4);
+  paths.wait();
+  ASSERT_EQ(paths.pc(), 4u);
+  paths.wait();
+  paths.release(0xff);
+  EXPECT_EQ(paths.pc(), 5u);
+  EXPECT_EQ(paths.mask(), 0xffu);
+}
+
+TEST(PathTurns, OnlyThosePathsBecomeOneThatAreSynchronized) {
+  WarpPaths paths;
+  paths.start(0xff, 1, turn);
+  paths.branch(
+      std::array{WarpPaths::Arm{4, 0x0f}, WarpPaths::Arm{5, 0xc0}, WarpPaths::Arm{4, 0x30}}, 30);
+  ASSERT_EQ(paths.arrive(0x3f), 0u);
+  ASSERT_EQ(paths.pc(), 5u) << "stands behind it already, and is not named";
+  paths.wait();
+  ASSERT_EQ(paths.arrive(0x3f), 0x3fu);
+  paths.advance();
+  EXPECT_EQ(paths.mask(), 0x3fu);
+  EXPECT_EQ(paths.pc(), 5u);
+}
+
+TEST(PathTurns, PathsThatAreToMeetAtDifferentPlacesStayApart) {
+  WarpPaths paths;
+  paths.start(0xff, 1, turn);
+  paths.branch(0x0f, 20, 30);
+  paths.branch(0x30, 20, 25);
+  ASSERT_EQ(paths.mask(), 0xc0u);
+  paths.jump(20);
+  ASSERT_EQ(paths.arrive(0xff), 0u);
+  ASSERT_EQ(paths.arrive(0xff), 0u);
+  ASSERT_EQ(paths.arrive(0xff), 0xffu);
+  paths.advance();
+  ASSERT_EQ(paths.mask(), 0xf0u) << "both are to meet at 25";
+  ASSERT_EQ(paths.pc(), 21u);
+  paths.jump(25);
+  ASSERT_EQ(paths.mask(), 0xf0u);
+  paths.jump(30);
+  ASSERT_EQ(paths.mask(), 0x0fu);
+  ASSERT_EQ(paths.pc(), 21u);
+  paths.jump(30);
+  EXPECT_EQ(paths.pc(), 30u);
+  EXPECT_EQ(paths.mask(), 0xffu);
+}
+
+TEST(PathTurns, BeforeVoltaPathsMeetWhereTheirBranchSays) {
+  WarpPaths paths;
+  paths.start(0xff, 1, 0);
+  paths.branch(0x0f, 4, 30);
+  paths.jump(4);
+  ASSERT_EQ(paths.arrive(0xff), 0u);
+  ASSERT_EQ(paths.arrive(0xff), 0xffu);
+  paths.advance();
+  EXPECT_EQ(paths.pc(), 5u);
+  EXPECT_NE(paths.mask(), 0xffu);
+}
+
 }  // namespace
 }  // namespace lockstep::isa::path_turns_test
