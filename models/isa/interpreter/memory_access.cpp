@@ -241,9 +241,11 @@ void BlockRunner::copy(Warp& warp, const Instruction& instruction, std::uint32_t
     LaneBytes bytes{};
     if (read > 0) {
       const std::uint64_t address = address_of(warp, instruction, lane);
-      // A copy of part of its bytes must still be aligned to all.
-      if (address % size != 0) locate(warp, instruction, lane, address, size);
-      copy_whole(bytes.data(), locate_part(warp, instruction, lane, address, read), read);
+      if (read == size || address % size != 0) {  // also of a part: aligned to all
+        copy_whole(bytes.data(), locate(warp, instruction, lane, address, size), size);
+      } else {
+        std::memcpy(bytes.data(), locate_part(warp, instruction, lane, address, read), read);
+      }
     }
     if (!state_.changed) state_.changed = std::memcmp(place, bytes.data(), size) != 0;
     copy_whole(place, bytes.data(), size);

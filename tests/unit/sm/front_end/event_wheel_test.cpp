@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "models/sm/front_end/execution_units.hpp"
+
 namespace lockstep::event_wheel_test {
 namespace {
 
