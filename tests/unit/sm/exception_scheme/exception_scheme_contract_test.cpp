@@ -7,6 +7,7 @@
 
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/vm/messages.hpp"
+#include "tests/harness/policy_named.hpp"
 #include "tests/harness/policy_variants.hpp"
 #include "tests/unit/sm/machine/ideal_machine.hpp"
 #include "tests/unit/sm/machine/kernel_text.hpp"
@@ -132,8 +133,19 @@ TEST_P(ExceptionSchemeContract, ATenantThatEndsAtAnyMomentLeavesNothingBehind) {
   }
 }
 
+/// A launch is refused where a block's share of the log does not hold its largest instruction; here
+/// four blocks stand in an SM, each with a store of two entries.
+std::vector<std::string> schemes_with_room() {
+  std::vector<std::string> schemes = policy_variants(exception_scheme_policies());
+  std::erase_if(schemes, [](const std::string& scheme) {
+    const auto entries = log_entries_of(policy_written<exception_scheme_policies>(scheme));
+    return entries > 0 && entries < 4 * 2;
+  });
+  return schemes;
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryScheme, ExceptionSchemeContract,
-                         testing::ValuesIn(policy_variants(exception_scheme_policies())),
+                         testing::ValuesIn(schemes_with_room()),
                          [](const auto& test) { return variant_name(test.param); });
 
 }  // namespace
