@@ -101,7 +101,7 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
 }
 
 void FrontEnd::commit_group_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when) {
-  const Scoreboard& group = blocks_.grid_of(warp).issue->release_groups[record.release[0]];
+  const Scoreboard& group = blocks_.grid_of(warp).issue->release_groups[record.release[1]];
   warp.pending.mark(group);
   if (const auto event = groups_.begin(group)) return tell_at(slot, *event, when);
   for_each_place(group, [&](std::uint16_t event) { tell_at(slot, event, when); });

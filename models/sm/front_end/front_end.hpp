@@ -129,7 +129,7 @@ class FrontEnd : public WarpStates {
   void on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now);
   /// Some of the warp's pending places have fallen.
   void result_came(WarpSlot slot, const Warp& warp, SmCycle now);
-  /// commit_at for an instruction of many destinations.
+  /// commit_at for an instruction of many destinations: all but the first.
   void commit_group_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when);
   /// True: the warp waits for something beyond its operands, or issues a squashed instruction.
   bool hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& record);

@@ -22,11 +22,11 @@ inline void FrontEnd::commit_at(WarpSlot slot, Warp& warp, const IssueRecord& re
     tell_at(slot, event, when);
   };
   if (record.releases == 0) return;
-  if (record.releases == IssueRecord::grouped) [[unlikely]]
-    return commit_group_at(slot, warp, record, when);
   commit(record.release[0]);
-  if (record.releases > 1) [[unlikely]]
+  if (record.releases > 1) [[unlikely]] {
+    if (record.releases == IssueRecord::grouped) return commit_group_at(slot, warp, record, when);
     for (unsigned i = 1; i < record.releases; ++i) commit(record.release[i]);
+  }
 }
 
 /// Asks for the rows that an instruction will use: they may be far away in this computer's caches.

@@ -6,10 +6,12 @@
 /// Source: modern-isa.md, section 5.3.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include "models/sm/access/access.hpp"
+#include "models/sm/access/lane_data.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
 
 namespace lockstep {
@@ -30,8 +32,27 @@ struct Delivery {
   }
 };
 
+/// Delivers to shared memory, of a block.
+void deliver_copy(const Delivery& delivery, std::byte* shared, unsigned stride,
+                  const std::byte* line);
+
 /// Writes what `line` has for these lanes of the warp's instruction at `pc`.
-void deliver(const Delivery& delivery, ResidentBlocks& blocks, const Warp& warp, std::uint32_t pc,
-             const std::byte* line);
+inline void deliver(const Delivery& delivery, ResidentBlocks& blocks, const Warp& warp,
+                    std::uint32_t pc, const std::byte* line) {
+  const isa::Instruction& instruction = blocks.instruction(warp, pc);
+  const unsigned stride = lane_bytes(instruction.memory);
+  if (delivery.copy != nullptr) [[unlikely]]
+    return to_shared_memory(delivery, blocks.shared_memory_of(blocks.block_of(warp)), stride, line);
+  const isa::WarpContext context = blocks.context_of(warp);
+  if (delivery.local) {
+    scatter_part(instruction, context, delivery.lanes, line, delivery.offsets, delivery.part);
+  } else if (delivery.contiguous) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(delivery.lanes));
+    scatter_contiguous(instruction, context, delivery.lanes,
+                       line + delivery.offset_of(lane, stride));
+  } else {
+    scatter_load(instruction, context, delivery.lanes, line, delivery.offsets);
+  }
+}
 
 }  // namespace lockstep

@@ -48,11 +48,11 @@ void add_releases(const isa::Program& program, const Instruction& instruction,
     return;
   }
   Scoreboard group;
-  for (const std::uint16_t event : events) group.mark(event);
+  for (std::size_t i = 1; i < events.size(); ++i) group.mark(events[i]);
   const auto known = std::ranges::find(groups, group);
   LOCKSTEP_CHECK(groups.size() < 0xffff, "more groups of destinations than can be numbered");
   record.releases = IssueRecord::grouped;
-  record.release[0] = static_cast<std::uint16_t>(known - groups.begin());
+  record.release = {events[0], static_cast<std::uint16_t>(known - groups.begin())};
   if (known == groups.end()) groups.push_back(group);
 }
 

@@ -21,7 +21,8 @@ inline constexpr std::size_t unit_classes = static_cast<std::size_t>(isa::Unit::
 using RowMask = std::array<std::uint64_t, 4>;
 
 struct alignas(64) IssueRecord {
-  static constexpr std::uint8_t grouped = 0xff;  ///< destinations that commit by a single event
+  static constexpr std::uint8_t grouped =
+      0xff;  ///< destinations beyond the first that commit by a single event
   enum Flag : std::uint8_t {
     reads_identity = 1,  ///< a special register
     plain = 2,           ///< computes, needs no lanes but its own
@@ -39,8 +40,8 @@ struct alignas(64) IssueRecord {
   std::uint8_t flags = 0;
   std::uint16_t latency = 0;   ///< issue to issue of a dependent
   std::uint16_t interval = 0;  ///< that the unit is busy
-  /// Events (without warp) by which the destinations commit.  Of an instruction with more: its
-  /// number among IssueTable::release_groups.
+  /// Events (without warp) by which the destinations commit.  Of an instruction with more: that of
+  /// the first, then the number of the others among IssueTable::release_groups.
   std::array<std::uint16_t, 6> release{};
   /// Rows of its first operands, some of them twice if they are few: to be asked for early.
   std::array<std::uint8_t, 4> touches{};
@@ -69,9 +70,11 @@ struct IssueTable {
 
   /// Returns the places of the scoreboard that an instruction writes.
   Scoreboard written_by(const IssueRecord& record) const {
-    if (record.releases == IssueRecord::grouped) return release_groups[record.release[0]];
     Scoreboard places;
-    for (unsigned i = 0; i < record.releases; ++i) places.mark(record.release[i]);
+    const bool is_grouped = record.releases == IssueRecord::grouped;
+    if (is_grouped) places = release_groups[record.release[1]];
+    for (unsigned i = 0; i < (is_grouped ? 1u : record.releases); ++i)
+      places.mark(record.release[i]);
     return places;
   }
 };
