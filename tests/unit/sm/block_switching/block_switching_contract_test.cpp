@@ -42,14 +42,14 @@ class Switching {
       state = {TranslationStatus::refused, {}, static_cast<std::uint32_t>(random_() % 4)};
     machine_.launch("k", {blocks, 1, 1}, {32, 1, 1}, {machine_.address(0), machine_.address(0), 0});
   }
-  void pages_come() {
+  /// To the end; `interrupted`: saved and restored when so many pages have come.
+  void run(std::uint32_t interrupted = pages) {
+    std::uint32_t come = 0;
     for (const auto& [page, state] : machine_.pages) {
       machine_.run_to(machine_.cycle() + 200 + static_cast<std::int64_t>(random_() % 3000));
+      if (come++ == interrupted) machine_.save_and_restore();
       machine_.page_comes(page);
     }
-  }
-  void run() {
-    pages_come();
     machine_.run();
   }
   void expect_results() {
@@ -128,12 +128,10 @@ TEST_P(BlockSwitchingContract, FarFaultsAreWorthLeavingForIfNearOnesAre) {
 TEST_P(BlockSwitchingContract, EndsTheSameAfterSavingAndRestoring) {
   Switching whole(GetParam(), 3);
   whole.run();
-  for (std::int64_t moment = 100; moment < 20'000; moment += 1977) {
-    SCOPED_TRACE(moment);
+  for (std::uint32_t come = 0; come < pages; ++come) {
+    SCOPED_TRACE(come);
     Switching parts(GetParam(), 3);
-    parts.machine().run_to(moment % 190);
-    parts.machine().save_and_restore();
-    parts.run();
+    parts.run(come);
     parts.expect_results();
     EXPECT_EQ(parts.machine().cycle(), whole.machine().cycle());
     EXPECT_EQ(parts.in_memory(), whole.in_memory());
