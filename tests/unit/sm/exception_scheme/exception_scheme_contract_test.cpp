@@ -7,6 +7,7 @@
 
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/vm/messages.hpp"
+#include "tests/harness/policy_named.hpp"
 #include "tests/harness/policy_variants.hpp"
 #include "tests/unit/sm/machine/ideal_machine.hpp"
 #include "tests/unit/sm/machine/kernel_text.hpp"
@@ -132,8 +133,16 @@ TEST_P(ExceptionSchemeContract, ATenantThatEndsAtAnyMomentLeavesNothingBehind) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryScheme, ExceptionSchemeContract,
-                         testing::ValuesIn(policy_variants(exception_scheme_policies())),
+/// Variants but logs in which an instruction of a block finds no room: launches refuse those.
+std::vector<std::string> variants() {
+  std::vector<std::string> all = policy_variants(exception_scheme_policies());
+  std::erase_if(all, [](const std::string& variant) {
+    return log_entries_of(policy_written<exception_scheme_policies>(variant)) == 1;
+  });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryScheme, ExceptionSchemeContract, testing::ValuesIn(variants()),
                          [](const auto& test) { return variant_name(test.param); });
 
 }  // namespace
