@@ -45,14 +45,14 @@ struct Conditions {
   };
   std::vector<One> all;
 
-  /// Those of the schema itself join those of the structs around it.
+  /// Returns them with those of the schema itself.
   Conditions of(const ParameterSchema& schema) const {
     Conditions result = *this;
     for (const ParameterCondition& condition : schema.conditions())
       for (const std::string& key : condition.keys) result.all.push_back({key, condition.when});
     return result;
   }
-  /// Those about what is in a group.
+  /// Returns those about keys in a group, by their keys there.
   Conditions below(const std::string& group) const {
     Conditions result;
     for (const One& one : all)

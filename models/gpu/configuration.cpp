@@ -52,7 +52,7 @@ std::string value_text(const ParameterField& field, const Tenant& tenant) {
   return is_absent ? "" : fmt::format("{}fs", std::get<std::int64_t>(value.front()));
 }
 
-/// What the tenant's schema says.
+/// Returns the values of the tenant's schema, a line each.
 std::string keys_text(const Tenant& tenant) {
   std::string text;
   for (const ParameterField& field : schema_of<TenantKeys>().fields()) {

@@ -10,7 +10,7 @@
 namespace lockstep {
 namespace {
 
-/// Of keys of a file by itself, where those stand that do nothing.
+/// Adds where the keys of a file stand that do nothing in the file by itself.
 template <class Parameters>
 void append_own(const Node& included, std::set<std::string>& places) {
   if (!std::filesystem::exists(included.file())) return;  // the run was written down elsewhere
@@ -20,7 +20,7 @@ void append_own(const Node& included, std::set<std::string>& places) {
     for (const IdleKey& key : idle_keys(schema_of<Parameters>(), &values, file))
       places.insert(key.node.where());
   } catch (const UserError&) {
-    // It is complete only with what the scenario adds.
+    // The file is complete only with what the scenario adds.
   }
 }
 

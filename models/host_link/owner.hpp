@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Who has asked for something: a part of the host, and that part's number of what it asked for.
+/// The part of the host that has asked for something, and the part's number of what it asked for.
 ///
 /// A message or a checkpoint carries both as one word, the part in its highest bits; whoever gets
 /// an answer looks at the part, once.  Part is an enumeration of less than 2^part_bits.

@@ -15,7 +15,7 @@ enum class TransferPart : std::uint64_t {
   mapping,     ///< the first bytes of pages that are mapped (Mapper)
   inspection,  ///< of pages that are nobody's (ForeignInspection)
 };
-/// Who waits for a transfer.
+/// The part that waits for a transfer.
 using TransferOwner = Owner<TransferPart, std::uint64_t, 2>;
 
 /// Bytes of one buffer that go over the host link together.

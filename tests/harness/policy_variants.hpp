@@ -71,7 +71,7 @@ inline std::vector<std::string> policy_variants(const PolicyList& policies) {
   return result;
 }
 
-/// The same with words only, for tests that would take too long with all values.
+/// Variants with other words only, for tests that would take too long with all values.
 inline std::vector<std::string> worded_variants(const PolicyList& policies) {
   std::vector<std::string> result;
   for (const PolicyInfo& policy : policies) {

@@ -11,7 +11,7 @@ enum class UnmappingPart : std::uint32_t {
   rearrangement = 2,  ///< which puts them back (Rearranger)
   nobody = 3,         ///< the frames come free
 };
-/// Who has pages unmapped.
+/// The part that has pages unmapped.
 using UnmappingOwner = Owner<UnmappingPart, std::uint32_t, 2>;
 inline constexpr UnmappingOwner nobody_unmaps{UnmappingPart::nobody, UnmappingOwner::most};
 
@@ -19,7 +19,7 @@ enum class CopyPart : std::uint32_t {
   rearrangement,  ///< of a mapped page (Rearranger)
   foreign_page,   ///< of nobody's page, for the page manager
 };
-/// Who has a page copied to another frame: the copy's id, which comes back.
+/// The part that has a page copied to another frame: the copy's id, which comes back.
 using CopyOwner = Owner<CopyPart, std::uint32_t, 1>;
 
 }  // namespace lockstep

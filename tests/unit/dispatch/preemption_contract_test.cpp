@@ -130,7 +130,7 @@ TEST_P(PreemptionContract, DecidesTheSameWheneverItIsAskedAndWhereverItLies) {
   }
 }
 
-/// Those that decide by what blocks have done.
+/// Returns variants that decide by what blocks have done.
 std::vector<std::string> deciding() {
   std::vector<std::string> all = policy_variants(preemption_policies());
   std::erase_if(all, [](const std::string& variant) {

@@ -1,4 +1,4 @@
-/// Who has asked for something: no two parts of the host have the same word, and files keep theirs.
+/// Owners of operations: no two parts of the host have the same word, and files keep theirs.
 #include "models/host_link/owner.hpp"
 
 #include <gtest/gtest.h>

@@ -47,12 +47,12 @@ Scenario counting() {
                   ", gpu.sm.count: 3, gpu.memory.partitions: 2, policies.dram_scheduler: atlas");
 }
 
-/// What a component has counted, and the state that it would save.
+/// Counts of a component, and the state that it would save.
 struct Left {
   std::vector<std::uint64_t> counts;
   std::string state;
 };
-/// By the component's name.
+/// Keys are names of components.
 using States = std::map<std::string, Left>;
 
 std::vector<std::uint64_t> counts_of(Component& component) {

@@ -42,12 +42,12 @@ class Switching {
       state = {TranslationStatus::refused, {}, static_cast<std::uint32_t>(random_() % 4)};
     machine_.launch("k", {blocks, 1, 1}, {32, 1, 1}, {machine_.address(0), machine_.address(0), 0});
   }
-  /// `saved_after`: so many pages, a new SM with its state takes the SM's place.
-  void run(std::uint32_t saved_after = pages + 1) {
+  /// To the end; `interrupted`: saved and restored when so many pages have come.
+  void run(std::uint32_t interrupted = pages) {
     std::uint32_t come = 0;
     for (const auto& [page, state] : machine_.pages) {
       machine_.run_to(machine_.cycle() + 200 + static_cast<std::int64_t>(random_() % 3000));
-      if (come++ == saved_after) machine_.save_and_restore();
+      if (come++ == interrupted) machine_.save_and_restore();
       machine_.page_comes(page);
     }
     machine_.run();
@@ -128,10 +128,10 @@ TEST_P(BlockSwitchingContract, FarFaultsAreWorthLeavingForIfNearOnesAre) {
 TEST_P(BlockSwitchingContract, EndsTheSameAfterSavingAndRestoring) {
   Switching whole(GetParam(), 3);
   whole.run();
-  for (std::uint32_t pages_before = 0; pages_before < pages; pages_before += 3) {
-    SCOPED_TRACE(pages_before);
+  for (std::uint32_t come = 0; come < pages; ++come) {
+    SCOPED_TRACE(come);
     Switching parts(GetParam(), 3);
-    parts.run(pages_before);
+    parts.run(come);
     parts.expect_results();
     EXPECT_EQ(parts.machine().cycle(), whole.machine().cycle());
     EXPECT_EQ(parts.in_memory(), whole.in_memory());
