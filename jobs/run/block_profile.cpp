@@ -19,6 +19,7 @@ constexpr const char* advice =
     "record one of this scenario with `--set policies.preemption=none --set "
     "simulation.record_blocks=true`";
 constexpr const char* technique = "policies.preemption";
+constexpr const char* block_path = "/thread_blocks";
 
 /// What must be the same in both runs.
 std::vector<RankFact> comparable(const std::string& configuration) {
@@ -53,29 +54,28 @@ std::vector<std::size_t> first_round(const std::vector<KernelRow>& kernels, std:
   return rows;
 }
 
-/// By row of /kernels.
+/// By row of /kernels; shorter than the kernel if it was cut off, as that of a tenant that is
+/// launched again until the others have ended.
 std::vector<BlockProfile::Durations> durations(const std::vector<KernelRow>& kernels,
                                                const std::vector<BlockRow>& blocks,
                                                const h5::File& file) {
-  constexpr const char* path = "/thread_blocks";
-  std::vector<BlockProfile::Durations> all;
-  std::uint64_t left = blocks.size();  // each block of what is done ran
-  for (const KernelRow& kernel : kernels) {
-    const bool is_done = kernel.done < Time::never();
-    const std::uint64_t area = std::uint64_t{kernel.blocks_x} * kernel.blocks_y;
-    if (is_done && area != 0 && kernel.blocks_z > left / area)
-      file.refuse(path, "has not all blocks of /kernels");
-    const std::uint64_t count = is_done ? area * kernel.blocks_z : 0;
-    left -= count;
-    all.emplace_back(count, Time::never());
-  }
+  std::vector<std::uint64_t> counts(kernels.size());
   for (const BlockRow& block : blocks) {
-    if (block.done == Time::never()) continue;
-    if (block.grid >= all.size()) file.refuse(path, "names a kernel that is not there");
-    if (block.block < all[block.grid].size())
-      all[block.grid][block.block] = block.done - block.started;
+    if (block.grid >= counts.size()) file.refuse(block_path, "names a kernel that is not there");
+    ++counts[block.grid];
   }
+  std::vector<BlockProfile::Durations> all;
+  for (std::size_t row = 0; row < kernels.size(); ++row)
+    all.emplace_back(kernels[row].done < Time::never() ? counts[row] : 0, Time::never());
+  for (const BlockRow& block : blocks)
+    if (block.done < Time::never() && block.block < all[block.grid].size())
+      all[block.grid][block.block] = block.done - block.started;
   return all;
+}
+
+bool has_all_blocks(const KernelRow& kernel, const BlockProfile::Durations& durations) {
+  const std::uint64_t area = std::uint64_t{kernel.blocks_x} * kernel.blocks_y;
+  return area == 0 || kernel.blocks_z <= durations.size() / area;
 }
 
 }  // namespace
@@ -108,7 +108,11 @@ BlockProfile read_block_profile(const Scenario& scenario, const MachineParameter
   std::vector<std::vector<BlockProfile::Durations>> grids;
   for (std::uint32_t t = 0; t < tenants.size(); ++t) {
     std::vector<BlockProfile::Durations>& round = grids.emplace_back();
-    for (const std::size_t row : first_round(kernels, t, tenants[t].end)) round.push_back(all[row]);
+    for (const std::size_t row : first_round(kernels, t, tenants[t].end)) {
+      if (tenants[t].end < Time::never() && !has_all_blocks(kernels[row], all[row]))
+        run.file().refuse(block_path, "has not all blocks of /kernels");
+      round.push_back(all[row]);
+    }
   }
   return BlockProfile(std::move(grids));
 }

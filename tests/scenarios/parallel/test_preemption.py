@@ -312,6 +312,20 @@ class Preemption(ScenarioTest):
         self.assertGreater(len(drained), 0)
         self.assertLessEqual(int(drained["expected"].max()), longest)
 
+    def test_a_profile_may_end_amid_a_kernel_of_a_tenant_that_is_launched_again(self):
+        def until_the_last_task(technique):
+            return (again(technique, "{every: 130us, count: 4}").replace("sgemm", "hotspot")
+                    .replace("{n: 128}", "{width: 128, height: 128, steps: 2, launches: 6}"))
+        self.write("scenario.yaml", until_the_last_task("none"))
+        self.run_checked("alone.h5", "--set", "simulation.record_blocks=true")
+        with h5py.File(self.folder / "alone.h5", "r") as file:
+            kernels, ran = file["kernels"][()], file["thread_blocks"]["grid"].tolist()
+        cut = [row for row, kernel in enumerate(kernels) if kernel["done"] < 2**63 - 1
+               and ran.count(row) < kernel["blocks_x"] * kernel["blocks_y"] * kernel["blocks_z"]]
+        self.assertNotEqual(cut, [])
+        self.write("scenario.yaml", until_the_last_task("{name: oracle, profile: alone.h5}"))
+        self.run_checked("out.h5")
+
     def test_an_oracle_refuses_what_is_no_profile_of_the_scenario(self):
         self.write("scenario.yaml", text(preempted("none")))
         self.run_checked("no_blocks.h5")
