@@ -155,6 +155,10 @@ Time Engine::catch_up(EpochObserver& observer) {
   return state_->catch_up(observer);
 }
 
+bool Engine::settle(const std::function<bool()>& has_arrived) {
+  return state_->settle(has_arrived);
+}
+
 RunSummary Engine::so_far() const {
   return state_->summary(false);
 }

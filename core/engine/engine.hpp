@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -59,6 +60,11 @@ class Engine {
   /// After run() was left: all components come to the earliest time that none has passed, which is
   /// returned, and are sampled as at an epoch.  Collective; run() may go on afterwards.
   Time catch_up(EpochObserver& observer);
+
+  /// After run(): if all components are finished, time goes on until all ranks say that what
+  /// components have still to tell each other has arrived.  Returns whether they are finished.
+  /// Collective.
+  bool settle(const std::function<bool()>& has_arrived);
 
   /// The components of this rank, by id.
   std::span<const LocalComponent> components() const;

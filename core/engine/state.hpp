@@ -29,6 +29,8 @@ struct Engine::State {
   void choose_horizons(const std::vector<Time>& outer);
   bool finish_boundary(EpochObserver& observer);
   Time catch_up(EpochObserver& observer);
+  bool settle(const std::function<bool()>& has_arrived);
+  bool are_finished() const;
   Time furthest() const;
   Time boundary_after(Time activity) const;
   Agreement meet(const Agreement& own);

@@ -143,8 +143,7 @@ bool Engine::State::finish_boundary(EpochObserver& observer) {
   }
   Agreement own = own_view();
   guard([&] {
-    own.finished = std::all_of(components.begin(), components.end(),
-                               [](const LocalComponent& c) { return c.component->finished(); });
+    own.finished = are_finished();
     if (started && communicator.rank() == 0 && observer.wants_account())
       own.requests |= account_wanted;
   });
@@ -190,6 +189,32 @@ Time Engine::State::catch_up(EpochObserver& observer) {
   look();
   boundary = next;
   return here;
+}
+
+bool Engine::State::are_finished() const {
+  return std::all_of(components.begin(), components.end(),
+                     [](const LocalComponent& c) { return c.component->finished(); });
+}
+
+bool Engine::State::settle(const std::function<bool()>& has_arrived) {
+  constexpr Time step{1'000'000'000};
+  const AtHand threads(*executor);
+  const auto all = [&](const std::function<bool()>& condition) {
+    Agreement own = own_view();
+    guard([&] { own.finished = condition(); });
+    if (failure) own.failed_rank = communicator.rank();
+    Agreement agreed = meet(own);
+    stop_if_failed(agreed);
+    return agreed;
+  };
+  if (!all([&] { return are_finished(); }).finished) return false;
+  for (Agreement agreed = all(has_arrived); !agreed.finished; agreed = all(has_arrived)) {
+    boundary += step;
+    for (; agreed.earliest() < boundary; agreed = all([] { return false; }))
+      run_outer_window(agreed);
+    window->run_everyone(*executor, boundary);
+  }
+  return true;
 }
 
 Time Engine::State::boundary_after(Time activity) const {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "core/error/error.hpp"
 #include "core/error/file_advice.hpp"
@@ -124,7 +125,21 @@ bool ClaimedPath::is_there() const {
          there.st_dev == claimed.st_dev && there.st_ino == claimed.st_ino;
 }
 
+bool ClaimedPath::set_aside() {
+  for (int& descriptor : aside_) {
+    if (descriptor < 0) descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return false;
+  }
+  return true;
+}
+
+void ClaimedPath::use_set_aside() {
+  for (int& descriptor : aside_)
+    if (descriptor >= 0) close(std::exchange(descriptor, -1));
+}
+
 void ClaimedPath::leave() {
+  use_set_aside();
   if (is_new_ && is_there()) unlink(path_.c_str());
   close(file_);
 }

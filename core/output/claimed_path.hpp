@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -26,6 +27,10 @@ class ClaimedPath {
   void admit_readers() const;
   /// The file takes another name, `place`, and goes on to be claimed as `path`, which leads there.
   void rename(const std::string& place, const std::string& path);
+  /// Descriptors that the end of the file will need are kept free of others until then: a run is
+  /// to fail before it begins rather than when it is done.  False, and errno: there are none.
+  bool set_aside();
+  void use_set_aside();
   /// A file that was made for the claim stays.
   void keep() { is_new_ = false; }
   /// Whether some process has claimed it.
@@ -41,6 +46,7 @@ class ClaimedPath {
   std::string path_;
   int file_;
   bool is_new_ = false;
+  std::array<int, 2> aside_{-1, -1};
 };
 
 }  // namespace lockstep

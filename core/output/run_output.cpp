@@ -131,6 +131,7 @@ void RunOutput::start() {
   claim_.admit_readers();
   make_room(0);
   old_claim_.check();
+  if (!claim_.set_aside()) fail_to_write(path_, "cannot write", errno);
   claim_.rename(place_, path_);
   before_ = {};
   phase_ = Phase::epochs;
@@ -154,6 +155,7 @@ void RunOutput::make_room(std::uint64_t bytes) {
 /// The epochs are not touched from here on.
 void RunOutput::finish_epochs() {
   claim_.check();
+  claim_.use_set_aside();
   settle(claim_.file(), file_);
   watched_ = std::move(file_);
   phase_ = Phase::finishing;

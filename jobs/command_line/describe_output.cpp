@@ -28,7 +28,8 @@ std::vector<Line> all_lines() {
     for (const TableColumn& column : table->columns)
       lines.push_back({table->path + " " + column.name, column.unit, column.doc});
   for (const Metric& metric : metrics())
-    lines.push_back({"metric " + metric.name, metric.unit, metric.title});
+    lines.push_back({"metric " + metric.name, metric.unit,
+                     metric.title + ", in tables: " + metric.short_title});
   return lines;
 }
 

@@ -118,6 +118,12 @@ CheckResult check_all(const Scenario& scenario, const Machine& machine, Host& ho
           fmt::format("check of {}: it had not finished when the run ended\n", tenant.name);
       continue;
     }
+    if (host.inspects()) {
+      result.text += fmt::format(
+          "check of {}: left out, since the run was stopped before its buffers had been read\n",
+          tenant.name);
+      continue;
+    }
     try {
       check_tenant(tenant, machine, t, host.tenant(t), look, result);
     } catch (const UserError& mistake) {
@@ -159,13 +165,14 @@ std::string note_of_check(const Scenario& scenario) {
     }
     most = std::max(most, computed);
   }
+  // The machine holds what is touched twice at most, but what the GPU has not when it has ended.
+  const std::uint64_t machine = 2 * all, checked = std::max(machine + kept, all + kept + most);
   const std::uint64_t left = memory_left();
-  // The machine itself holds what is touched twice at most.
-  if (kept + most <= left - std::min(left, 2 * all)) return "";
+  if (checked <= left) return "";
   return fmt::format(
-      "note: if all {} MiB of buffers are touched, --check takes {} MiB beside the {} MiB of the "
-      "machine, and {} MiB are left - `check: false` leaves out what the GPU has of a buffer",
-      all >> 20, (kept + most) >> 20, (2 * all) >> 20, left >> 20);
+      "note: if all {} MiB of buffers are touched, the run takes {} MiB with --check and {} MiB "
+      "without, and {} MiB are left - `check: false` leaves out what the GPU has of a buffer",
+      all >> 20, checked >> 20, machine >> 20, left >> 20);
 }
 
 std::vector<std::string> find_forgotten_copies(const Scenario& scenario, const Machine& machine) {

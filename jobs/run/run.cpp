@@ -32,6 +32,7 @@
 #include "models/gpu/idle_settings.hpp"
 #include "models/gpu/policy_check.hpp"
 #include "models/host/host.hpp"
+#include "models/memory/memory_partition.hpp"
 #include "partitioner/partitioner.hpp"
 
 namespace lockstep {
@@ -153,12 +154,23 @@ EngineOptions engine_options(const CommandLine& line, const SimulationParameters
   return options;
 }
 
+/// What is read of GPU memory for the check has come, where the run is over; of a run that has
+/// ended the memory itself is not needed any more.
+void gather_memory(Engine& engine, const Machine& machine) {
+  const bool is_first = engine.communicator().rank() == 0;
+  if (!engine.settle([&] { return !is_first || !find_host(engine, machine).inspects(); })) return;
+  for (const LocalComponent& local : engine.components())
+    if (auto* partition = dynamic_cast<MemoryPartition*>(local.component))
+      partition->forget_bytes();
+}
+
 /// The check of a run that is over, on rank 0; the others wait for it.  If a signal cuts it short,
 /// `status` says which one on all ranks, and there is a checkpoint to go on from.
 std::optional<CheckResult> check(const Prepared& run, const CommandLine& line, Engine& engine,
                                  Checkpoints& checkpoints, Time end, int& status) {
   std::optional<CheckResult> result;
   Communicator& communicator = engine.communicator();
+  gather_memory(engine, run.machine);
   together(communicator, [&] {
     if (!run.output) return;
     return_freed_memory();

@@ -301,7 +301,7 @@ bool Host::wants_inspection() const {
 }
 
 bool Host::finished() const {
-  return all_done() && services_.driver.idle() && !link_.inspects() && !wants_inspection();
+  return all_done() && services_.driver.idle() && !wants_inspection();
 }
 
 void Host::serialize(Archive& archive) {

@@ -63,6 +63,8 @@ class Host final : public Component, public GridCounter, public ProgressSource {
   const Driver& driver() const { return services_.driver; }
   const ManagedMemory& managed() const { return services_.managed; }
   const ForeignInspection& foreign() const { return foreign_; }
+  /// Not all has come yet of what is read of GPU memory for checking.
+  bool inspects() const { return link_.inspects(); }
 
  private:
   void take(const MessageHeader& message, const HostCycle& cycle);

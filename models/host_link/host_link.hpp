@@ -81,6 +81,7 @@ class HostLink {
   /// A transfer under way reads or writes some of these frames.
   bool uses(const FrameRun& frames) const;
   /// Bytes for checking are on their way.
+  /// Some of what was asked for with Kind::inspect has not come yet.
   bool inspects() const { return inspected_ > 0; }
   const LinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }
 

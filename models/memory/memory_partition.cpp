@@ -279,7 +279,7 @@ void MemoryPartition::serialize(Archive& archive) {
   archive(input_);
   archive.section("partition/controller_input", 1);
   archive(controller_);
-  archive.section("partition/answers", 3);
+  archive.section("partition/answers", 4);
   archive(answers_);
   banks_.serialize(archive);
 }

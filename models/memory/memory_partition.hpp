@@ -65,6 +65,8 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
   void take_progress(Time now, std::span<std::uint8_t> tenants) override;
   bool finished() const override { return transactions_.used() == 0 && answers_.idle(); }
   std::string waiting_for() const override;
+  /// All frames are free for good: their bytes take no memory any more.
+  void forget_bytes() { bytes_.forget(); }
 
  private:
   // What arrives, before any cycle of the window.

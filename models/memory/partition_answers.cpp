@@ -21,9 +21,7 @@ PartitionAnswers::PartitionAnswers(const L2Parameters& l2, L2Clock clock, const 
 void PartitionAnswers::send_controls(L2Cycle now, Outbox& outbox) {
   while (!controls_.empty() && controls_.front().cycle <= now) {
     const Control& control = controls_.front();
-    if (control.transaction == inspected) {
-      send_inspected(now, outbox);
-    } else if (control.transaction == Transaction::none) {
+    if (control.transaction == Transaction::none) {
       const auto way = sources_.way_to(SourceKind::host, 0, clock_.edge(now));
       if (control.range.bytes == 0)
         outbox.send(way.link, way.departure, kind_of(MessageKind::page_copied), control.copy);
@@ -39,22 +37,24 @@ void PartitionAnswers::send_controls(L2Cycle now, Outbox& outbox) {
     }
     controls_.pop();
   }
-  agenda_.controls = controls_.empty() ? L2Cycle::never() : controls_.front().cycle;
+  if (!inspected_.empty() && next_inspected_ <= now) send_inspected(now, outbox);
+  wake_controls();
 }
 
-/// Some lines a message.
+/// A message with some lines.
 void PartitionAnswers::send_inspected(L2Cycle now, Outbox& outbox) {
   constexpr std::size_t most = 240;
+  constexpr std::int64_t pause = 128;
   auto& [range, lines] = inspected_.front();
   const auto way = sources_.way_to(SourceKind::host, 0, clock_.edge(now));
-  for (std::size_t sent = 0; range.last == 0;) {
-    const std::size_t count = std::min(most, lines.size() - sent);
-    range.last = sent + count == lines.size() ? 1 : 0;
-    const auto payload = std::as_bytes(std::span(lines).subspan(sent, count));
-    outbox.send(way.link, way.departure, kind_of(MessageKind::inspected), range, payload);
-    sent += count;
-  }
-  inspected_.pop_front();
+  const auto end = lines.begin() + static_cast<std::ptrdiff_t>(std::min(most, lines.size()));
+  const std::vector<InspectedLine> some(lines.begin(), end);
+  lines.erase(lines.begin(), end);
+  range.last = lines.empty() ? 1 : 0;
+  outbox.send(way.link, way.departure, kind_of(MessageKind::inspected), range,
+              std::as_bytes(std::span(some)));
+  if (lines.empty()) inspected_.pop_front();
+  next_inspected_ = now + pause;
 }
 
 void PartitionAnswers::collect(PartitionBanks& banks, L2Cycle now, Outbox& outbox) {

@@ -2,10 +2,13 @@
 ///
 /// When an answer leaves is known as soon as it is in the queue, because nothing downstream blocks
 /// it.  Answers to CPU cores leave when they are there, by a way of their own; answers outside the
-/// L2 (inspections, the end of a zeroing or of a copy) in their own cycle.
+/// L2 (inspections, the end of a zeroing or of a copy) in their own cycle.  What an inspection of a
+/// large range has read leaves bit by bit: nobody waits for it, and not all of it is to stand in
+/// messages at one time.
 /// Source: memory-interference.md, section 1.2, step 8.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 #include <vector>
@@ -30,9 +33,10 @@ class PartitionAnswers {
   void add_inspected(std::uint32_t transaction) {
     add({transactions_[transaction].arrival, transaction, {}, {}});
   }
-  void add_inspected(const InspectedRange& range, std::vector<InspectedLine> lines, L2Cycle cycle) {
+  void add_inspected(const InspectedRange& range, std::deque<InspectedLine> lines, L2Cycle cycle) {
+    if (inspected_.empty()) next_inspected_ = std::max(next_inspected_, cycle);
     inspected_.push_back({range, std::move(lines)});
-    add({cycle, inspected, {}, {}});
+    wake_controls();
   }
   void add_zeroed(const ZeroRange& range, L2Cycle cycle) {
     add({cycle, Transaction::none, range, {}});
@@ -45,18 +49,17 @@ class PartitionAnswers {
   /// Banks in turn put an answer each into the response queue.
   void collect(PartitionBanks& banks, L2Cycle now, Outbox& outbox);
 
+  /// Nobody is owed an answer for which he waits.
   bool idle() const { return controls_.empty(); }
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(port_, last_tenant_, departures_, controls_, inspected_);
+    archive(port_, last_tenant_, departures_, controls_, inspected_, next_inspected_);
   }
 
  private:
-  /// In place of a transaction: the oldest of `inspected_`.
-  static constexpr std::uint32_t inspected = Transaction::none - 1;
   struct Inspected {
     InspectedRange range;
-    std::vector<InspectedLine> lines;
+    std::deque<InspectedLine> lines;  ///< that have not left yet
     template <class Archive>
     void serialize(Archive& archive) {
       archive(range, lines);
@@ -75,7 +78,11 @@ class PartitionAnswers {
 
   void add(const Control& control) {
     controls_.push(control);
-    agenda_.controls = controls_.front().cycle;
+    wake_controls();
+  }
+  void wake_controls() {
+    agenda_.controls = controls_.empty() ? L2Cycle::never() : controls_.front().cycle;
+    if (!inspected_.empty()) agenda_.controls = std::min(agenda_.controls, next_inspected_);
   }
   void send_inspected(L2Cycle now, Outbox& outbox);
   bool full() const { return departures_.size() >= queue_; }
@@ -97,6 +104,7 @@ class PartitionAnswers {
   Ring<L2Cycle> departures_;       ///< of what stands in the response queue
   Ring<Control> controls_;
   std::deque<Inspected> inspected_;
+  L2Cycle next_inspected_{};  ///< no more of them leaves before
 };
 
 }  // namespace lockstep

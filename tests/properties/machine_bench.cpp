@@ -174,10 +174,15 @@ class MachineBench::Interruption final : public RunControl {
 class MachineBench::StatisticsLog final : public EpochObserver {
  public:
   StatisticsLog(const Graph& graph, const StatisticsLayout& layout,
-                std::vector<std::uint64_t>& words, PageTableWatch* watch)
-      : sampler_(graph, layout, nullptr), words_(words), watch_(watch) {}
+                std::vector<std::uint64_t>& words, PageTableWatch* watch, Host* watched)
+      : sampler_(graph, layout, nullptr),
+        words_(words),
+        watch_(watch),
+        watched_(watched),
+        tenants_(layout.tenants()) {}
 
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override {
+    if (watched_) look_at_progress(end, components);
     return sampler_.sample(end, components);
   }
 
@@ -189,9 +194,20 @@ class MachineBench::StatisticsLog final : public EpochObserver {
   }
 
  private:
+  void look_at_progress(Time end, std::span<const LocalComponent> components) {
+    ProgressBits seen(tenants_);
+    for (const LocalComponent& local : components)
+      if (auto* const source = dynamic_cast<ProgressSource*>(local.component))
+        source->take_progress(end, seen);
+    watched_->look_at_progress(end, seen);
+    if (!watched_->progress_watch().found().empty()) throw std::runtime_error("waits for ever");
+  }
+
   EpochStatistics sampler_;
   std::vector<std::uint64_t>& words_;
   PageTableWatch* watch_;
+  Host* watched_;
+  const std::size_t tenants_;
 };
 
 /// Whether lowering or the machine changed the result.
@@ -252,7 +268,7 @@ MachineResult MachineBench::simulate(const Layout& layout, const KeptParts* save
             const std::lock_guard lock(building);
             std::unique_ptr<Component> built = machine_->build(component);
             if (component == machine_->host()) host = static_cast<Host*>(built.get());
-            if (whole) built = watch.watched(component, std::move(built));
+            if (whole && !layout.watched) built = watch.watched(component, std::move(built));
             if (!layout.every_cycle) return built;
             const Clock clock(machine_->parameters().gpu.sm.clock);
             return std::unique_ptr<Component>(new EveryCycle(std::move(built), clock));
@@ -261,9 +277,12 @@ MachineResult MachineBench::simulate(const Layout& layout, const KeptParts* save
       KeptParts resumed = saved ? *saved : KeptParts();
       if (saved) engine.restore(resumed);
       std::vector<std::uint64_t> statistics;
-      StatisticsLog observer(graph, *layout_, statistics, whole ? &watch : nullptr);
+      StatisticsLog observer(graph, *layout_, statistics, whole ? &watch : nullptr,
+                             layout.watched ? host : nullptr);
       Interruption control(communicator.rank() == 0 ? host : nullptr, moment);
       const RunSummary summary = engine.run(observer, control);
+      if (summary.finished)
+        engine.settle([&] { return communicator.rank() != 0 || !host->inspects(); });
       KeptParts kept;
       if (!engine.save(communicator.rank() == 0 ? &kept : nullptr) || communicator.rank() != 0)
         return;
@@ -271,7 +290,7 @@ MachineResult MachineBench::simulate(const Layout& layout, const KeptParts* save
       result.state = std::move(kept);
       result.statistics = std::move(statistics);
       if (summary.finished) result.problem = compare(*host);
-      if (summary.finished && whole && result.problem.empty())
+      if (summary.finished && whole && !layout.watched && result.problem.empty())
         result.problem = watch.contradiction();
       result.page_tables_read = watch.looks();
       for (const FaultRecord& fault : host->faults()) result.faults.push_back(text_of(fault));

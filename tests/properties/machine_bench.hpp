@@ -32,6 +32,7 @@ struct Layout {
   Pacing pacing = Pacing::horizons;
   bool shuffle = false;
   bool every_cycle = false;  ///< every component is called at every edge of the SMs' clock
+  bool watched = false;      ///< of one rank: who waits for ever is found, as by `lockstep run`
   std::uint64_t seed = 0;
 
   static Layout random(std::uint64_t seed);

@@ -164,8 +164,8 @@ std::uint64_t PartitionBytes::zero(const ZeroRange& range) {
   return zeroed;
 }
 
-std::vector<InspectedLine> PartitionBytes::inspect(const InspectedRange& range) const {
-  std::vector<InspectedLine> lines;
+std::deque<InspectedLine> PartitionBytes::inspect(const InspectedRange& range) const {
+  std::deque<InspectedLine> lines;
   const PhysicalAddress base{range.base};
   for_each_part(base, base + range.bytes, [&](PartitionOffset offset, std::uint64_t bytes) {
     memory_.for_each_line(offset, bytes, [&](PartitionOffset line, const std::byte* content) {

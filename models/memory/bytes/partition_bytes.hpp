@@ -6,6 +6,7 @@
 /// Source: architecture.md, section 8, rules 1, 8 (owners of frames) and 10.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <span>
 #include <vector>
@@ -35,7 +36,9 @@ class PartitionBytes {
   /// Zeroes what this partition holds of a range; its size.
   std::uint64_t zero(const ZeroRange& range);
   /// Returns the lines of a range that this partition holds, but for lines of zeros.
-  std::vector<InspectedLine> inspect(const InspectedRange& range) const;
+  std::deque<InspectedLine> inspect(const InspectedRange& range) const;
+  /// Nobody will ask for what any frame holds.
+  void forget() { memory_.zero(PartitionOffset{0}, memory_.size()); }
   /// A page moves to another frame of this partition.
   void copy_page(PhysicalAddress from, PhysicalAddress to);
   /// The transaction's answer leaves: `size` bytes of it go to `out`.

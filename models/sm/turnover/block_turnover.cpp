@@ -183,7 +183,8 @@ void BlockTurnover::flush_block(BlockPlace place, SmCycle now) {
   refill(MessageKind::block_flushed, leave_for_good(place, false, now), now);
 }
 
-/// Who returns is told first: the dispatcher then knows whether a staged block has room.
+/// Who returns is told first: the dispatcher then knows whether a staged block has room.  The block
+/// that leaves is not among them: the dispatcher would hear that it returns before it has left.
 template <class Body>
 void BlockTurnover::refill(MessageKind kind, const Body& body, SmCycle now) {
   return_blocks(now);
@@ -206,8 +207,10 @@ void BlockTurnover::look(SmCycle now) {
   while (const std::optional<BlockPlace> place = scheduler_.take_flushed(now))
     flush_block(*place, now);
   while (const std::optional<LocalScheduler::Moved> moved = scheduler_.take_moved(now)) {
-    if (moved->what == LocalScheduler::Moved::What::saved)
+    if (moved->what == LocalScheduler::Moved::What::saved) {
       refill(MessageKind::block_saved, moved->saved, now);
+      scheduler_.told();
+    }
     if (moved->what == LocalScheduler::Moved::What::dropped) {
       log_done(moved->done, now);
       refill(MessageKind::block_done, moved->done, now);

@@ -254,6 +254,7 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
     parts_.blocks.keep(block->kept_resources());
     block->state = State::there;
     block->ready = now;
+    untold_ = block->number;
     moved.saved = {block->reference, block->bytes,
                    block->parts,     constants_.time_of(block->moves),
                    block->keeps(),   {}};
@@ -279,8 +280,9 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
 }
 
 std::vector<BlockInMemory>::const_iterator LocalScheduler::first_ready() const {
-  return std::find_if(blocks_.begin(), blocks_.end(),
-                      [&](const auto& block) { return can_return(block); });
+  return std::find_if(blocks_.begin(), blocks_.end(), [&](const auto& block) {
+    return can_return(block) && block.number != untold_;
+  });
 }
 
 std::optional<std::uint8_t> LocalScheduler::next_to_return() const {

@@ -85,8 +85,10 @@ class LocalScheduler {
     BlockSaved saved;  ///< one that was
     BlockDone done;    ///< one that was dropped
   };
-  /// A block that has finished moving.
+  /// A block that has finished moving.  One that was saved does not return before told().
   std::optional<Moved> take_moved(SmCycle now);
+  /// The dispatcher has heard of it.
+  void told() { untold_.reset(); }
   /// A block that is flushed: nothing of it is in flight, and it is to leave its place.
   std::optional<BlockPlace> take_flushed(SmCycle now);
   /// The grid of the block that returns next, if there is room for it.
@@ -178,6 +180,7 @@ class LocalScheduler {
   std::array<SmCycle, 64> stops_{};          ///< by place, of those that stop: since when
   std::vector<std::uint32_t> free_numbers_;  ///< of places in the context area
   SmCycle wake_ = no_cycle;                  ///< beside the engine's
+  std::optional<std::uint32_t> untold_;      ///< place in the context area; within a cycle alone
 };
 
 }  // namespace lockstep

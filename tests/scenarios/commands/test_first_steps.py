@@ -175,7 +175,9 @@ class FirstSteps(ScenarioTest):
         self.assertRegex(found, r"(?m)^counted in the output:\n/stats/")
         self.assertRegex(found, r"(?m)^/tenants far_faults +faults +")
         found = self.lockstep("describe", "l2_hit_rate").stdout
-        self.assertRegex(found, r"(?m)^metric l2_hit_rate +ratio +L2 hit rate$")
+        self.assertRegex(found, r"(?m)^metric l2_hit_rate +ratio +L2 hit rate, in tables: L2 hits$")
+        found = self.lockstep("describe", "IPC").stdout
+        self.assertRegex(found, r"(?m)^metric instructions_per_cycle +.*, in tables: IPC$")
         self.assertRegex(self.lockstep("describe", "fault_service").stdout, r"(?m)^/interference/fault_service +ns ")
 
     def test_what_pages_of_device_memory_mean_for_tlbs(self):

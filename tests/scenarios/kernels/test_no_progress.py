@@ -98,6 +98,38 @@ again:
   st.global.u32 [%rd1], %r2;
   ret;
 }
+// locks(flag): two threads take two locks in opposite order, each the second when the other has its first.
+.visible .entry locks(.param .u64 flag)
+{
+  .reg .pred %p<6>;
+  .reg .b32 %r<10>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [flag];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  add.u32 %r1, %r1, %r2;
+  xor.b32 %r3, %r1, 1;
+  mul.wide.u32 %rd2, %r1, 4;
+  mul.wide.u32 %rd3, %r3, 4;
+  add.u64 %rd4, %rd1, %rd2;
+  add.u64 %rd5, %rd1, %rd3;
+first:
+  atom.global.cas.b32 %r4, [%rd4], 0, 1;
+  setp.ne.u32 %p1, %r4, 0;
+  @%p1 bra first;
+  atom.global.add.u32 %r5, [%rd1+8], 1;
+meet:
+  ld.volatile.global.u32 %r6, [%rd1+8];
+  setp.lt.u32 %p2, %r6, 2;
+  @%p2 bra meet;
+second:
+  atom.global.cas.b32 %r7, [%rd5], 0, 1;
+  setp.ne.u32 %p3, %r7, 0;
+  @%p3 bra second;
+  atom.global.exch.b32 %r8, [%rd5], 0;
+  atom.global.exch.b32 %r8, [%rd4], 0;
+  ret;
+}
 """
 
 LAUNCH = """\
@@ -154,6 +186,16 @@ class NoProgress(ScenarioTest):
         self.write("lock.yaml", text + "  - launch: {kernel: lock, grid: [blocks], block: [32], arguments: [flag]}\n")
         self.tenants(("one", "workload: lock.yaml, parameters: {blocks: 2}"))
         self.assert_found("tenant one waits for ever, since", "kernel lock (")
+
+    def test_two_that_take_two_locks_in_opposite_order(self):
+        """Lanes of a warp, and blocks."""
+        for blocks, threads in ((1, 2), (2, 1)):
+            with self.subTest(blocks=blocks):
+                self.workload("locks")
+                text = (self.folder / "locks.yaml").read_text().replace("block: [32]", f"block: [{threads}]")
+                self.write("locks.yaml", text)
+                self.tenants(("one", f"workload: locks.yaml, parameters: {{blocks: {blocks}}}"))
+                self.assert_found("tenant one waits for ever, since", "kernel locks (", "0x1 when last read")
 
     def test_blocks_that_wait_for_blocks_without_a_place(self):
         self.workload("chain")

@@ -296,8 +296,7 @@ class PreemptedGrids(ScenarioTest):
                 self.assertEqual(self.count("sm", "blocks_saved"), self.count("sm", "blocks_restored"))
 
     def test_blocks_that_wait_for_all_others_get_on(self):
-        # Serial rounds may leave the last block without a place: docs/preemption.md, "Not modelled yet".
-        self.check_techniques("cooperative.yaml", [t for t in TECHNIQUES if "serial" not in t])
+        self.check_techniques("cooperative.yaml")
 
     def test_blocks_that_wait_for_the_one_before_them_get_on(self):
         self.check_techniques("look_back.yaml")

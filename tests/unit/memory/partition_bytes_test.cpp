@@ -4,6 +4,7 @@
 #include <bit>
 #include <map>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "models/noc/progress.hpp"
@@ -198,13 +199,14 @@ TEST(PartitionBytes, AnInspectionIsAnsweredAtOnceAndCountsNothing) {
   EXPECT_EQ(bench.statistics().tenant[0].requests.value(), 1u);
 }
 
-/// Lines that answers to inspections of a range brought.
+/// Lines that answers to inspections of a range brought, one after the other: nobody waits for
+/// them, and not all are to be on their way at once.
 std::map<std::uint64_t, std::uint32_t> inspected(const PartitionBench& bench,
                                                  std::int64_t departure) {
   std::map<std::uint64_t, std::uint32_t> lines;
   for (const PartitionBench::Answer& answer : bench.answers()) {
     if (answer.kind != MessageKind::inspected) continue;
-    EXPECT_EQ(answer.departure, departure);
+    EXPECT_EQ(answer.departure, std::exchange(departure, departure + 128));
     for (std::size_t at = 0; at < answer.payload.size(); at += sizeof(InspectedLine)) {
       InspectedLine line;
       std::memcpy(&line, &answer.payload[at], sizeof line);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "models/noc/grid_messages.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
@@ -124,6 +126,7 @@ class GridThatIsStopped {
       send_again(last);
     }
     outcome.end = machine.run();
+    expect_in_turn(machine.told);
     outcome.memory = machine.memory();
     outcome.context_requests = static_cast<std::size_t>(
         std::count_if(machine.seen.begin(), machine.seen.end(),
@@ -138,6 +141,19 @@ class GridThatIsStopped {
   std::vector<std::uint8_t> keeps;
 
  private:
+  /// Who hears of a block that leaves and returns hears of it in this order.
+  template <class Told>
+  static void expect_in_turn(const Told& all) {
+    std::set<std::string> away;
+    for (const auto& told : all) {
+      const std::string block = told.text.substr(told.text.find(' ') + 1);
+      if (told.text.starts_with("saved")) {
+        EXPECT_TRUE(away.insert(block).second) << told.text << " once more";
+      } else if (told.text.starts_with("restored")) {
+        EXPECT_EQ(away.erase(block), 1u) << told.text << " before it was saved";
+      }
+    }
+  }
   const std::vector<BlockCommand>& commands() {
     commands_.clear();
     for (std::uint64_t block = 0; block < keeps.size(); ++block)
