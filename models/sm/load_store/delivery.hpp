@@ -42,7 +42,7 @@ inline void deliver(const Delivery& delivery, ResidentBlocks& blocks, const Warp
   const isa::Instruction& instruction = blocks.instruction(warp, pc);
   const unsigned stride = lane_bytes(instruction.memory);
   if (delivery.copy != nullptr) [[unlikely]]
-    return to_shared_memory(delivery, blocks.shared_memory_of(blocks.block_of(warp)), stride, line);
+    return deliver_copy(delivery, blocks.shared_memory_of(blocks.block_of(warp)), stride, line);
   const isa::WarpContext context = blocks.context_of(warp);
   if (delivery.local) {
     scatter_part(instruction, context, delivery.lanes, line, delivery.offsets, delivery.part);
