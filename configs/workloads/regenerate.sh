@@ -22,7 +22,11 @@ fi
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 for name in "${names[@]}"; do
-  "$nvcc" --ptx -arch=sm_75 -O3 -fmad=false -o "$temporary/$name.ptx" "$name.cu"
+  case $name in
+    gemm_mma) arch=sm_80 ;;  # its matrix instructions
+    *) arch=sm_75 ;;
+  esac
+  "$nvcc" --ptx -arch=$arch -O3 -fmad=false -o "$temporary/$name.ptx" "$name.cu"
   # The compiler's banner holds its build id: everything before .version goes.
   {
     echo "// Compiled from $name.cu by regenerate.sh; edit the source, not this file."

@@ -81,6 +81,8 @@ enum class Opcode : std::uint16_t {
   red,
   prefetch,
   fence,
+  ldmatrix,
+  stmatrix,
   // warp
   shfl,
   vote,
@@ -88,6 +90,8 @@ enum class Opcode : std::uint16_t {
   activemask,
   redux,
   elect,
+  mma,  ///< and wmma.mma
+  movmatrix,
   // control
   bra,
   brx,

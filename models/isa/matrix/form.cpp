@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cstdlib>
 #include <iterator>
 
 namespace lockstep::isa {
@@ -128,6 +130,88 @@ MatrixArithmetic first_with(const MatrixForm& form) {
 
 bool is_supported(const MatrixForm& form) {
   return exists(form) && form.arithmetic >= first_with(form);
+}
+
+namespace {
+
+/// Fields of a packed form, the first in the low bits.
+struct Packed {
+  std::uint32_t word = 0;
+  unsigned at = 0;
+
+  void put(unsigned value, unsigned bits) {
+    word |= value << at;
+    at += bits;
+  }
+  unsigned take(unsigned bits) {
+    const unsigned value = word >> at & ((1U << bits) - 1);
+    at += bits;
+    return value;
+  }
+};
+unsigned power_of(unsigned value) {
+  return static_cast<unsigned>(std::countr_zero(value));
+}
+
+}  // namespace
+
+std::uint32_t pack(const MatrixForm& form) {
+  Packed packed;
+  packed.put(power_of(form.m), 3);
+  packed.put(power_of(form.n), 3);
+  packed.put(power_of(form.k), 4);
+  packed.put(static_cast<unsigned>(form.a), 4);
+  packed.put(static_cast<unsigned>(form.b), 4);
+  packed.put(static_cast<unsigned>(form.c), 2);
+  packed.put(static_cast<unsigned>(form.d), 2);
+  packed.put(static_cast<unsigned>(form.arithmetic), 3);
+  // What the rest qualifies: f64 has roundings, bits operations, f16 layouts, integers saturation.
+  packed.put(form.a == f64  ? static_cast<unsigned>(form.rounding)
+             : form.a == b1 ? static_cast<unsigned>(form.operation)
+                            : 2U * form.a_column + form.b_row,
+             3);
+  packed.put(form.saturate, 1);
+  packed.put(form.wmma, 1);
+  return packed.word;
+}
+MatrixForm unpack_form(std::uint32_t word) {
+  Packed packed{word};
+  MatrixForm form;
+  form.m = static_cast<std::uint8_t>(1U << packed.take(3));
+  form.n = static_cast<std::uint8_t>(1U << packed.take(3));
+  form.k = static_cast<std::uint16_t>(1U << packed.take(4));
+  form.a = static_cast<MatrixElement>(packed.take(4));
+  form.b = static_cast<MatrixElement>(packed.take(4));
+  form.c = static_cast<MatrixResult>(packed.take(2));
+  form.d = static_cast<MatrixResult>(packed.take(2));
+  form.arithmetic = static_cast<MatrixArithmetic>(packed.take(3));
+  const unsigned qualifier = packed.take(3);
+  if (form.a == f64) {
+    form.rounding = static_cast<Rounding>(qualifier);
+  } else if (form.a == b1) {
+    form.operation = static_cast<MatrixOperation>(qualifier);
+  } else {
+    form.a_column = (qualifier & 2) != 0;
+    form.b_row = (qualifier & 1) != 0;
+  }
+  form.saturate = packed.take(1) != 0;
+  form.wmma = packed.take(1) != 0;
+  return form;
+}
+
+std::optional<MatrixArithmetic> arithmetic_of(const std::string& compute_capability) {
+  const auto dot = compute_capability.find('.');
+  const int major = std::atoi(compute_capability.c_str());
+  const int minor = dot == std::string::npos ? 0 : std::atoi(compute_capability.c_str() + dot + 1);
+  if (major < 7) return std::nullopt;
+  if (major == 7) return minor < 5 ? volta : turing;
+  if (major == 8) return minor < 9 ? ampere : ada;
+  return major == 9 ? hopper : blackwell;
+}
+const char* example_of(MatrixArithmetic arithmetic) {
+  constexpr const char* examples[] = {"V100 (7.0)", "T4 (7.5)",   "A100 (8.0)",
+                                      "L40 (8.9)",  "H100 (9.0)", "B200 (10.0)"};
+  return examples[static_cast<unsigned>(arithmetic)];
 }
 
 const char* name_of(MatrixElement element) {

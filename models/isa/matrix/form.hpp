@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "models/isa/types.hpp"
@@ -61,6 +62,11 @@ constexpr bool is_integer(MatrixElement element) {
 constexpr bool is_fp8(MatrixElement element) {
   return element == MatrixElement::e4m3 || element == MatrixElement::e5m2;
 }
+/// The GPUs of a compute capability ("8.0") have it; nothing below 7.0.
+std::optional<MatrixArithmetic> arithmetic_of(const std::string& compute_capability);
+/// "A100 (ampere)": for advice.
+const char* example_of(MatrixArithmetic arithmetic);
+
 /// m8n8k4 of f16: four products at once, by the quad pairs of a warp.
 constexpr bool is_quad_pairs(const MatrixForm& form) {
   return !form.wmma && form.a == MatrixElement::f16 && form.m == 8;
@@ -79,6 +85,10 @@ bool exists(const MatrixForm& form);
 MatrixArithmetic first_with(const MatrixForm& form);
 /// The form exists and its arithmetic has it.
 bool is_supported(const MatrixForm& form);
+
+/// A form as a word: of ir::Operation::immediate and Instruction::target.
+std::uint32_t pack(const MatrixForm& form);
+MatrixForm unpack_form(std::uint32_t word);
 
 const char* name_of(MatrixElement element);
 const char* name_of(MatrixResult result);

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "models/isa/matrix/matrix_rows.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/load_store/local_memory.hpp"
 
@@ -49,6 +50,10 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
   }
   if (follows_words_) [[unlikely]]
     follow_words(warp, instruction, active);
+  if (isa::moves_matrices(instruction)) [[unlikely]] {
+    issue_matrices(slot, instruction, record, active, now);
+    return false;
+  }
   const bool acquires = (record.flags & IssueRecord::ordered_after) != 0;
   if (!acquires && load_store_.issue_consecutive(slot, instruction, record, active, member, now))
     return false;
@@ -84,6 +89,15 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
       return flight != Flights::none && acquires;
     }
   }
+}
+
+void MemoryIssue::issue_matrices(WarpSlot slot, const Instruction& instruction,
+                                 const IssueRecord& record, std::uint32_t active, SmCycle now) {
+  const Warp& warp = blocks_.warp(slot);
+  mistakes_.require_whole_warp(warp, instruction, active);
+  LaneAddresses address;
+  lane_addresses(instruction, blocks_.context_of(warp), active, address);
+  shared_.issue_matrices(slot, instruction, record, address, now);
 }
 
 void MemoryIssue::follow_words(const Warp& warp, const Instruction& instruction,

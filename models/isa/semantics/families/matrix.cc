@@ -2,6 +2,7 @@
 ///
 /// Source: PTX ISA 9.0, "mma.sync", "wmma.mma", "movmatrix"; arithmetic: see matrix/plan.hpp.
 #include "models/isa/matrix/plan.hpp"
+#include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/matrix/doubles.hpp"
 #include "models/isa/semantics/matrix/entries.hpp"
 #include "models/isa/semantics/matrix/fused_sums.hpp"
@@ -169,6 +170,44 @@ void transpose_matrix(const u32* from, u32* to) {
     rows[lane] = low | high << 16;
   }
   __builtin_memcpy(to, rows, sizeof rows);
+}
+
+namespace {
+
+/// Sources A, B, C and the member mask, destinations D, in the instruction or in its list.
+void execute_mma(const Instruction& instruction, WarpContext& context) {
+  const MatrixForm form = unpack_form(instruction.target);
+  const MatrixRegisters count = registers_of(form);
+  const bool listed = (instruction.flags & flag_listed) != 0;
+  const Operand* from = &instruction.source[0];
+  const Operand* to = &instruction.destination[0];
+  if (listed) {
+    const OperandList& list = context.lists[instruction.offset];
+    from = &list.sources[0];
+    to = &list.destinations[0];
+  }
+  const u32* sources[24];
+  u32* destinations[8];
+  for (unsigned i = 0; i < count.a + count.b + count.c; ++i)
+    sources[i] = row<u32>(context, from[i]);
+  for (unsigned i = 0; i < count.d; ++i) destinations[i] = row<u32>(context, to[i]);
+  multiply_matrices(form, sources, sources + count.a, sources + count.a + count.b, destinations);
+}
+void execute_transpose(const Instruction& instruction, WarpContext& context) {
+  transpose_matrix(source<u32>(instruction, context, 0), destination<u32>(instruction, context));
+}
+
+}  // namespace
+
+Execute select_matrix(const SemanticKey& key) {
+  switch (key.opcode) {
+    case Opcode::mma:
+      return &execute_mma;
+    case Opcode::movmatrix:
+      return &execute_transpose;
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace lockstep::isa::LOCKSTEP_LEVEL

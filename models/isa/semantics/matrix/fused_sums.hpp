@@ -134,12 +134,13 @@ LOCKSTEP_INLINE bool round_fast(u32* to, const GroupSum<group>& from) {
     const u32 first = static_cast<u32>(from.sum[0][i]);
     const u32 second = wide ? static_cast<u32>(from.sum[wide ? 1 : 0][i]) : 0U;
     const u32 total = first + second, sign = total & 0x80000000U;
-    const u32 magnitude = sign != 0 ? 0U - total : total;
+    const u32 negative = static_cast<u32>(static_cast<s32>(total) >> 31);
+    const u32 magnitude = (total ^ negative) - negative;
     const u32 bits = truncated_to_24(magnitude), scale = static_cast<u32>(from.shift[i]) << 23;
     const s32 field = static_cast<s32>(bits >> 23) - from.shift[i];
-    const bool zero = total == 0;
+    const u32 kept = total == 0 ? 0U : ~0U;
     const u32 overflow = (first ^ total) & (second ^ total) & 0x80000000U;
-    more |= overflow | (field <= 0 && !zero ? 1U : 0U);
+    more |= overflow | (static_cast<u32>(field - 1) & kept & 0x80000000U);
     u32 number = 0;
     if constexpr (F::mantissa_bits == 23) {
       number = (field >= 255 ? 0x7f800000U : bits - scale) | sign;
@@ -148,7 +149,7 @@ LOCKSTEP_INLINE bool round_fast(u32* to, const GroupSum<group>& from) {
       const u32 odd = bits | (static_cast<u32>(whole) != magnitude ? 1U : 0U);
       number = nearest_half(odd - scale) | sign >> 16;
     }
-    to[i] = zero ? 0U : number;
+    to[i] = number & kept;
   }
   return more == 0;
 }
