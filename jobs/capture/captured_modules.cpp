@@ -125,7 +125,10 @@ void CapturedModules::link(Loaded& loaded, const std::vector<std::string>& texts
         texts[f], texts.size() == 1 ? loaded.name : fmt::format("file {} of {}", f, loaded.name)));
   isa::SourceModule linked = isa::link_modules(std::move(sources));
   const std::size_t functions = linked.functions.size() - 1;
-  isa::ModuleLoader loader(std::move(linked));
+  isa::LoweringOptions options;
+  options.matrices =
+      isa::arithmetic_of(fmt::format("{}.{}", architecture_ / 10, architecture_ % 10));
+  isa::ModuleLoader loader(std::move(linked), options);
   loaded.module = loader.module();
   loaded.loader.emplace(std::move(loader));
   if (!loaded.is_ours) functions_ = functions;

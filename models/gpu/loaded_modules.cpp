@@ -44,6 +44,9 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
       saving_of(parameters.policies.preemption).stops == StopPlaces::points;
   const SmParameters& sm = parameters.gpu.sm;
   lowering.unroll_loops = sm.unroll_loops;
+  lowering.matrices = std::nullopt;
+  if (sm.units[isa::Unit::tensor] > 0)
+    lowering.matrices = isa::arithmetic_of(parameters.gpu.compute_capability);
   const auto limits = sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
   std::map<Files, std::set<std::string>> launched = launched_by_module(scenario);
   std::vector<Files> known;

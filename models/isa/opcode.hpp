@@ -83,6 +83,8 @@ enum class Opcode : std::uint16_t {
   fence,
   cp_async,        ///< from global to shared memory, see families/async_copy.cpp
   cp_async_group,  ///< commits a group of them, or waits; `mode`: ir::CopyGroupStep
+  ldmatrix,
+  stmatrix,
   // warp
   shfl,
   vote,
@@ -90,6 +92,8 @@ enum class Opcode : std::uint16_t {
   activemask,
   redux,
   elect,
+  mma,  ///< and wmma.mma
+  movmatrix,
   // control
   bra,
   brx,

@@ -8,6 +8,7 @@
 
 #include "core/error/error.hpp"
 #include "models/isa/ir.hpp"
+#include "models/isa/matrix/form.hpp"
 #include "models/isa/program.hpp"
 
 namespace lockstep::isa {
@@ -53,6 +54,8 @@ struct SourceModule {
   std::vector<ir::Variable> constants;  ///< placed in constant_image
   std::vector<ir::Variable> shared;     ///< of all functions; [0] is the system's
   std::vector<SourceLink> global_links, constant_links;
+  /// Computes the products of matrices; nothing: they are refused.
+  std::optional<MatrixArithmetic> matrices = MatrixArithmetic::ampere;
 };
 
 }  // namespace lockstep::isa

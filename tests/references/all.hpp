@@ -38,6 +38,7 @@
 #include "tests/references/learning/backprop.hpp"
 #include "tests/references/learning/kmeans.hpp"
 #include "tests/references/learning/streamcluster.hpp"
+#include "tests/references/linear_algebra/gemm_halves.hpp"
 #include "tests/references/linear_algebra/lud.hpp"
 #include "tests/references/linear_algebra/reduction.hpp"
 #include "tests/references/linear_algebra/scalar_product.hpp"
@@ -106,6 +107,8 @@ inline std::vector<Reference> all() {
       {"dwt2d", dwt2d::run},
       {"fft", fft::run, {{"root", 4e-7}, {"out", 1e-4}}},
       {"fwt", fwt::run},
+      {"gemm_mma", gemm_halves::run, {{"c", 1e-5}}},
+      {"gemm_wmma", gemm_halves::run, {{"c", 1e-5}}},
       {"gicov", gicov::run, {{"cosine", 4e-7}, {"sine", 4e-7}, {"score", 1e-5}, {"dilated", 1e-5}}},
       {"hash_table", hash_table::run},
       {"heartwall", heartwall::run},

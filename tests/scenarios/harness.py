@@ -36,6 +36,23 @@ def epochs_in(path):
         return 0
 
 
+def needs_new_matrices(workload):
+    """Whether the workload's PTX is for sm_80: matrix instructions that older GPUs lack."""
+    ptx = pathlib.Path(workload).with_suffix(".ptx")
+    return ptx.exists() and ".target sm_80" in ptx.read_text(encoding="utf-8")
+
+
+def tiny_gpu(workload, folder):
+    """The file of the tiny GPU, with an A100's arithmetic where the workload needs that."""
+    tiny = ROOT / "configs/gpus/tiny.yaml"
+    if not needs_new_matrices(workload):
+        return tiny
+    newer = pathlib.Path(folder) / "tiny_sm_80.yaml"
+    newer.write_text(tiny.read_text(encoding="utf-8").replace('compute_capability: "7.0"', 'compute_capability: "8.0"'),
+                     encoding="utf-8")
+    return newer
+
+
 class ScenarioTest(unittest.TestCase):
     """A test case with a folder of its own."""
 
@@ -90,7 +107,7 @@ class ScenarioTest(unittest.TestCase):
         """A scenario with one tenant on the tiny GPU; `workload` is a file name."""
         return self.write(
             "scenario.yaml",
-            f"gpu: {ROOT}/configs/gpus/tiny.yaml\n"
+            f"gpu: {tiny_gpu(workload, self.folder)}\n"
             f"host: {ROOT}/configs/hosts/pcie3.yaml\n"
             "tenants:\n"
             f"  - {{name: one, workload: {workload}, parameters: {parameters}}}\n"

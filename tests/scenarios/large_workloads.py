@@ -39,6 +39,8 @@ SIZES = {
     "fft": "{batch: 1280}",
     "fwt": "{far: 4}",
     "frames": "{frames: 2}",
+    "gemm_mma": "{n: 512}",
+    "gemm_wmma": "{n: 256}",
     "gicov": "{width: 192, height: 128, circles: 5, directions: 32, radius: 4}",
     "hash_table": "{pairs: 32768, queries: 32768, keys: 20000, buckets: 16384, rounds: 0}",
     "heartwall": "{points: 51, frames: 12}",
@@ -97,7 +99,7 @@ def run(lockstep, name, threads, folder):
     """(passed, seconds, the run's figures, what the program said)"""
     scenario, output = folder / "scenario.yaml", folder / "out.h5"
     scenario.write_text(
-        f"gpu: {ROOT}/configs/gpus/v100.yaml\n"
+        f"gpu: {ROOT}/configs/gpus/{'a100' if name == 'gemm_mma' else 'v100'}.yaml\n"
         f"host: {ROOT}/configs/hosts/pcie3.yaml\n"
         f"tenants:\n  - name: one\n    workload: {ROOT}/configs/workloads/{name}.yaml\n"
         f"    parameters: {SIZES[name]}\n"

@@ -216,6 +216,8 @@ void OperandEncoder::memory(const ir::Operation& op, Instruction& instruction) {
   fields.ordering = op.ordering;
   fields.scope = op.scope;
   fields.atomic = op.atomic;
+  if (op.opcode == Opcode::ldmatrix || op.opcode == Opcode::stmatrix)
+    instruction.detail = op.mode;  // transposed
   const unsigned width = register_bytes(op);
   fields.register_bytes = static_cast<std::uint8_t>(width);
   const Type lane = width == 8 ? Type::b64 : Type::b32;

@@ -52,6 +52,18 @@ void ProgramBuilder::unsupported(const ir::Operation& op, const std::string& why
 }
 
 Instruction ProgramBuilder::common(const ir::Operation& op) const {
+  if (op.opcode == Opcode::mma) return matrix_product(op);
+  return common_of(op);
+}
+
+Instruction ProgramBuilder::matrix_product(ir::Operation op) const {
+  op.immediate = matrix_form(op);  // units and issue slots depend on the arithmetic
+  Instruction instruction = common_of(op);
+  instruction.target = op.immediate;
+  return instruction;
+}
+
+Instruction ProgramBuilder::common_of(const ir::Operation& op) const {
   Instruction instruction;
   const ExecutionClass where = execution_class(op);
   instruction.category = where.category;
@@ -68,6 +80,22 @@ Instruction ProgramBuilder::common(const ir::Operation& op) const {
   if (op.sync) instruction.flags |= flag_needs_all_lanes;
   if (op.preemption_point) instruction.flags |= flag_preemption_point;
   return instruction;
+}
+
+/// The form with the arithmetic of the machine, which must have it.
+std::uint32_t ProgramBuilder::matrix_form(const ir::Operation& op) const {
+  MatrixForm form = unpack_form(op.immediate);
+  const MatrixArithmetic first = first_with(form);
+  form.arithmetic = module_.matrices.value_or(MatrixArithmetic::volta);
+  if (module_.matrices && is_supported(form)) return pack(form);
+  const std::string machine =
+      module_.matrices ? std::string("that of the machine is ") + name_of(form.arithmetic)
+                       : "the machine has none";
+  throw UserError(file() + ":" + std::to_string(op.line) + ":" + std::to_string(op.column),
+                  std::string(form.wmma ? "wmma.mma " : "mma ") + name_of(form) +
+                      " needs matrix units of " + name_of(first) + " or later: " + machine,
+                  std::string("simulate a GPU like ") + example_of(first) +
+                      ", or compile for the one that is simulated");
 }
 
 void ProgramBuilder::bind(const ir::Operation& op, Instruction& instruction) const {

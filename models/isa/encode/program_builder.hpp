@@ -48,6 +48,9 @@ class ProgramBuilder {
   [[noreturn]] void unsupported(const ir::Operation& op, const std::string& why) const;
 
  private:
+  Instruction common_of(const ir::Operation& op) const;
+  Instruction matrix_product(ir::Operation op) const;
+  std::uint32_t matrix_form(const ir::Operation& op) const;
   const std::string& file() const { return module_.functions[current_->index].file; }
   void place_shared();
   /// A row of constants not used yet.

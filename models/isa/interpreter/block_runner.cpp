@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/error/error.hpp"
+#include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/named_barrier.hpp"
 #include "models/isa/operand_lists.hpp"
 #include "models/isa/text/absent_lanes.hpp"
@@ -334,6 +335,8 @@ void BlockRunner::warp_sync(Warp& warp, const Instruction& instruction, std::uin
                                           : warp.predicates[instruction.guard];
   }
   if (instruction.category == Category::shuffle_vote && active != 0) {
+    if (needs_whole_warp(instruction)) [[unlikely]]
+      require_whole_warp(warp, instruction, active);
     context_.active = active;
     context_.path = together;
     instruction.execute(instruction, context_);

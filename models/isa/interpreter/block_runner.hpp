@@ -90,11 +90,15 @@ class BlockRunner {
   bool changes(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void atomic(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void copy(Warp& warp, const Instruction& instruction, std::uint32_t active);
+  // matrix_access.cpp
+  void require_whole_warp(const Warp& warp, const Instruction& instruction, std::uint32_t lanes);
+  void matrix_access(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::uint64_t address_of(const Warp& warp, const Instruction& instruction, unsigned lane) const;
   // watched_access.cpp
   void watch(const Warp& warp, const Instruction& instruction, std::uint32_t active);
   /// `lanes` of the warp execute an instruction, each with the lanes that its mask names.
   void meet(const Warp& warp, const std::uint32_t* masks, std::uint32_t lanes);
+  void watch_matrices(const Warp& warp, const Instruction& instruction);
   void watch_races(const Warp& warp, const Instruction& instruction, std::uint32_t active);
   void trace_floats(const Warp& warp, const Instruction& instruction, std::uint32_t active);
   void trace_stores(const Warp& warp, const Instruction& instruction, std::uint32_t active);

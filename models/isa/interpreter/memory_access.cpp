@@ -6,6 +6,7 @@
 #include "models/isa/interpreter/block_runner.hpp"
 #include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/lane_mask.hpp"
+#include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/text/copy_mistakes.hpp"
 
 namespace lockstep::isa {
@@ -72,6 +73,8 @@ std::uint64_t BlockRunner::address_of(const Warp& warp, const Instruction& instr
 void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   if (is_watched_) [[unlikely]]
     watch(warp, instruction, active);
+  if (moves_matrices(instruction)) [[unlikely]]
+    return matrix_access(warp, instruction, active);
   switch (instruction.category) {
     case Category::load:
       load(warp, instruction, active);

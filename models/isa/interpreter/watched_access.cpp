@@ -9,6 +9,7 @@
 #include "models/isa/atomic.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
 #include "models/isa/lane_mask.hpp"
+#include "models/isa/matrix/matrix_rows.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -45,6 +46,10 @@ float finite(float magnitude) {
 }  // namespace
 
 void BlockRunner::watch(const Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  if (moves_matrices(instruction)) {
+    if (races_) watch_matrices(warp, instruction);
+    return;
+  }
   if (races_) watch_races(warp, instruction, active);
   if (state_.floats != nullptr) trace_floats(warp, instruction, active);
 }
@@ -117,6 +122,17 @@ void BlockRunner::meet(const Warp& warp, const std::uint32_t* masks, std::uint32
     const std::uint32_t group = (masks[first] & lanes) | 1u << first;
     races_->meet(warp.identity.warp_in_block, group, warp.paths.alive());
     rest &= ~group;
+  }
+}
+
+/// The rows belong to the lanes that name them; of a store what comes there is not looked at.
+void BlockRunner::watch_matrices(const Warp& warp, const Instruction& instruction) {
+  const SharedRaces::Access access{warp.identity.warp_in_block, warp.paths.pc(),
+                                   kind_of(instruction.category), false};
+  for (unsigned lane = 0; lane < matrix_rows * instruction.memory.elements; ++lane) {
+    const std::uint64_t address = address_of(warp, instruction, lane);
+    if (address + matrix_row_bytes <= shared_.size())
+      races_->access(access, lane, static_cast<std::uint32_t>(address), matrix_row_bytes, nullptr);
   }
 }
 

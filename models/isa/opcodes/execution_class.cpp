@@ -5,6 +5,7 @@
 /// Simplified: one class per opcode and type; what ptxas expands has its main unit's class.
 #include "models/isa/opcodes/execution_class.hpp"
 
+#include "models/isa/matrix/plan.hpp"
 #include "models/isa/opcodes/table.hpp"
 
 namespace lockstep::isa {
@@ -44,6 +45,45 @@ Place of_conversion(const ir::Operation& operation) {
   return wide ? Place{Unit::fp64, LatencyClass::fp64} : Place{Unit::special, LatencyClass::convert};
 }
 
+/// The class of a form is the one of its shape; a wmma is steps of an mma, except on Volta.
+LatencyClass class_of(const MatrixForm& form) {
+  using enum MatrixElement;
+  using C = LatencyClass;
+  const bool flat = form.m == 8 && form.n == 8;
+  switch (form.a) {
+    case f64:
+      return flat          ? C::mma_f64_m8
+             : form.k == 4 ? C::mma_f64_k4
+             : form.k == 8 ? C::mma_f64_k8
+                           : C::mma_f64_k16;
+    case tf32:
+      return form.wmma || form.k == 4 ? C::mma_tf32_k4 : C::mma_tf32_k8;
+    case s8:
+    case u8:
+      return flat ? C::mma_s8_m8 : form.k == 16 ? C::mma_s8_k16 : C::mma_s8_k32;
+    case s4:
+    case u4:
+      return flat ? C::mma_s4_m8 : form.k == 32 ? C::mma_s4_k32 : C::mma_s4_k64;
+    case b1:
+      return flat ? C::mma_b1_m8 : form.k == 128 ? C::mma_b1_k128 : C::mma_b1_k256;
+    case e4m3:
+    case e5m2:
+      return form.k == 16 ? C::mma_fp8_k16 : C::mma_fp8_k32;
+    default:
+      break;
+  }
+  if (flat) return C::mma_f16_volta;
+  if (form.wmma && form.arithmetic == MatrixArithmetic::volta) return C::wmma_f16_volta;
+  return form.k == 8 ? C::mma_f16_k8 : C::mma_f16_k16;
+}
+/// m8n8k4 of f16 after Turing is multiplications and additions of f32.
+Place of_product(const ir::Operation& operation) {
+  const MatrixForm form = unpack_form(operation.immediate);
+  if (is_quad_pairs(form) && plan_of(form).kind == MatrixPlan::Kind::scalar)
+    return by_type(Type::f32);
+  return {Unit::tensor, class_of(form)};
+}
+
 Place place_of(const ir::Operation& operation) {
   constexpr Place special{Unit::special, LatencyClass::special};
   switch (facts_of(operation.opcode).pipe) {
@@ -70,6 +110,8 @@ Place place_of(const ir::Operation& operation) {
       return {Unit::integer, LatencyClass::predicate};
     case Pipe::control:
       return {Unit::control, LatencyClass::control};
+    case Pipe::tensor:
+      return of_product(operation);
     default:
       return by_type(operation.type);
   }

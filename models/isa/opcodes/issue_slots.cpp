@@ -8,6 +8,8 @@
 /// not known to be cheaper.
 #include "models/isa/opcodes/issue_slots.hpp"
 
+#include "models/isa/matrix/fragment.hpp"
+#include "models/isa/matrix/plan.hpp"
 #include "models/isa/opcodes/table.hpp"
 #include "models/isa/semantics/modes.hpp"
 
@@ -171,6 +173,16 @@ unsigned video(const ir::Operation& o) {
              : o.opcode == Opcode::video2 ? slots.halves
                                           : slots.bytes;
   return 1;
+}
+
+/// wmma of two blocks is two steps, of tf32 two for each (ptxas for sm_80); on Volta it is one
+/// instruction of the machine's.  m8n8k4 of f16 is what ptxas writes with other instructions since
+/// Ampere.
+unsigned matrix(const ir::Operation& o) {
+  const MatrixForm form = unpack_form(o.immediate);
+  if (is_quad_pairs(form)) return plan_of(form).kind == MatrixPlan::Kind::scalar ? 128 : 1;
+  if (!form.wmma || form.arithmetic == MatrixArithmetic::volta) return 1;
+  return steps_of(form).count * (form.a == MatrixElement::tf32 ? 2 : 1);
 }
 
 }  // namespace slots

@@ -25,6 +25,7 @@ unsigned logarithm(const ir::Operation& operation);  ///< and power of two
 unsigned move(const ir::Operation& operation);
 unsigned convert(const ir::Operation& operation);
 unsigned fence(const ir::Operation& operation);
+unsigned matrix(const ir::Operation& operation);  ///< steps of a wmma
 }  // namespace slots
 
 }  // namespace lockstep::isa

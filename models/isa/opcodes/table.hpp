@@ -160,6 +160,10 @@ inline constexpr auto opcode_table = [] {
        .category = C::copy, .origin = Origin::reader, .slots = one, .wait = 200},
       {.opcode = O::cp_async_group, .name = "cp_async_group", .pipe = P::control,
        .category = C::copy_group, .origin = Origin::reader, .slots = one},
+      {.opcode = O::ldmatrix, .name = "ldmatrix", .pipe = P::memory, .operands = "ba",
+       .category = C::load, .traits = depends_on_lanes, .slots = one, .wait = 30},
+      {.opcode = O::stmatrix, .name = "stmatrix", .pipe = P::memory, .operands = "-ab",
+       .category = C::store, .traits = depends_on_lanes, .slots = one},
       // Warp
       {.opcode = O::shfl, .name = "shfl", .pipe = P::shuffle, .operands = "tbB",
        .category = C::shuffle_vote, .traits = depends_on_lanes | has_immediate_field, .wait = 24},
@@ -173,6 +177,11 @@ inline constexpr auto opcode_table = [] {
        .category = C::shuffle_vote, .traits = depends_on_lanes},
       {.opcode = O::elect, .name = "elect", .pipe = P::vote, .operands = "tb",
        .category = C::shuffle_vote, .traits = depends_on_lanes},
+      {.opcode = O::mma, .name = "mma", .pipe = P::tensor, .operands = "tt",
+       .category = C::shuffle_vote, .traits = depends_on_lanes, .slots_of = slots::matrix,
+       .wait = 24},
+      {.opcode = O::movmatrix, .name = "movmatrix", .pipe = P::shuffle, .operands = "bb",
+       .category = C::shuffle_vote, .traits = depends_on_lanes, .wait = 24},
       // Control
       {.opcode = O::bra, .name = "bra", .pipe = P::control, .category = C::branch,
        .traits = takes_every_constant, .slots = one},

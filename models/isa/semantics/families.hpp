@@ -20,6 +20,7 @@
   Execute select_texture(const SemanticKey&);     /* of tex, suld and sust */          \
   Execute select_move(const SemanticKey&);        /* mov, selp, slct, cvta, .. */      \
   Execute select_warp(const SemanticKey&);        /* shfl, vote, match, redux */       \
+  Execute select_matrix(const SemanticKey&);      /* mma, movmatrix */                 \
   }
 
 LOCKSTEP_DECLARE_FAMILIES(v2)

@@ -4,6 +4,8 @@
 
 #include <bit>
 
+#include "models/isa/opcodes/table.hpp"
+
 namespace lockstep::isa {
 
 std::string lane_list(std::uint32_t lanes) {
@@ -31,6 +33,12 @@ std::string gone_on_text(const WarpPaths::Absent& absent) {
       "and which do not come to it: what comes from there is zero (undefined by PTX; hardware goes "
       "on, too) - {}",
       absent.members, lane_list(absent.lanes), never_met_advice);
+}
+
+std::string whole_warp_text(Opcode opcode, std::uint32_t lanes) {
+  return fmt::format("{} needs all lanes of the warp, and {} {} not there (undefined by PTX)",
+                     facts_of(opcode).name, lane_list(~lanes),
+                     std::has_single_bit(~lanes) ? "is" : "are");
 }
 
 std::string never_met_text(const WarpPaths::Absent& absent) {

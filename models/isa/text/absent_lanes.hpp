@@ -14,6 +14,11 @@ std::string lane_list(std::uint32_t lanes);
 std::string gone_on_text(const WarpPaths::Absent& absent);
 /// The instruction waits for them for ever.
 std::string never_met_text(const WarpPaths::Absent& absent);
+/// The instruction needs all lanes of a warp, and only these execute it.
+std::string whole_warp_text(Opcode opcode, std::uint32_t lanes);
+inline constexpr const char* whole_warp_advice =
+    "let all 32 threads of a warp come to it: blocks of whole warps, no branch or guard that parts "
+    "them";
 inline constexpr const char* never_met_advice =
     "name in the mask only lanes that come to the instruction, as __activemask() or the ballot of "
     "the branch's condition tells";

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "models/isa/matrix/form.hpp"
 #include "models/isa/opcodes/table.hpp"
 #include "models/isa/operand_lists.hpp"
 
@@ -97,6 +98,7 @@ std::string text_of(const ir::Function& function, const ir::Operand& operand) {
 
 std::string mnemonic(const ir::Operation& operation) {
   std::string text(name_of(operation.opcode));
+  if (operation.opcode == Opcode::mma) text += "." + name_of(unpack_form(operation.immediate));
   if (operation.preemption_point) text += ".pp";
   text += space_texts[static_cast<std::size_t>(operation.space)];
   if (operation.comparison != Comparison::none)
@@ -140,7 +142,8 @@ std::string disassemble(const ir::Function& function) {
           separator = ", ";
         }
       if (operation.offset != 0) text += " [" + offset_text(operation.offset) + "]";
-      if (operation.immediate != 0) text += " #" + number(operation.immediate);
+      if (operation.immediate != 0 && operation.opcode != Opcode::mma)
+        text += " #" + number(operation.immediate);
       text += "\n";
     }
   }
@@ -158,6 +161,7 @@ std::string disassemble(const Program& program) {
       text += std::string(instruction.guard_negated ? "@!p" : "@p") +
               std::to_string(instruction.guard) + " ";
     text += name_of(instruction.opcode);
+    if (instruction.opcode == Opcode::mma) text += "." + name_of(unpack_form(instruction.target));
     text += space_texts[static_cast<std::size_t>(instruction.memory.space)];
     if (instruction.memory.elements > 1) text += ".v" + std::to_string(instruction.memory.elements);
     const char* separator = " ";

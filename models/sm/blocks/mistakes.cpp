@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/error/error.hpp"
+#include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/text/absent_lanes.hpp"
 #include "models/isa/text/assertion.hpp"
 #include "models/isa/text/kernel_title.hpp"
@@ -70,6 +71,13 @@ void Mistakes::misaligned(const Warp& warp, const LaneAddresses& address, std::u
                      hexadecimal(address[lane]),
                  "addresses must be multiples of the access size");
   internal_error(__FILE__, __LINE__, "misaligned", "no lane is misaligned");
+}
+
+void Mistakes::require_whole_warp(const Warp& warp, const isa::Instruction& instruction,
+                                  std::uint32_t lanes) const {
+  if (lanes == isa::whole_warp) return;
+  user_error(warp, warp.paths.pc(), static_cast<unsigned>(std::countr_zero(lanes)),
+             isa::whole_warp_text(instruction.opcode, lanes), isa::whole_warp_advice);
 }
 
 void Mistakes::warn(const Warp& warp, const isa::WarpPaths::Absent& absent, SmCycle now) {

@@ -36,6 +36,9 @@ class Mistakes {
   [[noreturn]] void trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const;
   [[noreturn]] void misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
                                unsigned bytes) const;
+  /// Throws if not all lanes execute what needs a whole warp.
+  void require_whole_warp(const Warp& warp, const isa::Instruction& instruction,
+                          std::uint32_t lanes) const;
   /// If the warp has just gone on without lanes that its instruction names: tells the host, which
   /// warns of each line once.
   void warn_of_absent(Warp& warp, SmCycle now) {

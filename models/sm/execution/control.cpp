@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "models/isa/ir.hpp"
+#include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/operand_lists.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 namespace lockstep {
@@ -246,6 +247,8 @@ void ControlUnit::execute_together(WarpSlot slot, const Instruction& instruction
       const std::uint32_t predicate = context.predicates[instruction.guard];
       lanes &= instruction.guard_negated ? ~predicate : predicate;
     }
+    if (isa::needs_whole_warp(instruction)) [[unlikely]]
+      mistakes_.require_whole_warp(warp, instruction, lanes);
     context.active = lanes;
     context.path = together;
     instruction.execute(instruction, context);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "models/isa/lane_mask.hpp"
+#include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/text/copy_mistakes.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/load_store/local_memory.hpp"
@@ -56,6 +57,10 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
     issue_copy(slot, instruction, record, active, member, now);
     return false;
   }
+  if (isa::moves_matrices(instruction)) [[unlikely]] {
+    issue_matrices(slot, instruction, record, active, now);
+    return false;
+  }
   const bool acquires = (record.flags & IssueRecord::ordered_after) != 0;
   if (!acquires && load_store_.issue_consecutive(slot, instruction, record, active, member, now))
     return false;
@@ -91,6 +96,15 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
       return flight != Flights::none && acquires;
     }
   }
+}
+
+void MemoryIssue::issue_matrices(WarpSlot slot, const Instruction& instruction,
+                                 const IssueRecord& record, std::uint32_t active, SmCycle now) {
+  const Warp& warp = blocks_.warp(slot);
+  mistakes_.require_whole_warp(warp, instruction, active);
+  LaneAddresses address;
+  lane_addresses(instruction, blocks_.context_of(warp), active, address);
+  shared_.issue_matrices(slot, instruction, record, address, now);
 }
 
 void MemoryIssue::follow_words(const Warp& warp, const Instruction& instruction,

@@ -35,6 +35,8 @@ class MemoryIssue {
 
  private:
   /// The block's words, if these say whether it can be repeated.
+  void issue_matrices(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+                      std::uint32_t active, SmCycle now);
   void follow_words(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active);
   void issue_copy(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                   std::uint32_t active, std::uint16_t member, SmCycle now);

@@ -7,6 +7,8 @@
 
 #include "models/isa/atomic.hpp"
 #include "models/isa/lane_mask.hpp"
+#include "models/isa/matrix/matrix_rows.hpp"
+#include "models/isa/semantics/matrix.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 
@@ -104,6 +106,25 @@ void atomic_lanes(const Instruction& instruction, const isa::WarpContext& contex
   });
 }
 
+/// The most rows that differ in one column of banks as wide as a row.
+unsigned matrix_conflicts(const std::uint64_t* rows, unsigned columns) {
+  unsigned most = 1;
+  for (unsigned r = 0; r < isa::matrix_rows; ++r) {
+    unsigned same = 1;
+    bool first = true;
+    for (unsigned other = 0; other < isa::matrix_rows; ++other) {
+      const bool shares = rows[other] / isa::matrix_row_bytes % columns ==
+                          rows[r] / isa::matrix_row_bytes % columns;
+      if (other < r && rows[other] == rows[r]) first = false;
+      bool seen = false;
+      for (unsigned before = 0; before < other; ++before) seen |= rows[before] == rows[other];
+      if (shares && rows[other] != rows[r] && !seen) ++same;
+    }
+    if (first) most = std::max(most, same);
+  }
+  return most;
+}
+
 }  // namespace
 
 /// The first active lane's place in shared memory; null if some lane's is outside or misaligned.
@@ -172,6 +193,60 @@ void SharedMemoryUnit::issue(WarpSlot slot, const Instruction& instruction,
 
   const SmCycle free = serve(warp, pattern.degree, now);
   if (commits) front_end_.commit_at(slot, warp, record, free - 1 + record.latency);
+}
+
+/// Each matrix of eight rows takes the banks for a cycle, or for as many as rows that differ share
+/// 16 bytes' banks.
+void SharedMemoryUnit::issue_matrices(WarpSlot slot, const Instruction& instruction,
+                                      const IssueRecord& record, const LaneAddresses& address,
+                                      SmCycle now) {
+  Warp& warp = blocks_.warp(slot);
+  BlockSlot& block = blocks_.block_of(warp);
+  const isa::WarpContext context = blocks_.context_of(warp);
+  const bool transposed = instruction.detail != 0, loads = instruction.category == Category::load;
+  const isa::MatrixTranspose transpose = isa::matrix_transpose(isa::cpu_level());
+  const unsigned count = std::min<unsigned>(instruction.memory.elements, isa::most_matrices);
+  const unsigned columns = constants_.parameters.shared.banks * 4 / isa::matrix_row_bytes;
+  unsigned cycles = 0;
+  std::array<isa::MatrixRows, isa::most_matrices> matrices;
+  for (unsigned j = 0; j < count; ++j) {
+    const std::uint64_t* rows = &address[isa::matrix_rows * j];
+    for (unsigned r = 0; r < isa::matrix_rows; ++r)
+      check_matrix_row(warp, block, isa::matrix_rows * j + r, rows[r]);
+    if (!loads) {
+      std::memcpy(&matrices[j], context.row(instruction.source[1 + j]), sizeof matrices[j]);
+      if (transposed) transpose(matrices[j].data(), matrices[j].data());
+    }
+    for (unsigned r = 0; r < isa::matrix_rows; ++r) {
+      std::byte* place = blocks_.shared_memory_of(block) + rows[r];
+      std::uint32_t* words = matrices[j].data() + r * isa::words_of_matrix_row;
+      std::memcpy(loads ? reinterpret_cast<std::byte*>(words) : place,
+                  loads ? place : reinterpret_cast<const std::byte*>(words), isa::matrix_row_bytes);
+    }
+    if (loads && transposed) transpose(matrices[j].data(), matrices[j].data());
+    cycles += matrix_conflicts(rows, columns);
+  }
+  for (unsigned j = 0; loads && j < count; ++j)
+    if (instruction.destination[j].valid())
+      std::memcpy(context.row(instruction.destination[j]), &matrices[j], sizeof matrices[j]);
+  ++statistics_.tenant[warp.tenant].shared_accesses;
+  statistics_.tenant[warp.tenant].shared_conflict_cycles += cycles - count;
+  front_end_.commit_at(slot, warp, record, gate_.serve_banks(cycles, now) - 1 + record.latency);
+}
+
+void SharedMemoryUnit::check_matrix_row(const Warp& warp, const BlockSlot& block, unsigned lane,
+                                        std::uint64_t address) const {
+  if (address % isa::matrix_row_bytes != 0) [[unlikely]]
+    mistakes_.user_error(warp, warp.paths.pc(), lane,
+                         "misaligned access of 16 bytes at " + hexadecimal(address),
+                         "rows of matrices stand at multiples of 16 bytes");
+  if (address > block.shared_bytes || block.shared_bytes - address < isa::matrix_row_bytes)
+      [[unlikely]]
+    mistakes_.user_error(
+        warp, warp.paths.pc(), lane,
+        "shared address " + hexadecimal(address) + " is outside of the block's " +
+            std::to_string(block.shared_bytes) + " bytes",
+        "an index runs over a shared array, or the launch's `shared:` is too small");
 }
 
 void SharedMemoryUnit::bad_address(const Warp& warp, const Instruction& instruction,

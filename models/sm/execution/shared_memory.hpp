@@ -37,10 +37,15 @@ class SharedMemoryUnit {
   /// A word to each of all lanes, which is what most of these instructions do.
   void load_words(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                   SmCycle now);
+  /// ldmatrix, stmatrix: lane l has the address of row l % 8 of matrix l / 8.
+  void issue_matrices(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+                      const LaneAddresses& address, SmCycle now);
 
  private:
   std::byte* place(const BlockSlot& block, const LanePattern& pattern, std::int64_t base,
                    unsigned bytes);
+  void check_matrix_row(const Warp& warp, const BlockSlot& block, unsigned lane,
+                        std::uint64_t address) const;
   SmCycle serve(const Warp& warp, unsigned degree, SmCycle now);
   [[noreturn]] void bad_address(const Warp& warp, const isa::Instruction& instruction,
                                 const std::uint32_t* address, std::int64_t offset,

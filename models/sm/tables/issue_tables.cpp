@@ -6,6 +6,7 @@
 #include "models/isa/encode/divergent_rows.hpp"
 #include "models/isa/encode/encode.hpp"
 #include "models/isa/ir.hpp"
+#include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/operand_lists.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/parameters/code_region.hpp"
@@ -137,7 +138,8 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   if (is_memory(instruction.category) || instruction.category == Category::fence) {
     record.flags |= memory_flags(instruction);
     if (instruction.memory.space == isa::Space::shared && instruction.source[0].valid() &&
-        !(instruction.flags & isa::flag_address_wide) && is_memory(instruction.category))
+        !(instruction.flags & isa::flag_address_wide) && is_memory(instruction.category) &&
+        !isa::moves_matrices(instruction))
       record.flags |= IssueRecord::shared_only;
     if ((record.flags & IssueRecord::shared_only) && loads_words(instruction))
       record.flags |= IssueRecord::word_load;

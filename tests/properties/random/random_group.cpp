@@ -3,7 +3,7 @@
 namespace lockstep::testing {
 
 void RandomGroupStatements::group_statement() {
-  switch (pick(7)) {
+  switch (pick(8)) {
     case 0:
       return block_exchange();
     case 1:
@@ -16,6 +16,8 @@ void RandomGroupStatements::group_statement() {
       return named_barriers();
     case 5:
       return shared_sum();
+    case 6:
+      return matrices();
     default:
       return chance(2) ? exchange() : shuffle();
   }

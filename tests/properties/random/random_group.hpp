@@ -20,6 +20,11 @@ class RandomGroupStatements : protected RandomStatements {
   void barrier_reduction();
   void named_barriers();
   void shared_sum();
+  // random_matrix.cpp
+  void matrices();
+  std::string registers(unsigned count);
+  void product();
+  void rows_of_matrices();
 };
 
 }  // namespace lockstep::testing

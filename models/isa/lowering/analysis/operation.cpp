@@ -72,6 +72,10 @@ bool is_scheduling_barrier(const ir::Operation& operation) {
     case Category::copy_group:
     case Category::fence:
       return true;
+    case Category::shuffle_vote:
+      // Products of matrices have all lanes wherever they stand in a block.
+      if (operation.opcode == Opcode::mma || operation.opcode == Opcode::movmatrix) return false;
+      [[fallthrough]];
     default:
       return is_branch(operation) || ends_thread(operation.opcode) || depends_on_path(operation);
   }

@@ -15,7 +15,10 @@ MemoryOrder::Access MemoryOrder::access_of(const ir::Operation& operation, std::
   access.end = operation.offset + std::int64_t{bytes_of(operation.type)} * operation.elements;
   access.read_only = operation.cache == CacheOperator::non_coherent ||
                      access.space == Space::constant || access.space == Space::parameter;
-  if (operation.sources.empty()) return access;
+  // Rows of matrices are those of other lanes' addresses: they may be anywhere.
+  const bool anywhere =
+      operation.opcode == Opcode::ldmatrix || operation.opcode == Opcode::stmatrix;
+  if (operation.sources.empty() || anywhere) return access;
   const ir::Operand& base = operation.sources[0];
   access.base.emplace(static_cast<int>(base.kind), base.negated, base.index, base.value,
                       base_version);

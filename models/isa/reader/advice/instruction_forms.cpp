@@ -57,6 +57,7 @@ constexpr Form forms[] = {
     {"griddepcontrol", "griddepcontrol.wait; also .launch_dependents"},
     {"isspacep", "isspacep.space p, a"},
     {"ld", "ld{.order}{.scope}{.space}{.vec}.type d, [a] with .v2 or .v4"},
+    {"ldmatrix", "ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 {d, e, f, g}, [a]"},
     {"ldu", "ldu.global{.vec}.type d, [a]"},
     {"lg2", "lg2.approx{.ftz}.f32 d, a"},
     {"lop3", "lop3.b32 d, a, b, c, table with a table from 0 to 255"},
@@ -69,7 +70,9 @@ constexpr Form forms[] = {
      "mbarrier.init.shared.b64 [a], count; also .arrive, .test_wait, .try_wait, .inval"},
     {"membar", "membar.scope with .cta, .gl or .sys"},
     {"min", "min{.ftz}{.NaN}.type d, a, b"},
+    {"mma", "mma.sync.aligned.m16n8k16.row.col.d_type.a_type.b_type.c_type {d}, {a}, {b}, {c}"},
     {"mov", "mov.type d, a; also mov.type {d, e}, a and mov.type d, {a, b}"},
+    {"movmatrix", "movmatrix.sync.aligned.m8n8.trans.b16 d, a"},
     {"mul", "mul.lo.type d, a, b with .lo, .hi or .wide; mul{.rnd}.type of floating point"},
     {"mul24", "mul24.lo.type d, a, b with .lo or .hi, .u32 or .s32"},
     {"nanosleep", "nanosleep.u32 t"},
@@ -102,6 +105,7 @@ constexpr Form forms[] = {
     {"st", "st{.order}{.scope}{.space}{.vec}.type [a], b with .v2 or .v4"},
     {"stackrestore", "stackrestore.u64 a"},
     {"stacksave", "stacksave.u64 d"},
+    {"stmatrix", "stmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 [a], {b, c, d, e}"},
     {"sub", "sub{.rnd}{.ftz}{.sat}{.cc}.type d, a, b"},
     {"subc", "subc{.cc}.type d, a, b"},
     {"suld",
@@ -141,6 +145,9 @@ constexpr Form forms[] = {
     {"vsub", "vsub.type.type.type{.sat} d, a{.part}, b{.part}"},
     {"vsub2", "vsub2.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
     {"vsub4", "vsub4.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"wmma",
+     "wmma.mma.sync.aligned.row.col.m16n16k16.d_type.c_type {d}, {a}, {b}, {c}; also .load, "
+     ".store"},
     {"xor", "xor.type d, a, b with .pred, .b16, .b32 or .b64"},
 };
 
@@ -148,19 +155,18 @@ constexpr Form forms[] = {
 constexpr Form not_modelled[] = {
     {"clusterlaunchcontrol", "clusters are not modelled in this release: compile for sm_80"},
     {"getctarank", "clusters are not modelled in this release: compile for sm_80"},
-    {"ldmatrix", "matrix units are not modelled in this release: load with ld, multiply with fma"},
     {"mapa", "clusters are not modelled in this release: compile for sm_80"},
-    {"mma", "matrix units are not modelled in this release: multiply with fma"},
-    {"movmatrix", "matrix units are not modelled in this release: exchange with shfl"},
     {"multimem", "several GPUs are not modelled in this release: address each memory with ld, st"},
     {"setmaxnreg", "registers do not move between warps in this release: compile for sm_80"},
-    {"stmatrix", "matrix units are not modelled in this release: store with st"},
     {"sured", "reductions of surfaces are not modelled in this release: use red on a buffer"},
-    {"tcgen05", "matrix units are not modelled in this release: multiply with fma"},
+    {"tcgen05",
+     "matrix units of sm_100 are not modelled in this release: compile for sm_80, which has "
+     "mma.sync"},
     {"tensormap", "tensor maps are not modelled in this release: compute addresses, use ld and st"},
     {"tld4", "gathers are not modelled in this release: fetch each texel with tex"},
-    {"wgmma", "matrix units are not modelled in this release: multiply with fma"},
-    {"wmma", "matrix units are not modelled in this release: multiply with fma"},
+    {"wgmma",
+     "products of warp groups are not modelled in this release: compile for sm_80, which has "
+     "mma.sync"},
 };
 
 /// Modifiers that belong to what no part of the machine does.

@@ -65,6 +65,7 @@ constexpr InstructionEntry instruction_entries[] = {
     {"isspacep", Opcode::isspacep,
      member<&Readers::conversions, &ConversionReader::convert_address>},
     {"ld", Opcode::ld, member<&Readers::memory, &MemoryReader::load>},
+    {"ldmatrix", Opcode::ldmatrix, member<&Readers::matrix, &MatrixReader::load_matrices>},
     {"ldu", Opcode::ldu, member<&Readers::memory, &MemoryReader::load>},
     {"lg2", Opcode::lg2, read_alu},
     {"lop3", Opcode::lop3, member<&Readers::arithmetic, &ArithmeticReader::logic3>},
@@ -76,7 +77,9 @@ constexpr InstructionEntry instruction_entries[] = {
     {"mbarrier", Opcode::nop, member<&Readers::mbarrier, &MbarrierReader::mbarrier>},
     {"membar", Opcode::fence, member<&Readers::memory, &MemoryReader::fence>},
     {"min", Opcode::min, read_alu_or_packed},
+    {"mma", Opcode::mma, member<&Readers::matrix, &MatrixReader::mma>},
     {"mov", Opcode::mov, member<&Readers::moves, &MoveReader::move>},
+    {"movmatrix", Opcode::movmatrix, member<&Readers::matrix, &MatrixReader::transpose>},
     {"mul", Opcode::mul, read_alu},
     {"mul24", Opcode::mul24, read_alu},
     {"nanosleep", Opcode::nanosleep, member<&Readers::control, &ControlReader::nanosleep>},
@@ -109,6 +112,7 @@ constexpr InstructionEntry instruction_entries[] = {
     {"st", Opcode::st, member<&Readers::memory, &MemoryReader::store>},
     {"stackrestore", Opcode::stack_restore, member<&Readers::stack, &StackReader::restore>},
     {"stacksave", Opcode::stack_save, member<&Readers::stack, &StackReader::save>},
+    {"stmatrix", Opcode::stmatrix, member<&Readers::matrix, &MatrixReader::store_matrices>},
     {"sub", Opcode::sub, read_alu_or_packed},
     {"subc", Opcode::subc, read_alu},
     {"suld", Opcode::surf_address, member<&Readers::surfaces, &SurfaceReader::load>},
@@ -144,6 +148,7 @@ constexpr InstructionEntry instruction_entries[] = {
     {"vsub", Opcode::video, read_video},
     {"vsub2", Opcode::video2, read_video},
     {"vsub4", Opcode::video4, read_video},
+    {"wmma", Opcode::mma, member<&Readers::matrix, &MatrixReader::wmma>},
     {"xor", Opcode::xor_, read_alu},
 };
 

@@ -5,6 +5,7 @@
 #include "models/isa/reader/families/atomics.hpp"
 #include "models/isa/reader/families/control.hpp"
 #include "models/isa/reader/families/conversions.hpp"
+#include "models/isa/reader/families/matrix.hpp"
 #include "models/isa/reader/families/mbarrier.hpp"
 #include "models/isa/reader/families/memory.hpp"
 #include "models/isa/reader/families/moves.hpp"
@@ -26,6 +27,7 @@ struct Readers {
         atomics(code, operands),
         control(code, operands),
         conversions(code, operands),
+        matrix(code, operands),
         mbarrier(code, operands),
         memory(code, operands),
         moves(code, operands),
@@ -44,6 +46,7 @@ struct Readers {
   AtomicReader atomics;
   ControlReader control;
   ConversionReader conversions;
+  MatrixReader matrix;
   MbarrierReader mbarrier;
   MemoryReader memory;
   MoveReader moves;

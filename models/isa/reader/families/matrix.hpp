@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "models/isa/matrix/fragment.hpp"
+#include "models/isa/reader/families/family_reader.hpp"
+
+namespace lockstep::isa {
+
+/// Products of matrices and what moves their fragments: mma, wmma, ldmatrix, stmatrix, movmatrix.
+class MatrixReader : public FamilyReader {
+ public:
+  using FamilyReader::FamilyReader;
+  void mma(PtxInstruction& instruction);
+  void wmma(PtxInstruction& instruction);
+  void load_matrices(PtxInstruction& instruction);
+  void store_matrices(PtxInstruction& instruction);
+  void transpose(PtxInstruction& instruction);
+
+ private:
+  void wmma_product(PtxInstruction& instruction);
+  void product(PtxInstruction& instruction, MatrixForm form);
+  void append_registers(PtxInstruction& instruction, const Argument& written, unsigned count,
+                        Type type, bool destination, const char* what);
+  unsigned matrix_count(PtxInstruction& instruction);
+  /// The address in the shared window, where there is no .shared.
+  void shared_address(PtxInstruction& instruction, const Argument& written);
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,62 @@
+/// wmma.load and wmma.store: ordinary accesses of each lane to the elements of its fragment.
+///
+/// A lane's first element stands at a place that is linear in g = lane / 4 and t = lane % 4; the
+/// others at constant distances from it, in rows of the matrix and within them.  Elements beside
+/// each other in memory, and in registers, are one access.
+#pragma once
+
+#include <vector>
+
+#include "models/isa/matrix/fragment.hpp"
+#include "models/isa/reader/families/family_reader.hpp"
+
+namespace lockstep::isa {
+
+class WmmaAccess : public FamilyReader {
+ public:
+  using FamilyReader::FamilyReader;
+  void load(PtxInstruction& instruction);
+  void store(PtxInstruction& instruction);
+
+ private:
+  /// A fragment and the matrix that it is a part of.
+  struct Fragment {
+    MatrixForm form;
+    MatrixOperand operand = MatrixOperand::a;
+    unsigned bits = 16, registers = 0;
+    bool by_columns = false;  ///< the matrix's layout
+    Space space = Space::generic;
+
+    unsigned parts() const { return bits >= 32 ? 1 : 32 / bits; }
+    /// Line and place in the line, as memory has them.
+    MatrixPlace at(unsigned lane, unsigned reg, unsigned part) const;
+  };
+  /// Where lanes find their elements: addresses by line, made when they are asked for.
+  struct Base {
+    ir::Operand first;       ///< of the lane's first element
+    ir::Operand line_bytes;  ///< from a line to the next, 64 bits
+    std::vector<std::pair<unsigned, ir::Operand>> lines;
+  };
+
+  Fragment read_fragment(PtxInstruction& instruction, MatrixOperand operand);
+  Base base_of(PtxInstruction& instruction, const Fragment& fragment, const Argument& address,
+               std::size_t stride_argument);
+  ir::Operand stride_of(PtxInstruction& instruction, const Fragment& fragment,
+                        std::size_t stride_argument);
+  ir::Operand line(PtxInstruction& instruction, const Fragment& fragment, Base& base,
+                   unsigned number);
+  ir::Operation access(PtxInstruction& instruction, const Fragment& fragment, Base& base,
+                       MatrixPlace place, Type type, unsigned elements);
+  /// How many registers from `reg` on one access moves; 0: each element is one of its own.
+  unsigned together(const Fragment& fragment, unsigned reg) const;
+  std::vector<ir::Operand> registers(PtxInstruction& instruction, const Argument& written,
+                                     const Fragment& fragment, bool destination);
+  void load_elements(PtxInstruction& instruction, const Fragment& fragment, Base& base,
+                     unsigned reg, const ir::Operand& to);
+  void store_elements(PtxInstruction& instruction, const Fragment& fragment, Base& base,
+                      unsigned reg, const ir::Operand& from);
+  ir::Operand computed(PtxInstruction& instruction, Opcode opcode, Type type,
+                       std::vector<ir::Operand> sources, ir::MulPart part = ir::MulPart::none);
+};
+
+}  // namespace lockstep::isa
