@@ -66,7 +66,8 @@ std::vector<std::string> beside(const Choice& choice) {
   if (mask_scheduler)
     return {"policies.translation=shared-tlb", "policies.tlb_fill={name: mask, epoch: 1500}"};
   // Every replacement goes with a cache policy that asks for no order of lines.
-  if (choice.plug_point == "replacement") return {"policies.cache_policy=lru"};
+  if (choice.plug_point == "replacement")
+    return {"policies.cache_policy=lru", "policies.dram_scheduler=fr-fcfs"};
   if (choice.plug_point == "tlb_fill") return {"policies.translation=shared-tlb"};
   if (choice.plug_point == "block_switching" && name != "none")
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host"};
