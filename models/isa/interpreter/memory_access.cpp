@@ -6,6 +6,7 @@
 #include "models/isa/interpreter/block_runner.hpp"
 #include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/lane_mask.hpp"
+#include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -144,7 +145,8 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
 void BlockRunner::touch_fresh(const Warp& warp, const Instruction& instruction,
                               std::uint64_t address) {
   if (instruction.category == Category::load && state_.launch.fresh_read)
-    state_.launch.fresh_read(address, place_of(warp) + ": kernel " + state_.program.name);
+    state_.launch.fresh_read(address,
+                             place_of(warp) + ": kernel " + kernel_title(state_.program.name));
   state_.memory.end_freshness();
 }
 
