@@ -99,8 +99,8 @@ void LoadedModules::fit_registers(const Scenario& scenario, std::vector<isa::Mod
     notes_.push_back(
         fmt::format("kernel {} wants {} registers a thread: with blocks of {} threads it gets {}, "
                     "and {} bytes of local memory",
-                    program.name, wanted, kernel.threads, program.registers_per_thread,
-                    program.local_bytes - local));
+                    isa::kernel_title(program.name), wanted, kernel.threads,
+                    program.registers_per_thread, program.local_bytes - local));
   }
 }
 

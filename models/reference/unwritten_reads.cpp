@@ -9,6 +9,7 @@
 #include "core/error/error.hpp"
 #include "models/isa/encode/idempotence.hpp"
 #include "models/isa/interpreter/first_accesses.hpp"
+#include "models/isa/text/kernel_title.hpp"
 #include "models/reference/address_space.hpp"
 #include "models/workload/kernel_arguments.hpp"
 #include "models/workload/program_cursor.hpp"
@@ -70,9 +71,9 @@ class ProgramWalk {
       if (!buffer) return;
       unwritten_.erase(*buffer);
       if (access.writes) return;
-      found_.push_back(unwritten_read_text(
-          module_.file + ":" + std::to_string(access.line) + ": kernel " + program.name,
-          workload_.buffers[*buffer].name));
+      found_.push_back(unwritten_read_text(module_.file + ":" + std::to_string(access.line) +
+                                               ": kernel " + isa::kernel_title(program.name),
+                                           workload_.buffers[*buffer].name));
     });
     forget_what_it_may_write(kernel, grid.parameters);
   }

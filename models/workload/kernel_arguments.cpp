@@ -22,7 +22,8 @@ constexpr std::int64_t maximum_registers = 255;  // of a thread, in machine code
 constexpr std::uint32_t word_bytes = 4, address_bytes = 8;
 
 std::string describe(const isa::Program& kernel, std::size_t argument) {
-  return "argument " + std::to_string(argument + 1) + " of kernel " + kernel.name;
+  return "argument " + std::to_string(argument + 1) + " of kernel " +
+         isa::kernel_title(kernel.name);
 }
 
 std::string bits_of(const isa::KernelParameter& parameter) {
@@ -151,14 +152,14 @@ void check_block(const isa::Program& kernel, const Step& launch, const LaunchSha
   const std::uint64_t limit = kernel.maximum_threads ? kernel.maximum_threads : maximum_threads;
   if (shape.threads[2] > 64) {
     throw UserError(launch.where,
-                    "a block of kernel " + kernel.name + " is " + std::to_string(shape.threads[2]) +
-                        " threads deep, the limit is 64",
+                    "a block of kernel " + isa::kernel_title(kernel.name) + " is " +
+                        std::to_string(shape.threads[2]) + " threads deep, the limit is 64",
                     "lay the threads out along x or y");
   }
   if (threads > limit) {
     throw UserError(launch.where,
-                    "a block of kernel " + kernel.name + " has " + std::to_string(threads) +
-                        " threads, the limit is " + std::to_string(limit),
+                    "a block of kernel " + isa::kernel_title(kernel.name) + " has " +
+                        std::to_string(threads) + " threads, the limit is " + std::to_string(limit),
                     "make the block smaller");
   }
 }

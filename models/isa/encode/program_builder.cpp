@@ -10,6 +10,7 @@
 #include "models/isa/opcodes/issue_slots.hpp"
 #include "models/isa/opcodes/table.hpp"
 #include "models/isa/semantics/semantics.hpp"
+#include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
 
@@ -138,10 +139,10 @@ std::uint8_t ProgramBuilder::predicate_number(const ir::Operand& operand) const 
 
 Operand ProgramBuilder::next_row(Operand::Base base, std::size_t row) const {
   if (row >= Operand::largest_row)  // a value of 64 bits takes two
-    throw UserError(
-        file() + ":" + std::to_string(line_),
-        "kernel " + program_.name + " has more different constants than instructions can name",
-        "keep some in memory or split the kernel");
+    throw UserError(file() + ":" + std::to_string(line_),
+                    "kernel " + kernel_title(program_.name) +
+                        " has more different constants than instructions can name",
+                    "keep some in memory or split the kernel");
   return Operand(base, static_cast<std::uint16_t>(row));
 }
 

@@ -12,6 +12,7 @@
 #include "models/isa/operand_lists.hpp"
 #include "models/isa/text/absent_lanes.hpp"
 #include "models/isa/text/assertion.hpp"
+#include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -360,8 +361,8 @@ void BlockRunner::fail(const Warp& warp, unsigned lane, const std::string& what,
   const std::array<std::uint32_t, 3> thread =
       unfold(std::uint64_t{warp.identity.warp_in_block} * warp_size + lane, state_.launch.block);
   throw UserError(place_of(warp),
-                  "kernel " + state_.program.name + ", block " + three(warp.identity.block_index) +
-                      ", thread " + three(thread) + ": " + what,
+                  "kernel " + kernel_title(state_.program.name) + ", block " +
+                      three(warp.identity.block_index) + ", thread " + three(thread) + ": " + what,
                   advice);
 }
 
@@ -407,11 +408,11 @@ void BlockRunner::warn_of_absent(Warp& warp) {
   const std::uint32_t line = state_.program.source_lines[absent->pc];
   const auto& [x, y, z] = warp.identity.block_index;
   const std::array<std::uint32_t, 3>& grid = state_.launch.grid;
-  state_.warnings.add(line, x + grid[0] * (y + std::uint64_t{grid[1]} * z),
-                      state_.launch.module.file + ":" + std::to_string(line) + ": kernel " +
-                          state_.program.name + ", block " + three(warp.identity.block_index) +
-                          ", warp " + std::to_string(warp.identity.warp_in_block) + ": " +
-                          gone_on_text(*absent));
+  state_.warnings.add(
+      line, x + grid[0] * (y + std::uint64_t{grid[1]} * z),
+      state_.launch.module.file + ":" + std::to_string(line) + ": kernel " +
+          kernel_title(state_.program.name) + ", block " + three(warp.identity.block_index) +
+          ", warp " + std::to_string(warp.identity.warp_in_block) + ": " + gone_on_text(*absent));
 }
 
 void BlockRunner::report_deadlock() const {
@@ -420,7 +421,7 @@ void BlockRunner::report_deadlock() const {
     if (const auto incomplete = warp.paths.first_incomplete(); incomplete) {
       throw UserError(state_.launch.module.file + ":" +
                           std::to_string(state_.program.source_lines[incomplete->pc]),
-                      "kernel " + state_.program.name + ", block " +
+                      "kernel " + kernel_title(state_.program.name) + ", block " +
                           three(warp.identity.block_index) + ", warp " +
                           std::to_string(warp.identity.warp_in_block) + ": " +
                           never_met_text(*incomplete),
@@ -433,8 +434,9 @@ void BlockRunner::report_deadlock() const {
     });
     throw UserError(
         state_.launch.module.file + ":" + std::to_string(state_.program.source_lines[pc]),
-        "kernel " + state_.program.name + ", block " + three(warp.identity.block_index) +
-            ", warp " + std::to_string(warp.identity.warp_in_block) + ": deadlock, " +
+        "kernel " + kernel_title(state_.program.name) + ", block " +
+            three(warp.identity.block_index) + ", warp " +
+            std::to_string(warp.identity.warp_in_block) + ": deadlock, " +
             std::to_string(std::popcount(lanes)) +
             " threads wait at a barrier that the others do not reach",
         "let all threads of the block reach it");

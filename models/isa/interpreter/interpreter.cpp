@@ -12,6 +12,7 @@
 #include "models/isa/interpreter/turn_watch.hpp"
 #include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/load.hpp"
+#include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -31,25 +32,27 @@ void check(const Launch& launch, const Program& program) {
   const std::uint64_t threads = volume(launch.block);
   if (threads == 0 || threads > 1024)
     throw UserError(where,
-                    "kernel " + program.name + ": a block of " + std::to_string(threads) +
-                        " threads, not 1 to 1024",
+                    "kernel " + kernel_title(program.name) + ": a block of " +
+                        std::to_string(threads) + " threads, not 1 to 1024",
                     "change `block` of the launch");
   if (volume(launch.grid) == 0)
-    throw UserError(where, "kernel " + program.name + ": empty grid",
+    throw UserError(where, "kernel " + kernel_title(program.name) + ": empty grid",
                     "change `grid` of the launch");
   if (program.required_block[0] != 0 && program.required_block != launch.block)
-    throw UserError(where, "kernel " + program.name + " needs the block size of its .reqntid",
-                    "change `block` of the launch");
+    throw UserError(
+        where, "kernel " + kernel_title(program.name) + " needs the block size of its .reqntid",
+        "change `block` of the launch");
   if (program.maximum_threads != 0 && threads > program.maximum_threads)
     throw UserError(where,
-                    "kernel " + program.name + ": a block of " + std::to_string(threads) +
-                        " threads, .maxntid allows " + std::to_string(program.maximum_threads),
+                    "kernel " + kernel_title(program.name) + ": a block of " +
+                        std::to_string(threads) + " threads, .maxntid allows " +
+                        std::to_string(program.maximum_threads),
                     "make the block smaller");
   if (launch.parameters.size() < program.parameter_bytes)
     throw UserError(where,
-                    "kernel " + program.name + ": " + std::to_string(launch.parameters.size()) +
-                        " bytes of parameters, " + std::to_string(program.parameter_bytes) +
-                        " needed",
+                    "kernel " + kernel_title(program.name) + ": " +
+                        std::to_string(launch.parameters.size()) + " bytes of parameters, " +
+                        std::to_string(program.parameter_bytes) + " needed",
                     "give all `arguments` of the launch");
 }
 

@@ -8,6 +8,7 @@
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/text/copy_mistakes.hpp"
+#include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -155,7 +156,8 @@ void BlockRunner::touch_fresh(const Warp& warp, const Instruction& instruction,
   const bool reads =
       instruction.category == Category::load || instruction.category == Category::copy;
   if (reads && state_.launch.fresh_read)
-    state_.launch.fresh_read(address, place_of(warp) + ": kernel " + state_.program.name);
+    state_.launch.fresh_read(address,
+                             place_of(warp) + ": kernel " + kernel_title(state_.program.name));
   state_.memory.end_freshness();
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/error/error.hpp"
 #include "core/memory/round_up.hpp"
+#include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
 
@@ -85,7 +86,8 @@ class Linker {
     const Named& before = *found->second;
     const bool both = before.linkage == Linkage::visible && named.linkage == Linkage::visible;
     if (both || before.kind != named.kind)
-      throw UserError(named.where, named.name + " is defined twice, first at " + before.where,
+      throw UserError(named.where,
+                      kernel_title(named.name) + " is defined twice, first at " + before.where,
                       "rename one, make it .weak, or leave one module out");
     const bool is_larger = before.linkage == Linkage::common && named.bytes > before.bytes;
     if (named.linkage == Linkage::visible || (named.linkage == Linkage::common && is_larger))
@@ -100,10 +102,10 @@ class Linker {
         continue;
       const auto [found, is_new] = kernels.try_emplace(named.name, &named);
       if (!is_new)
-        throw UserError(
-            named.where,
-            "kernel " + named.name + " is defined twice, first at " + found->second->where,
-            "rename one: a launch says only the name");
+        throw UserError(named.where,
+                        "kernel " + kernel_title(named.name) + " is defined twice, first at " +
+                            found->second->where,
+                        "rename one: a launch says only the name");
     }
   }
 
@@ -125,14 +127,14 @@ class Linker {
     const Named* definition = found(named);
     if (definition == nullptr)
       throw UserError(named.where,
-                      "external variable " + named.name + " has no definition in " +
+                      "external variable " + kernel_title(named.name) + " has no definition in " +
                           (modules_.size() == 1 ? "this module" : "any of the modules"),
                       "name the module that defines it too, or define it here");
     if (named.kind == function &&
         source(named).signature != result_.functions[number_of(*definition)].signature)
       throw UserError(named.where,
-                      "function " + named.name + " is declared otherwise than it is defined at " +
-                          definition->where,
+                      "function " + kernel_title(named.name) +
+                          " is declared otherwise than it is defined at " + definition->where,
                       "give both the same parameters and results");
     return *definition;
   }

@@ -11,6 +11,7 @@
 #include "models/isa/control_flow/control_flow.hpp"
 #include "models/isa/encode/encode.hpp"
 #include "models/isa/lowering/allocation/allocate.hpp"
+#include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -170,7 +171,7 @@ void ModuleLoader::refuse_registers(std::uint32_t kernel) const {
   const SourceFunction& k = source_.functions[kernel];
   throw UserError(
       k.file + ":" + std::to_string(k.line) + ":" + std::to_string(k.column),
-      "kernel " + k.code.name +
+      "kernel " + kernel_title(k.code.name) +
           " and the functions it calls one below the other need more registers than a warp has",
       "have some calls inlined or split the kernel");
 }

@@ -9,6 +9,7 @@
 #include "models/isa/reader/names/symbols.hpp"
 #include "models/isa/reader/run_time/run_time_functions.hpp"
 #include "models/isa/reader/syntax/syntax.hpp"
+#include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -41,7 +42,8 @@ void declare_function(ModuleSymbols& symbols, const syntax::Function& f) {
     functions.back().code.name = f.name;
     functions.back().code.is_entry = f.is_entry;
   } else if (found->second.kind != Symbol::Kind::function) {
-    fail(symbols.file, f.at, f.name + " is declared twice", "rename the function or the variable");
+    fail(symbols.file, f.at, kernel_title(f.name) + " is declared twice",
+         "rename the function or the variable");
   }
   SourceFunction& function = functions[found->second.index];
   if (f.has_body || is_new) {
@@ -50,7 +52,8 @@ void declare_function(ModuleSymbols& symbols, const syntax::Function& f) {
     function.signature = widths_of(f.results) + "<- " + widths_of(f.parameters);
   }
   if (f.has_body && function.has_body)
-    fail(symbols.file, f.at, "function " + f.name + " is defined twice", "remove one");
+    fail(symbols.file, f.at, "function " + kernel_title(f.name) + " is defined twice",
+         "remove one");
   function.has_body |= f.has_body;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "models/isa/text/kernel_title.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/blocks/warp_set.hpp"
 
@@ -132,9 +133,10 @@ std::string standing_blocks(const ResidentBlocks& blocks, const WarpStates& stat
     const BlockSlot& block = blocks.block_of(first);
     const GridSlot& grid = blocks.grid_of(first);
     text += fmt::format("{}tenant {}, kernel {} ({}), block ({}, {}, {}): {}",
-                        text.empty() ? "" : "\n    ", tenants.at(first.tenant), grid.program->name,
-                        grid.module->file, block.coordinates[0], block.coordinates[1],
-                        block.coordinates[2], standing_block(blocks, states, block));
+                        text.empty() ? "" : "\n    ", tenants.at(first.tenant),
+                        isa::kernel_title(grid.program->name), grid.module->file,
+                        block.coordinates[0], block.coordinates[1], block.coordinates[2],
+                        standing_block(blocks, states, block));
   });
   if (listed > most_blocks) text += fmt::format("\n    and {} more blocks", listed - most_blocks);
   return text;

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "models/isa/text/kernel_title.hpp"
+
 namespace lockstep::isa {
 
 void ControlReader::plain(PtxInstruction& instruction) {
@@ -87,7 +89,8 @@ UserError ControlReader::undefined(const Argument& callee) const {
                      "kernels that launch kernels are not supported in this release (" +
                          callee.text + " is called)",
                      "launch them from the host");
-  return UserError(where, "call of " + callee.text + ", which has no body in this module",
+  return UserError(where,
+                   "call of " + kernel_title(callee.text) + ", which has no body in this module",
                    "name the module that has it too; of the CUDA run time, assert, printf, malloc "
                    "and free are modelled in this release");
 }
@@ -98,7 +101,7 @@ void ControlReader::check_callee(const PtxInstruction& instruction, const Argume
   const SourceFunction& called = code_.function(target);
   if (!called.has_body) code_.calls_undefined(target.index, undefined(callee));
   if (called.code.is_entry)
-    instruction.fail(callee.at, "call of kernel " + callee.text,
+    instruction.fail(callee.at, "call of kernel " + kernel_title(callee.text),
                      "make it a .func: kernels start no kernels in this release");
 }
 

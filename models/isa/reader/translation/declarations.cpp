@@ -2,6 +2,7 @@
 #include "core/memory/round_up.hpp"
 #include "models/isa/reader/translation/translation.hpp"
 #include "models/isa/reader/translation/wide_registers.hpp"
+#include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
 
@@ -55,7 +56,7 @@ void Translation::declare_kernel_parameter(const syntax::Declaration& d, Symbol&
                                 static_cast<std::uint32_t>(v.bytes)});
   const std::uint64_t end = offset + v.bytes;
   if (end > 32764)
-    fail(d.at, "parameters of " + source_.name + " exceed 32,764 bytes",
+    fail(d.at, "parameters of " + kernel_title(source_.name) + " exceed 32,764 bytes",
          "pass a pointer to a buffer");
   result_.parameter_bytes = static_cast<std::uint32_t>(end);
 }
