@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/error/error.hpp"
+#include "models/isa/indirect_targets.hpp"
 #include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/named_barrier.hpp"
 #include "models/isa/operand_lists.hpp"
@@ -250,49 +251,23 @@ void BlockRunner::print(Warp& warp, const Instruction& instruction, std::uint32_
 }
 
 void BlockRunner::branch_indexed(Warp& warp, const Instruction& instruction, std::uint32_t active) {
-  const std::vector<std::uint32_t>& table = state_.program.branch_tables[instruction.target];
   const std::uint32_t* index = row(warp, instruction.source[0]);
-  std::vector<WarpPaths::Arm> arms;
-  const auto add = [&](std::uint32_t pc, std::uint32_t lanes) {
-    for (WarpPaths::Arm& arm : arms)
-      if (arm.pc == pc) {
-        arm.lanes |= lanes;
-        return;
-      }
-    arms.push_back({pc, lanes});
-  };
-  for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (index[lane] >= table.size())
-      fail(warp, lane,
-           "brx.idx with index " + std::to_string(index[lane]) + " of " +
-               std::to_string(table.size()) + " targets",
-           "guard the branch with a comparison");
-    add(table[index[lane]], 1u << lane);
-  }
+  auto arms = branch_arms(
+      state_.program.branch_tables[instruction.target], active,
+      [&](unsigned lane) { return index[lane]; },
+      [&](unsigned lane, const auto& what, const char* advice) { fail(warp, lane, what, advice); });
   if (const std::uint32_t others = warp.paths.mask() & ~active; others != 0)
-    add(warp.paths.pc() + 1, others);
+    arms.push_back({warp.paths.pc() + 1, others});
   warp.paths.branch(arms, instruction.reconvergence);
 }
 
 void BlockRunner::call_indirect(Warp& warp, const Instruction& instruction, std::uint32_t active) {
-  const std::vector<std::uint32_t>& entries = state_.program.function_entries;
-  std::vector<WarpPaths::Arm> arms;
-  for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const std::uint64_t function = address_of(warp, instruction, lane);
-    if (function == 0 || function >= entries.size() || entries[function] == no_reconvergence)
-      fail(warp, lane, "call of address " + std::to_string(function) + ", which is no function",
-           "take function pointers with mov.u64");
-    bool known = false;
-    for (WarpPaths::Arm& arm : arms)
-      if (arm.pc == entries[function]) {
-        arm.lanes |= 1u << lane;
-        known = true;
-      }
-    if (!known) arms.push_back({entries[function], 1u << lane});
-  }
-  warp.paths.call(arms);
+  warp.paths.call(call_arms(
+      state_.program.function_entries, active,
+      [&](unsigned lane) { return address_of(warp, instruction, lane); },
+      [&](unsigned lane, const auto& what, const char* advice) {
+        fail(warp, lane, what, advice);
+      }));
 }
 
 void BlockRunner::barrier(std::uint32_t w, const Instruction& instruction, std::uint32_t active) {

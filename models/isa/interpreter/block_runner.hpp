@@ -78,8 +78,6 @@ class BlockRunner {
   void memory(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::byte* locate(Warp& warp, const Instruction& instruction, unsigned lane,
                     std::uint64_t address, unsigned bytes);
-  const std::byte* locate_part(Warp& warp, const Instruction& instruction, unsigned lane,
-                               std::uint64_t address, unsigned bytes);
   /// Something happens to memory to which nothing was written.
   void touch_fresh(const Warp& warp, const Instruction& instruction, std::uint64_t address);
   std::byte* local_bytes(Warp& warp, unsigned lane, std::uint64_t offset, unsigned bytes);

@@ -249,20 +249,13 @@ void BlockRunner::copy(Warp& warp, const Instruction& instruction, std::uint32_t
       if (read == size || address % size != 0) {  // also of a part: aligned to all
         copy_whole(bytes.data(), locate(warp, instruction, lane, address, size), size);
       } else {
-        std::memcpy(bytes.data(), locate_part(warp, instruction, lane, address, read), read);
+        for (unsigned b = 0; b < read; ++b)
+          bytes[b] = *locate(warp, instruction, lane, address + b, 1);
       }
     }
     if (!state_.changed) state_.changed = std::memcmp(place, bytes.data(), size) != 0;
     copy_whole(place, bytes.data(), size);
   });
-}
-
-/// Bytes of a copy that need not be a power of two.
-const std::byte* BlockRunner::locate_part(Warp& warp, const Instruction& instruction, unsigned lane,
-                                          std::uint64_t address, unsigned bytes) {
-  const std::byte* const first = locate(warp, instruction, lane, address, 1);
-  for (unsigned b = 1; b < bytes; ++b) locate(warp, instruction, lane, address + b, 1);
-  return first;
 }
 
 void BlockRunner::atomic(Warp& warp, const Instruction& instruction, std::uint32_t active) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "models/isa/indirect_targets.hpp"
 #include "models/isa/ir.hpp"
 #include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/operand_lists.hpp"
@@ -13,20 +14,6 @@ using isa::Category;
 using isa::Instruction;
 
 namespace {
-
-/// Lanes of an indirect branch or call by where they go, in the order of their first lanes.
-template <class PcOf>
-std::vector<isa::WarpPaths::Arm> arms_of(std::uint32_t lanes, PcOf&& pc_of) {
-  std::vector<isa::WarpPaths::Arm> arms;
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const unsigned lane = static_cast<unsigned>(std::countr_zero(lanes));
-    const std::uint32_t pc = pc_of(lane);
-    auto arm = std::find_if(arms.begin(), arms.end(), [&](const auto& a) { return a.pc == pc; });
-    if (arm == arms.end()) arm = arms.insert(arms.end(), {pc, 0});
-    arm->lanes |= 1u << lane;
-  }
-  return arms;
-}
 
 std::uint64_t lane_value(const isa::WarpContext& context, isa::Operand operand, unsigned lane,
                          bool wide) {
@@ -51,31 +38,25 @@ std::int64_t sleep_cycles(const isa::WarpContext& context, const Clock& clock,
 
 ControlUnit::Arms ControlUnit::branch_targets(const Warp& warp, const Instruction& instruction,
                                               std::uint32_t active) const {
-  const auto& table = blocks_.grid_of(warp).program->branch_tables[instruction.target];
   const isa::WarpContext context = blocks_.context_of(warp);
-  return arms_of(active, [&](unsigned lane) {
-    const std::uint64_t index = lane_value(context, instruction.source[0], lane, false);
-    if (index >= table.size())
-      mistakes_.user_error(warp, warp.paths.pc(), lane,
-                           "brx.idx index " + std::to_string(index) + " has no label",
-                           "guard the branch with a comparison");
-    return table[index];
-  });
+  return isa::branch_arms(
+      blocks_.grid_of(warp).program->branch_tables[instruction.target], active,
+      [&](unsigned lane) { return lane_value(context, instruction.source[0], lane, false); },
+      [&](unsigned lane, const auto& what, const char* advice) {
+        mistakes_.user_error(warp, warp.paths.pc(), lane, what, advice);
+      });
 }
 
 ControlUnit::Arms ControlUnit::called_functions(const Warp& warp, const Instruction& instruction,
                                                 std::uint32_t active) const {
   const isa::WarpContext context = blocks_.context_of(warp);
-  const auto& entries = blocks_.grid_of(warp).program->function_entries;
   const bool wide = (instruction.flags & isa::flag_address_wide) != 0;
-  return arms_of(active, [&](unsigned lane) {
-    const std::uint64_t index = lane_value(context, instruction.source[0], lane, wide);
-    if (index >= entries.size() || entries[index] == isa::no_reconvergence)
-      mistakes_.user_error(warp, warp.paths.pc(), lane,
-                           "call of " + std::to_string(index) + ", which is no function",
-                           "take pointers to functions with mov.u64");
-    return entries[index];
-  });
+  return isa::call_arms(
+      blocks_.grid_of(warp).program->function_entries, active,
+      [&](unsigned lane) { return lane_value(context, instruction.source[0], lane, wide); },
+      [&](unsigned lane, const auto& what, const char* advice) {
+        mistakes_.user_error(warp, warp.paths.pc(), lane, what, advice);
+      });
 }
 
 static bool commits_copies(const Instruction& instruction) {

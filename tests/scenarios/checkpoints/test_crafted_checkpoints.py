@@ -1,8 +1,8 @@
 """Checkpoints of others, made to do harm: numbers within a part changed, and its checksum made to fit.
 
-Which numbers are lengths is not known here, so any number that may be one is changed.  A length that no file can have is
-refused (tests/unit/core/checkpoint tells each kind of list); another number, such as a place in a list or a time, is
-believed, and the run may end in any way, or be ended here.  What must never be: memory for what is not there."""
+Which numbers are lengths is not known here, so any number that may be one is changed.  A length that no file can have
+is refused (tests/unit/core/checkpoint tells each kind of list); another number, such as a place in a list or a time,
+is believed, and the run may end in any way, or be ended here.  What must never be: memory for what is not there."""
 import os
 import random
 import resource
@@ -72,9 +72,9 @@ class CraftedCheckpoints(ScenarioTest):
             file["parts"].create_dataset(part, data=numpy.frombuffer(data, dtype="u1"))
             file["checksums"][part][0] = checksum(data)
         try:
-            run = subprocess.run([LOCKSTEP, *self.run_command, "--resume", "o.ckpt"], cwd=self.folder, env=environment(),
-                                 capture_output=True, text=True, timeout=SECONDS, check=False)
-            return run.stderr
+            return subprocess.run([LOCKSTEP, *self.run_command, "--resume", "o.ckpt"], cwd=self.folder,
+                                  env=environment(), capture_output=True, text=True, timeout=SECONDS,
+                                  check=False).stderr
         except subprocess.TimeoutExpired:
             return ""
 

@@ -32,8 +32,7 @@ void MbarrierReader::mbarrier(PtxInstruction& instruction) {
   } else if (modifiers.take("pending_count")) {
     pending_count(instruction);
   } else {
-    instruction.fail(
-        "is not supported in this release (transactions belong to bulk copies)");
+    instruction.fail("is not supported in this release (transactions belong to bulk copies)");
   }
 }
 

@@ -39,10 +39,9 @@ TEST(ReaderErrors, AnUnknownRegisterIsNamedWithItsPlace) {
 }
 
 TEST(ReaderErrors, UnsupportedInstructionsAreNamed) {
-  for (const std::string opcode :
-       {"tld4.r.2d.v4.f32.f32", "sured.b.add.2d.u32.trap",
-        "wmma.load.a.sync.aligned.row.m16n16k16.f16",
-        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"}) {
+  for (const std::string opcode : {"tld4.r.2d.v4.f32.f32", "sured.b.add.2d.u32.trap",
+                                   "wmma.load.a.sync.aligned.row.m16n16k16.f16",
+                                   "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"}) {
     const std::string message = error_of(with_line(opcode + " %r1, %r2;"));
     EXPECT_NE(message.find("bad.ptx:6:1: instruction " + opcode + " is not supported"),
               std::string::npos)
