@@ -85,7 +85,7 @@ void OperandEncoder::rows(const ir::Operation& op, Instruction& instruction) {
     return static_cast<std::size_t>(std::ranges::count_if(operands, has_row));
   };
   if (count(op.sources) > instruction.source.size() ||
-      op.destinations.size() > instruction.destination.size())
+      count(op.destinations) > instruction.destination.size())
     return list(op, instruction);
   sources(op, instruction);
   destinations(op, instruction);

@@ -108,19 +108,18 @@ void atomic_lanes(const Instruction& instruction, const isa::WarpContext& contex
 
 /// The most rows that differ in one column of banks as wide as a row.
 unsigned matrix_conflicts(const std::uint64_t* rows, unsigned columns) {
+  const auto column_of = [&](unsigned r) { return rows[r] / isa::matrix_row_bytes % columns; };
+  std::uint64_t taken = 0;
+  for (unsigned r = 0; r < isa::matrix_rows; ++r) taken |= std::uint64_t{1} << column_of(r) % 64;
+  if (std::popcount(taken) == isa::matrix_rows) return 1;
   unsigned most = 1;
   for (unsigned r = 0; r < isa::matrix_rows; ++r) {
-    unsigned same = 1;
-    bool first = true;
+    unsigned together = 0;
     for (unsigned other = 0; other < isa::matrix_rows; ++other) {
-      const bool shares = rows[other] / isa::matrix_row_bytes % columns ==
-                          rows[r] / isa::matrix_row_bytes % columns;
-      if (other < r && rows[other] == rows[r]) first = false;
-      bool seen = false;
-      for (unsigned before = 0; before < other; ++before) seen |= rows[before] == rows[other];
-      if (shares && rows[other] != rows[r] && !seen) ++same;
+      const bool first = std::find(rows, rows + other, rows[other]) == rows + other;
+      together += first && column_of(other) == column_of(r) ? 1 : 0;
     }
-    if (first) most = std::max(most, same);
+    most = std::max(most, together);
   }
   return most;
 }

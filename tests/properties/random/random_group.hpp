@@ -22,7 +22,7 @@ class RandomGroupStatements : protected RandomStatements {
   void shared_sum();
   // random_matrix.cpp
   void matrices();
-  std::string registers(unsigned count);
+  std::string fragment(unsigned count);
   void product();
   void rows_of_matrices();
 };

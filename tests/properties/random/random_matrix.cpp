@@ -16,7 +16,7 @@ void RandomGroupStatements::matrices() {
   }
 }
 
-std::string RandomGroupStatements::registers(unsigned count) {
+std::string RandomGroupStatements::fragment(unsigned count) {
   std::string text = "{";
   for (unsigned i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + r();
   return text + "}";
@@ -32,8 +32,8 @@ void RandomGroupStatements::product() {
                                 : "mma.sync.aligned.m8n8k4." + std::string(one_of(layouts)) + "." +
                                       type + ".f16.f16." + type;
   const std::string to = wide ? "{%x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7}" : "{%x0, %x1, %x2, %x3}";
-  emit(name + " " + to + ", " + registers(factors) + ", " + registers(factors) + ", " +
-       registers(sums));
+  emit(name + " " + to + ", " + fragment(factors) + ", " + fragment(factors) + ", " +
+       fragment(sums));
   emit("xor.b32 " + r() + ", %x0, %x3");
   emit("xor.b32 " + r() + ", %x1, %x2");
 }

@@ -340,7 +340,7 @@ TEST_P(MatrixKernels, OfMissingLanesAreRefused) {
   const std::string guarded = "setp.ne.u32 %p1, %r1, 7;\n@%p1 " + std::string(product_line);
   EXPECT_THAT(run(guarded, 32), HasSubstr("lane 7 is not there"));
   const std::string parted =
-      "setp.lt.u32 %p1, %r1, 3;\n@%p1 bra out;\n" + std::string(product_line) + "out:\n";
+      "setp.lt.u32 %p1, %r1, 3;\n@%p1 bra away;\n" + std::string(product_line) + "away:\n";
   EXPECT_THAT(run(parted, 32), HasSubstr("lanes 0-2 are not there"));
   EXPECT_EQ(run("setp.ge.u32 %p1, %r1, 32;\n@%p1 " + std::string(product_line), 32), "no error")
       << "nobody executes it";
@@ -352,7 +352,9 @@ TEST_P(MatrixKernels, OfRowsThatAreNoneAreRefused) {
       IsaBench bench(
           kernel_text(".shared .align 16 .b8 tile[512];\n.reg .b32 r<3>;\nmov.u32 r1, "
                       "tile;\nshl.b32 r2, %r1, 4;\nadd.u32 r1, r1, r2;\n" +
-                      address + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r2}, [r1];\nret;"),
+                      address +
+                      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r2}, [r1];\nst.global.b32 "
+                      "[%rd2], r2;\nret;"),
           GetParam());
       bench.run("k", {1, 1, 1}, {32, 1, 1}, bench.allocate(256));
     });
@@ -405,7 +407,7 @@ TEST(MatrixForms, ThatThereAreNotAreRefusedWhereTheyAreRead) {
   EXPECT_THAT(read("tcgen05.wait::ld.sync.aligned;\n"), HasSubstr("compile for sm_80"));
 }
 
-TEST(MatrixKernels, AreDisassembledWithTheirForm) {
+TEST(MatrixForms, AreDisassembled) {
   const Module module =
       load_module_text(kernel_text(std::string(small_product) + product_line + "ret;"), "test.ptx");
   EXPECT_THAT(disassemble(module.kernels[0].lowered), HasSubstr("mma.m16n8k16.f16.f16.f16.f16"));

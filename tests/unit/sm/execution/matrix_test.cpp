@@ -62,7 +62,7 @@ TEST(SmMatrices, ThatNotAllLanesExecuteEndTheTenant) {
 }
 TEST(SmMatrices, WithRowsThatAreNoneEndTheTenant) {
   const auto load = [](const char* address) {
-    return text_of("mov.u32 %r2, " + std::string(address) +
+    return text_of("mov.u32 %r5, tile;\nmov.u32 %r2, " + std::string(address) +
                    ";\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r2];\n");
   };
   EXPECT_EQ(load("4080"), "");
