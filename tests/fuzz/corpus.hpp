@@ -19,7 +19,9 @@ inline constexpr Corpus corpora[] = {{"ptx", ptx_input},
                                      {"scenario", scenario_input},
                                      {"workload", workload_input},
                                      {"hdf5", hdf5_input},
-                                     {"content", content_input}};
+                                     {"content", content_input},
+                                     {"recording", recording_input},
+                                     {"checkpoint", checkpoint_input}};
 
 /// Names and bytes of a corpus's files.
 inline std::vector<std::pair<std::string, std::string>> files_of(const Corpus& corpus) {

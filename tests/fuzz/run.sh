@@ -11,7 +11,7 @@ jobs/install_packages.sh run tests soak
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target fuzzers
 status=0
-for input in ptx scenario workload hdf5 content; do
+for input in ptx scenario workload hdf5 content recording checkpoint; do
   folder=build/fuzz/found/$input
   mkdir -p "$folder"
   words=()
