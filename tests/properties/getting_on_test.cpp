@@ -85,5 +85,30 @@ TEST(GettingOn, EveryRunEndsHoweverItIsInterrupted) {
   EXPECT_GT(2 * runs, cases) << "most were refused";
 }
 
+/// Known: pages of 2 MiB that come one by one to several tenants, of which each takes another one's
+/// before the block that waits for it has returned (docs/exceptions.md).
+TEST(GettingOn, WhoDoesNotIsFound) {
+  const std::uint64_t seed = 86;
+  std::vector<MachineBench::Application> tenants;
+  const auto count = static_cast<unsigned>(2 + seed % 3);
+  for (unsigned t = 0; t < count; ++t) {
+    const RandomProgram program(seed * 1000 + t);
+    tenants.push_back({program.ptx(), with_managed_memory(program.workload(), seed + t)});
+  }
+  std::vector<std::string> settings = random_paged_machine(seed, count);
+  settings.push_back("gpu.sm.count=4");
+  share_every_sm(settings, seed);
+  place_blocks(settings, seed);
+  settings.push_back(long_enough);
+  settings.push_back("simulation.progress_limit=10ms");
+  Layout layout;
+  layout.watched = true;
+  const std::string what = describe(seed, layout, settings);
+  const HangGuard guard(what);
+  MachineBench bench(tenants, settings);
+  const std::string problem = bench.run(layout).problem;
+  EXPECT_NE(problem.find("waits for ever"), std::string::npos) << problem << what;
+}
+
 }  // namespace
 }  // namespace lockstep::testing::getting_on_test

@@ -277,7 +277,8 @@ MachineResult MachineBench::simulate(const Layout& layout, const KeptParts* save
       KeptParts resumed = saved ? *saved : KeptParts();
       if (saved) engine.restore(resumed);
       std::vector<std::uint64_t> statistics;
-      StatisticsLog observer(graph, *layout_, statistics, whole ? &watch : nullptr,
+      StatisticsLog observer(graph, *layout_, statistics,
+                             whole && !layout.watched ? &watch : nullptr,
                              layout.watched ? host : nullptr);
       Interruption control(communicator.rank() == 0 ? host : nullptr, moment);
       const RunSummary summary = engine.run(observer, control);
