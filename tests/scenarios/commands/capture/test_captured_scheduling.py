@@ -21,7 +21,7 @@ class CapturedScheduling(CaptureTest):
         warnings = [line for line in self.capture(self.program).stderr.splitlines() if "warning: " in line]
         self.assertEqual(len(warnings), 2, warnings)
         self.assertIn("mask 0xffffffff goes on without lanes 1-3, 5-7", warnings[0])
-        self.assertIn("kernel _Z6partlyPi", warnings[0])
+        self.assertIn("kernel partly(int*)", warnings[0])
         self.assertIn("lane 0 executes an instruction with the mask 0x00000000", warnings[1])
 
     def test_a_gpu_before_volta_has_no_turns(self):
