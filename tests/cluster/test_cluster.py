@@ -136,14 +136,14 @@ class Cluster(unittest.TestCase):
     def test_an_array_goes_on_beside_a_point_that_fails(self):
         self.scenario("vector_add", "{n: 256}")
         (self.folder / "sweep.yaml").write_text(
-            "scenario: s.yaml\noutput: points\ngrid: {gpu.sm.count: [1, 0, 2, 4]}\n", encoding="utf-8")
+            "scenario: s.yaml\noutput: points\ngrid: {tenants.0.parameters.block: [64, 2048, 128, 256]}\n", encoding="utf-8")
         job = self.call(LOCKSTEP, "sweep", "sweep.yaml", "--slurm", ROOT / "jobs/slurm/sweep_array.sbatch")
         job = job.split()[-1]
         for point in range(4):
             state = "FAILED" if point == 1 else "COMPLETED"
             self.assertIn(f"JobState={state}", self.wait_for_end(f"{job}_{point}"), self.log())
         self.assertEqual(self.call(LOCKSTEP, "collect", "sweep.yaml"), "points.h5: 3 of 4 points\n")
-        self.assertIn("gpu.sm.count", (self.folder / "points/s-count=0.log").read_text())
+        self.assertIn('"block" is 2048', (self.folder / "points/s-block=2048.log").read_text())
 
 
 if __name__ == "__main__":
