@@ -3,6 +3,7 @@
 /// (A100; Volta's forms V100).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/memory/enum_table.hpp"
@@ -35,6 +36,54 @@ struct SmUnitParameters {
   }
 };
 
+/// A latency class: its key, the cycles from operands to result and those between two instructions
+/// of a unit that a GPU has which says nothing, and what is in it.
+struct LatencyClassFacts {
+  const char* key;
+  isa::LatencyClass which;
+  std::int64_t latency, interval;  ///< cycles
+  const char* doc;
+};
+inline constexpr LatencyClassFacts usual_classes[] = {
+    {"integer", isa::LatencyClass::integer, 2, 2, "integer add, logic, shift, compare"},
+    {"integer_multiply", isa::LatencyClass::integer_multiply, 3, 2, "integer multiply-add"},
+    {"fp32", isa::LatencyClass::fp32, 2, 2, "single precision"},
+    {"fp64", isa::LatencyClass::fp64, 6, 4, "double precision"},
+    {"special", isa::LatencyClass::special, 20, 8, "transcendental functions"},
+    {"half", isa::LatencyClass::half, 3, 1, "half precision"},
+    {"convert", isa::LatencyClass::convert, 8, 8, "conversions"},
+    {"shuffle", isa::LatencyClass::shuffle, 20, 4, "shuffles and votes"},
+    {"move", isa::LatencyClass::move, 2, 2, "moves and special registers"},
+    {"predicate", isa::LatencyClass::predicate, 4, 2, "instructions that set predicates"},
+};
+inline constexpr LatencyClassFacts matrix_classes[] = {
+    {"mma_f16_k8", isa::LatencyClass::mma_f16_k8, 16, 4, "matrix product, m16n8k8 of f16 and bf16"},
+    {"mma_f16_k16", isa::LatencyClass::mma_f16_k16, 23, 8,
+     "matrix product, m16n8k16 of f16 and bf16"},
+    {"mma_f16_volta", isa::LatencyClass::mma_f16_volta, 16, 8, "matrix product, m8n8k4 of f16"},
+    {"wmma_f16_volta", isa::LatencyClass::wmma_f16_volta, 52, 32,
+     "matrix product, 16x16x16 of f16 in four steps, chained"},
+    {"mma_tf32_k4", isa::LatencyClass::mma_tf32_k4, 16, 4, "matrix product, m16n8k4 of tf32"},
+    {"mma_tf32_k8", isa::LatencyClass::mma_tf32_k8, 23, 8, "matrix product, m16n8k8 of tf32"},
+    {"mma_s8_m8", isa::LatencyClass::mma_s8_m8, 14, 4, "matrix product, m8n8k16 of bytes"},
+    {"mma_s8_k16", isa::LatencyClass::mma_s8_k16, 16, 4, "matrix product, m16n8k16 of bytes"},
+    {"mma_s8_k32", isa::LatencyClass::mma_s8_k32, 24, 8, "matrix product, m16n8k32 of bytes"},
+    {"mma_s4_m8", isa::LatencyClass::mma_s4_m8, 14, 4, "matrix product, m8n8k32 of 4-bit integers"},
+    {"mma_s4_k32", isa::LatencyClass::mma_s4_k32, 16, 4,
+     "matrix product, m16n8k32 of 4-bit integers"},
+    {"mma_s4_k64", isa::LatencyClass::mma_s4_k64, 24, 8,
+     "matrix product, m16n8k64 of 4-bit integers"},
+    {"mma_b1_m8", isa::LatencyClass::mma_b1_m8, 14, 4, "matrix product, m8n8k128 of bits"},
+    {"mma_b1_k128", isa::LatencyClass::mma_b1_k128, 16, 4, "matrix product, m16n8k128 of bits"},
+    {"mma_b1_k256", isa::LatencyClass::mma_b1_k256, 24, 8, "matrix product, m16n8k256 of bits"},
+    {"mma_fp8_k16", isa::LatencyClass::mma_fp8_k16, 16, 4, "matrix product, m16n8k16 of fp8"},
+    {"mma_fp8_k32", isa::LatencyClass::mma_fp8_k32, 23, 8, "matrix product, m16n8k32 of fp8"},
+    {"mma_f64_m8", isa::LatencyClass::mma_f64_m8, 24, 16, "matrix product, m8n8k4 of f64"},
+    {"mma_f64_k4", isa::LatencyClass::mma_f64_k4, 24, 32, "matrix product, m16n8k4 of f64"},
+    {"mma_f64_k8", isa::LatencyClass::mma_f64_k8, 26, 64, "matrix product, m16n8k8 of f64"},
+    {"mma_f64_k16", isa::LatencyClass::mma_f64_k16, 30, 128, "matrix product, m16n8k16 of f64"},
+};
+
 struct SmLatencyParameters {
   EnumTable<isa::LatencyClass, Cycles> classes;
   Cycles multiply_wide, multiply_high, bit_count;  ///< of parts of expansions
@@ -45,70 +94,20 @@ struct SmLatencyParameters {
   static auto schema() {
     using namespace literals;
     using P = SmLatencyParameters;
-    using C = isa::LatencyClass;
     const auto limits = range(1_cycles, 1000_cycles);
-    return parameters<P>()
-        .row("integer", &P::classes, C::integer, 2_cycles, limits,
-             "integer add, logic, shift, compare")
-        .row("integer_multiply", &P::classes, C::integer_multiply, 3_cycles, limits,
-             "integer multiply-add")
-        .row("fp32", &P::classes, C::fp32, 2_cycles, limits, "single precision")
-        .row("fp64", &P::classes, C::fp64, 6_cycles, limits, "double precision")
-        .row("special", &P::classes, C::special, 20_cycles, limits, "transcendental functions")
-        .row("half", &P::classes, C::half, 3_cycles, limits, "half precision")
-        .row("convert", &P::classes, C::convert, 8_cycles, limits, "conversions")
-        .row("shuffle", &P::classes, C::shuffle, 20_cycles, limits, "shuffles and votes")
-        .row("move", &P::classes, C::move, 2_cycles, limits, "moves and special registers")
-        .row("predicate", &P::classes, C::predicate, 4_cycles, limits,
-             "instructions that set predicates")
-        .row("control", &P::classes, C::control, 4_cycles, limits,
+    auto keys = parameters<P>();
+    const auto add = [&](const LatencyClassFacts& c) {
+      keys.row(c.key, &P::classes, c.which, Cycles(c.latency), limits, c.doc);
+    };
+    std::ranges::for_each(usual_classes, add);
+    keys.row("control", &P::classes, isa::LatencyClass::control, 4_cycles, limits,
              "branches: until the warp's next instruction can issue")
         .field("multiply_high", &P::multiply_high, 10_cycles, limits,
                "upper half of an integer product")
         .field("multiply_wide", &P::multiply_wide, 4_cycles, limits, "64-bit products")
-        .field("bit_count", &P::bit_count, 13_cycles, limits, "bits counted, found or reversed")
-        .row("mma_f16_k8", &P::classes, C::mma_f16_k8, 16_cycles, limits,
-             "matrix product, m16n8k8 of f16 and bf16")
-        .row("mma_f16_k16", &P::classes, C::mma_f16_k16, 23_cycles, limits,
-             "matrix product, m16n8k16 of f16 and bf16")
-        .row("mma_f16_volta", &P::classes, C::mma_f16_volta, 16_cycles, limits,
-             "matrix product, m8n8k4 of f16")
-        .row("wmma_f16_volta", &P::classes, C::wmma_f16_volta, 52_cycles, limits,
-             "matrix product, 16x16x16 of f16 in four steps, chained")
-        .row("mma_tf32_k4", &P::classes, C::mma_tf32_k4, 16_cycles, limits,
-             "matrix product, m16n8k4 of tf32")
-        .row("mma_tf32_k8", &P::classes, C::mma_tf32_k8, 23_cycles, limits,
-             "matrix product, m16n8k8 of tf32")
-        .row("mma_s8_m8", &P::classes, C::mma_s8_m8, 14_cycles, limits,
-             "matrix product, m8n8k16 of bytes")
-        .row("mma_s8_k16", &P::classes, C::mma_s8_k16, 16_cycles, limits,
-             "matrix product, m16n8k16 of bytes")
-        .row("mma_s8_k32", &P::classes, C::mma_s8_k32, 24_cycles, limits,
-             "matrix product, m16n8k32 of bytes")
-        .row("mma_s4_m8", &P::classes, C::mma_s4_m8, 14_cycles, limits,
-             "matrix product, m8n8k32 of 4-bit integers")
-        .row("mma_s4_k32", &P::classes, C::mma_s4_k32, 16_cycles, limits,
-             "matrix product, m16n8k32 of 4-bit integers")
-        .row("mma_s4_k64", &P::classes, C::mma_s4_k64, 24_cycles, limits,
-             "matrix product, m16n8k64 of 4-bit integers")
-        .row("mma_b1_m8", &P::classes, C::mma_b1_m8, 14_cycles, limits,
-             "matrix product, m8n8k128 of bits")
-        .row("mma_b1_k128", &P::classes, C::mma_b1_k128, 16_cycles, limits,
-             "matrix product, m16n8k128 of bits")
-        .row("mma_b1_k256", &P::classes, C::mma_b1_k256, 24_cycles, limits,
-             "matrix product, m16n8k256 of bits")
-        .row("mma_fp8_k16", &P::classes, C::mma_fp8_k16, 16_cycles, limits,
-             "matrix product, m16n8k16 of fp8")
-        .row("mma_fp8_k32", &P::classes, C::mma_fp8_k32, 23_cycles, limits,
-             "matrix product, m16n8k32 of fp8")
-        .row("mma_f64_m8", &P::classes, C::mma_f64_m8, 24_cycles, limits,
-             "matrix product, m8n8k4 of f64")
-        .row("mma_f64_k4", &P::classes, C::mma_f64_k4, 24_cycles, limits,
-             "matrix product, m16n8k4 of f64")
-        .row("mma_f64_k8", &P::classes, C::mma_f64_k8, 26_cycles, limits,
-             "matrix product, m16n8k8 of f64")
-        .row("mma_f64_k16", &P::classes, C::mma_f64_k16, 30_cycles, limits,
-             "matrix product, m16n8k16 of f64");
+        .field("bit_count", &P::bit_count, 13_cycles, limits, "bits counted, found or reversed");
+    std::ranges::for_each(matrix_classes, add);
+    return keys;
   }
 };
 
@@ -122,67 +121,18 @@ struct SmIntervalParameters {
   static auto schema() {
     using namespace literals;
     using P = SmIntervalParameters;
-    using C = isa::LatencyClass;
     const auto limits = range(1_cycles, 200_cycles);
-    return parameters<P>()
-        .row("integer", &P::classes, C::integer, 2_cycles, limits,
-             "integer add, logic, shift, compare")
-        .row("integer_multiply", &P::classes, C::integer_multiply, 2_cycles, limits,
-             "integer multiply-add")
-        .row("fp32", &P::classes, C::fp32, 2_cycles, limits, "single precision")
-        .row("fp64", &P::classes, C::fp64, 4_cycles, limits, "double precision")
-        .row("special", &P::classes, C::special, 8_cycles, limits, "transcendental functions")
-        .row("half", &P::classes, C::half, 1_cycles, limits, "half precision")
-        .row("convert", &P::classes, C::convert, 8_cycles, limits, "conversions")
-        .row("shuffle", &P::classes, C::shuffle, 4_cycles, limits, "shuffles and votes")
-        .row("move", &P::classes, C::move, 2_cycles, limits, "moves and special registers")
-        .row("predicate", &P::classes, C::predicate, 2_cycles, limits,
-             "instructions that set predicates")
-        .row("control", &P::classes, C::control, 2_cycles, limits, "branches, barriers, fences")
+    auto keys = parameters<P>();
+    const auto add = [&](const LatencyClassFacts& c) {
+      keys.row(c.key, &P::classes, c.which, Cycles(c.interval), limits, c.doc);
+    };
+    std::ranges::for_each(usual_classes, add);
+    keys.row("control", &P::classes, isa::LatencyClass::control, 2_cycles, limits,
+             "branches, barriers, fences")
         .field("multiply_wide", &P::multiply_wide, 4_cycles, limits,
-               "64-bit products and their upper halves")
-        .row("mma_f16_k8", &P::classes, C::mma_f16_k8, 4_cycles, limits,
-             "matrix product, m16n8k8 of f16 and bf16")
-        .row("mma_f16_k16", &P::classes, C::mma_f16_k16, 8_cycles, limits,
-             "matrix product, m16n8k16 of f16 and bf16")
-        .row("mma_f16_volta", &P::classes, C::mma_f16_volta, 8_cycles, limits,
-             "matrix product, m8n8k4 of f16")
-        .row("wmma_f16_volta", &P::classes, C::wmma_f16_volta, 32_cycles, limits,
-             "matrix product, 16x16x16 of f16 in four steps, chained")
-        .row("mma_tf32_k4", &P::classes, C::mma_tf32_k4, 4_cycles, limits,
-             "matrix product, m16n8k4 of tf32")
-        .row("mma_tf32_k8", &P::classes, C::mma_tf32_k8, 8_cycles, limits,
-             "matrix product, m16n8k8 of tf32")
-        .row("mma_s8_m8", &P::classes, C::mma_s8_m8, 4_cycles, limits,
-             "matrix product, m8n8k16 of bytes")
-        .row("mma_s8_k16", &P::classes, C::mma_s8_k16, 4_cycles, limits,
-             "matrix product, m16n8k16 of bytes")
-        .row("mma_s8_k32", &P::classes, C::mma_s8_k32, 8_cycles, limits,
-             "matrix product, m16n8k32 of bytes")
-        .row("mma_s4_m8", &P::classes, C::mma_s4_m8, 4_cycles, limits,
-             "matrix product, m8n8k32 of 4-bit integers")
-        .row("mma_s4_k32", &P::classes, C::mma_s4_k32, 4_cycles, limits,
-             "matrix product, m16n8k32 of 4-bit integers")
-        .row("mma_s4_k64", &P::classes, C::mma_s4_k64, 8_cycles, limits,
-             "matrix product, m16n8k64 of 4-bit integers")
-        .row("mma_b1_m8", &P::classes, C::mma_b1_m8, 4_cycles, limits,
-             "matrix product, m8n8k128 of bits")
-        .row("mma_b1_k128", &P::classes, C::mma_b1_k128, 4_cycles, limits,
-             "matrix product, m16n8k128 of bits")
-        .row("mma_b1_k256", &P::classes, C::mma_b1_k256, 8_cycles, limits,
-             "matrix product, m16n8k256 of bits")
-        .row("mma_fp8_k16", &P::classes, C::mma_fp8_k16, 4_cycles, limits,
-             "matrix product, m16n8k16 of fp8")
-        .row("mma_fp8_k32", &P::classes, C::mma_fp8_k32, 8_cycles, limits,
-             "matrix product, m16n8k32 of fp8")
-        .row("mma_f64_m8", &P::classes, C::mma_f64_m8, 16_cycles, limits,
-             "matrix product, m8n8k4 of f64")
-        .row("mma_f64_k4", &P::classes, C::mma_f64_k4, 32_cycles, limits,
-             "matrix product, m16n8k4 of f64")
-        .row("mma_f64_k8", &P::classes, C::mma_f64_k8, 64_cycles, limits,
-             "matrix product, m16n8k8 of f64")
-        .row("mma_f64_k16", &P::classes, C::mma_f64_k16, 128_cycles, limits,
-             "matrix product, m16n8k16 of f64");
+               "64-bit products and their upper halves");
+    std::ranges::for_each(matrix_classes, add);
+    return keys;
   }
 };
 
