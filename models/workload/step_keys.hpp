@@ -5,15 +5,21 @@
 
 namespace lockstep {
 
+/// Adds the keys that say which elements of a buffer a step is about.
+template <class P>
+ParametersOf<P>& with_range(ParametersOf<P>& keys) {
+  return keys.part("offset", &P::offset, "formula", "the first element; without it 0")
+      .part("count", &P::count, "formula", "elements; without it the rest of the buffer");
+}
+
 struct CopyKeys {
   Node buffer, to, offset, count, stream, wait, recorded;
   static auto schema() {
     using P = CopyKeys;
-    return parameters<P>()
-        .part("buffer", &P::buffer, "name (required)", "a device buffer, or one with copied: false")
-        .part("to", &P::to, "word (required)", "device or host")
-        .part("offset", &P::offset, "formula", "the first element; without it 0")
-        .part("count", &P::count, "formula", "elements; without it the rest of the buffer")
+    auto keys = parameters<P>();
+    keys.part("buffer", &P::buffer, "name (required)", "a device buffer, or one with copied: false")
+        .part("to", &P::to, "word (required)", "device or host");
+    return with_range(keys)
         .part("stream", &P::stream, "number", "0 to 65535; with it the program does not wait")
         .part("wait", &P::wait, "true or false", "whether the program waits for it nevertheless")
         .part("recorded", &P::recorded, "number",
@@ -50,12 +56,10 @@ struct PrefetchKeys {
   Node buffer, to, offset, count, stream;
   static auto schema() {
     using P = PrefetchKeys;
-    return parameters<P>()
-        .part("buffer", &P::buffer, "name (required)", "a managed buffer")
-        .part("to", &P::to, "word (required)", "gpu or host")
-        .part("offset", &P::offset, "formula", "the first element; without it 0")
-        .part("count", &P::count, "formula", "elements; without it the rest of the buffer")
-        .part("stream", &P::stream, "number", "0 to 65535; without it 0");
+    auto keys = parameters<P>();
+    keys.part("buffer", &P::buffer, "name (required)", "a managed buffer")
+        .part("to", &P::to, "word (required)", "gpu or host");
+    return with_range(keys).part("stream", &P::stream, "number", "0 to 65535; without it 0");
   }
 };
 
@@ -64,21 +68,19 @@ struct TouchKeys {
   Node buffer, offset, count;
   static auto schema() {
     using P = TouchKeys;
-    return parameters<P>()
-        .part("buffer", &P::buffer, "name (required)", "whose part it is")
-        .part("offset", &P::offset, "formula", "the first element; without it 0")
-        .part("count", &P::count, "formula", "elements; without it the rest of the buffer");
+    auto keys = parameters<P>();
+    keys.part("buffer", &P::buffer, "name (required)", "whose part it is");
+    return with_range(keys);
   }
 };
 struct WriteKeys {
   Node buffer, offset, count, recorded;
   static auto schema() {
     using P = WriteKeys;
-    return parameters<P>()
-        .part("buffer", &P::buffer, "name (required)", "whose part it is")
-        .part("offset", &P::offset, "formula", "the first element; without it 0")
-        .part("count", &P::count, "formula", "elements; without it the rest of the buffer")
-        .part("recorded", &P::recorded, "number", "step of the recording whose data it writes");
+    auto keys = parameters<P>();
+    keys.part("buffer", &P::buffer, "name (required)", "whose part it is");
+    return with_range(keys).part("recorded", &P::recorded, "number",
+                                 "step of the recording whose data it writes");
   }
 };
 
