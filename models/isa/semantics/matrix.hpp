@@ -4,8 +4,9 @@
 /// operands.  All lanes take part.  Sources are read before a destination is written: rows may
 /// coincide.  Results depend on operands and form alone, on every level of x86-64.
 ///
-/// By [D] of this model: zero terms do not raise the largest exponent of a sum, and a sum that is
-/// exactly zero is +0.  NaN is canonical: all ones but the sign (f64: 0x7ff8000000000000).
+/// Own choice where publications are silent: zero terms do not raise the largest exponent of a sum,
+/// and a sum that is exactly zero is +0.  NaN is canonical: all ones but the sign (f64:
+/// 0x7ff8000000000000).
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,7 @@
 
 #include "models/isa/atomic.hpp"
 #include "models/isa/lane_mask.hpp"
-#include "models/isa/matrix/matrix_rows.hpp"
-#include "models/isa/semantics/matrix.hpp"
+#include "models/isa/matrix/move_matrices.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 
@@ -202,32 +201,21 @@ void SharedMemoryUnit::issue_matrices(WarpSlot slot, const Instruction& instruct
   Warp& warp = blocks_.warp(slot);
   BlockSlot& block = blocks_.block_of(warp);
   const isa::WarpContext context = blocks_.context_of(warp);
-  const bool transposed = instruction.detail != 0, loads = instruction.category == Category::load;
-  const isa::MatrixTranspose transpose = isa::matrix_transpose(isa::cpu_level());
-  const unsigned count = std::min<unsigned>(instruction.memory.elements, isa::most_matrices);
+  isa::move_matrices(
+      instruction,
+      [&](unsigned lane) {
+        check_matrix_row(warp, block, lane, address[lane]);
+        return blocks_.shared_memory_of(block) + address[lane];
+      },
+      [&](isa::Operand operand) { return context.row(operand); },
+      [](std::byte* place, const std::uint32_t* words) {
+        std::memcpy(place, words, isa::matrix_row_bytes);
+      });
   const unsigned columns = constants_.parameters.shared.banks * 4 / isa::matrix_row_bytes;
+  const unsigned count = isa::matrices_of(instruction);
   unsigned cycles = 0;
-  std::array<isa::MatrixRows, isa::most_matrices> matrices;
-  for (unsigned j = 0; j < count; ++j) {
-    const std::uint64_t* rows = &address[isa::matrix_rows * j];
-    for (unsigned r = 0; r < isa::matrix_rows; ++r)
-      check_matrix_row(warp, block, isa::matrix_rows * j + r, rows[r]);
-    if (!loads) {
-      std::memcpy(&matrices[j], context.row(instruction.source[1 + j]), sizeof matrices[j]);
-      if (transposed) transpose(matrices[j].data(), matrices[j].data());
-    }
-    for (unsigned r = 0; r < isa::matrix_rows; ++r) {
-      std::byte* place = blocks_.shared_memory_of(block) + rows[r];
-      std::uint32_t* words = matrices[j].data() + r * isa::words_of_matrix_row;
-      std::memcpy(loads ? reinterpret_cast<std::byte*>(words) : place,
-                  loads ? place : reinterpret_cast<const std::byte*>(words), isa::matrix_row_bytes);
-    }
-    if (loads && transposed) transpose(matrices[j].data(), matrices[j].data());
-    cycles += matrix_conflicts(rows, columns);
-  }
-  for (unsigned j = 0; loads && j < count; ++j)
-    if (instruction.destination[j].valid())
-      std::memcpy(context.row(instruction.destination[j]), &matrices[j], sizeof matrices[j]);
+  for (unsigned j = 0; j < count; ++j)
+    cycles += matrix_conflicts(&address[isa::matrix_rows * j], columns);
   ++statistics_.tenant[warp.tenant].shared_accesses;
   statistics_.tenant[warp.tenant].shared_conflict_cycles += cycles - count;
   front_end_.commit_at(slot, warp, record, gate_.serve_banks(cycles, now) - 1 + record.latency);
@@ -241,11 +229,14 @@ void SharedMemoryUnit::check_matrix_row(const Warp& warp, const BlockSlot& block
                          "rows of matrices stand at multiples of 16 bytes");
   if (address > block.shared_bytes || block.shared_bytes - address < isa::matrix_row_bytes)
       [[unlikely]]
-    mistakes_.user_error(
-        warp, warp.paths.pc(), lane,
-        "shared address " + hexadecimal(address) + " is outside of the block's " +
-            std::to_string(block.shared_bytes) + " bytes",
-        "an index runs over a shared array, or the launch's `shared:` is too small");
+    outside(warp, lane, address);
+}
+
+void SharedMemoryUnit::outside(const Warp& warp, unsigned lane, std::uint64_t address) const {
+  mistakes_.user_error(warp, warp.paths.pc(), lane,
+                       "shared address " + hexadecimal(address) + " is outside of the block's " +
+                           std::to_string(blocks_.block_of(warp).shared_bytes) + " bytes",
+                       "an index runs over a shared array, or the launch's `shared:` is too small");
 }
 
 void SharedMemoryUnit::bad_address(const Warp& warp, const Instruction& instruction,
@@ -256,12 +247,7 @@ void SharedMemoryUnit::bad_address(const Warp& warp, const Instruction& instruct
   LaneAddresses wide;
   for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
     wide[lane] = static_cast<std::uint32_t>(address[lane] + offset);
-    if (((active >> lane) & 1) && wide[lane] + bytes > limit)
-      mistakes_.user_error(
-          warp, warp.paths.pc(), lane,
-          "shared address " + hexadecimal(wide[lane]) + " is outside of the block's " +
-              std::to_string(limit) + " bytes",
-          "an index runs over a shared array, or the launch's `shared:` is too small");
+    if (((active >> lane) & 1) && wide[lane] + bytes > limit) outside(warp, lane, wide[lane]);
   }
   mistakes_.misaligned(warp, wide, active, bytes);
 }

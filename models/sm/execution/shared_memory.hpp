@@ -46,6 +46,7 @@ class SharedMemoryUnit {
                    unsigned bytes);
   void check_matrix_row(const Warp& warp, const BlockSlot& block, unsigned lane,
                         std::uint64_t address) const;
+  [[noreturn]] void outside(const Warp& warp, unsigned lane, std::uint64_t address) const;
   SmCycle serve(const Warp& warp, unsigned degree, SmCycle now);
   [[noreturn]] void bad_address(const Warp& warp, const isa::Instruction& instruction,
                                 const std::uint32_t* address, std::int64_t offset,

@@ -22,21 +22,29 @@ Type register_type_of(const MatrixForm& form) {
 
 }  // namespace
 
-void MatrixReader::append_registers(PtxInstruction& instruction, const Argument& written,
-                                    unsigned count, Type type, bool destination, const char* what) {
+std::vector<ir::Operand> MatrixRegisterReader::registers(PtxInstruction& instruction,
+                                                         const Argument& written, unsigned count,
+                                                         Type type, bool destination,
+                                                         const char* what) {
   std::vector<Argument> list = written.children;
   if (written.kind != Argument::Kind::vector) list = {written};
   if (list.size() != count)
     instruction.fail(written.at, std::string(what) + " of " + instruction.text() + " has " +
                                      std::to_string(count) + " registers, not " +
                                      std::to_string(list.size()));
+  std::vector<ir::Operand> result;
+  for (const Argument& element : list)
+    result.push_back(destination ? operands_.destination(instruction, element, type)
+                                 : operands_.source(instruction, element, type));
+  return result;
+}
+
+void MatrixReader::append_registers(PtxInstruction& instruction, const Argument& written,
+                                    unsigned count, Type type, bool destination, const char* what) {
   ir::Operation& operation = instruction.operation;
-  for (const Argument& element : list) {
-    if (destination)
-      operation.destinations.push_back(operands_.destination(instruction, element, type));
-    else
-      operation.sources.push_back(operands_.source(instruction, element, type));
-  }
+  const auto read = registers(instruction, written, count, type, destination, what);
+  std::vector<ir::Operand>& to = destination ? operation.destinations : operation.sources;
+  to.insert(to.end(), read.begin(), read.end());
 }
 
 /// Operands d, a, b, c of a form that exists.
@@ -116,7 +124,7 @@ void MatrixReader::wmma_product(PtxInstruction& instruction) {
   product(instruction, form);
 }
 
-unsigned MatrixReader::matrix_count(PtxInstruction& instruction) {
+unsigned MatrixReader::matrices(PtxInstruction& instruction) {
   static constexpr std::pair<std::string_view, unsigned> counts[] = {
       {"x1", 1}, {"x2", 2}, {"x4", 4}};
   Modifiers& modifiers = instruction.modifiers;
@@ -127,6 +135,11 @@ unsigned MatrixReader::matrix_count(PtxInstruction& instruction) {
   if (!ordinary || !modifiers.take("b16"))
     instruction.fail("only .m8n8 of .b16 is supported in this release");
   if (count == 0) instruction.fail("needs a number of matrices: .x1, .x2 or .x4");
+  ir::Operation& operation = instruction.operation;
+  operation.type = Type::b32;
+  operation.elements = static_cast<std::uint8_t>(count);
+  operation.mode = modifiers.take("trans") ? 1 : 0;
+  instruction.expect_arguments(2, 2);
   return count;
 }
 
@@ -152,26 +165,14 @@ void MatrixReader::shared_address(PtxInstruction& instruction, const Argument& w
 }
 
 void MatrixReader::load_matrices(PtxInstruction& instruction) {
-  ir::Operation& operation = instruction.operation;
-  const unsigned count = matrix_count(instruction);
-  const bool transposed = instruction.modifiers.take("trans");
-  instruction.expect_arguments(2, 2);
-  operation.type = Type::b32;
-  operation.elements = static_cast<std::uint8_t>(count);
-  operation.mode = transposed ? 1 : 0;
+  const unsigned count = matrices(instruction);
   append_registers(instruction, instruction.argument(0), count, Type::b32, true, "d");
   shared_address(instruction, instruction.argument(1));
   code_.finish(instruction);
 }
 
 void MatrixReader::store_matrices(PtxInstruction& instruction) {
-  ir::Operation& operation = instruction.operation;
-  const unsigned count = matrix_count(instruction);
-  const bool transposed = instruction.modifiers.take("trans");
-  instruction.expect_arguments(2, 2);
-  operation.type = Type::b32;
-  operation.elements = static_cast<std::uint8_t>(count);
-  operation.mode = transposed ? 1 : 0;
+  const unsigned count = matrices(instruction);
   shared_address(instruction, instruction.argument(0));
   append_registers(instruction, instruction.argument(1), count, Type::b32, false, "the source");
   code_.finish(instruction);

@@ -3,14 +3,14 @@
 #include <vector>
 
 #include "models/isa/matrix/fragment.hpp"
-#include "models/isa/reader/families/family_reader.hpp"
+#include "models/isa/reader/families/matrix_registers.hpp"
 
 namespace lockstep::isa {
 
 /// Products of matrices and what moves their fragments: mma, wmma, ldmatrix, stmatrix, movmatrix.
-class MatrixReader : public FamilyReader {
+class MatrixReader : public MatrixRegisterReader {
  public:
-  using FamilyReader::FamilyReader;
+  using MatrixRegisterReader::MatrixRegisterReader;
   void mma(PtxInstruction& instruction);
   void wmma(PtxInstruction& instruction);
   void load_matrices(PtxInstruction& instruction);
@@ -22,7 +22,8 @@ class MatrixReader : public FamilyReader {
   void product(PtxInstruction& instruction, MatrixForm form);
   void append_registers(PtxInstruction& instruction, const Argument& written, unsigned count,
                         Type type, bool destination, const char* what);
-  unsigned matrix_count(PtxInstruction& instruction);
+  /// Reads which matrices ldmatrix or stmatrix moves; returns how many.
+  unsigned matrices(PtxInstruction& instruction);
   /// The address in the shared window, where there is no .shared.
   void shared_address(PtxInstruction& instruction, const Argument& written);
 };

@@ -159,8 +159,7 @@ WmmaAccess::Base WmmaAccess::base_of(PtxInstruction& instruction, const Fragment
 }
 
 /// The address in the line of that number of the lane's first element's place.
-ir::Operand WmmaAccess::line(PtxInstruction& instruction, const Fragment&, Base& base,
-                             unsigned number) {
+ir::Operand WmmaAccess::line(PtxInstruction& instruction, Base& base, unsigned number) {
   for (const auto& [known, address] : base.lines)
     if (known == number) return address;
   const Type type =
@@ -177,7 +176,7 @@ ir::Operand WmmaAccess::line(PtxInstruction& instruction, const Fragment&, Base&
 ir::Operation WmmaAccess::access(PtxInstruction& instruction, const Fragment& fragment, Base& base,
                                  MatrixPlace place, Type type, unsigned elements) {
   const bool is_load = fragment.operand != MatrixOperand::d;
-  const ir::Operand address = line(instruction, fragment, base, place.row);
+  const ir::Operand address = line(instruction, base, place.row);
   ir::Operation access = instruction.plain(is_load ? Opcode::ld : Opcode::st, type);
   access.guard = instruction.operation.guard;
   access.space = fragment.space;
@@ -199,20 +198,12 @@ unsigned WmmaAccess::together(const Fragment& fragment, unsigned reg) const {
   return pair ? 2 : 1;
 }
 
-std::vector<ir::Operand> WmmaAccess::registers(PtxInstruction& instruction, const Argument& written,
-                                               const Fragment& fragment, bool destination) {
-  std::vector<Argument> list = written.children;
-  if (written.kind != Argument::Kind::vector) list = {written};
-  if (list.size() != fragment.registers)
-    instruction.fail(written.at, "the fragment of " + instruction.text() + " has " +
-                                     std::to_string(fragment.registers) + " registers, not " +
-                                     std::to_string(list.size()));
-  const Type type = fragment.bits == 64 ? Type::b64 : Type::b32;
-  std::vector<ir::Operand> result;
-  for (const Argument& element : list)
-    result.push_back(destination ? operands_.destination(instruction, element, type)
-                                 : operands_.source(instruction, element, type));
-  return result;
+std::vector<ir::Operand> WmmaAccess::fragment_registers(PtxInstruction& instruction,
+                                                        const Argument& written,
+                                                        const Fragment& fragment,
+                                                        bool destination) {
+  return registers(instruction, written, fragment.registers,
+                   fragment.bits == 64 ? Type::b64 : Type::b32, destination, "the fragment");
 }
 
 /// The elements of a register, each loaded by itself and put in its place.
@@ -252,7 +243,7 @@ void WmmaAccess::load(PtxInstruction& instruction) {
   instruction.expect_arguments(2, 3);
   instruction.reject_rest();
   const std::vector<ir::Operand> to =
-      registers(instruction, instruction.argument(0), fragment, true);
+      fragment_registers(instruction, instruction.argument(0), fragment, true);
   Base base = base_of(instruction, fragment, instruction.argument(1), 2);
   std::vector<MatrixPlace> loaded;
   for (unsigned reg = 0; reg < fragment.registers;) {
@@ -307,7 +298,7 @@ void WmmaAccess::store(PtxInstruction& instruction) {
   instruction.expect_arguments(2, 3);
   instruction.reject_rest();
   const std::vector<ir::Operand> from =
-      registers(instruction, instruction.argument(1), fragment, false);
+      fragment_registers(instruction, instruction.argument(1), fragment, false);
   Base base = base_of(instruction, fragment, instruction.argument(0), 2);
   for (unsigned reg = 0; reg < fragment.registers;) {
     const unsigned count = together(fragment, reg);

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "models/isa/matrix/fragment.hpp"
-#include "models/isa/reader/families/family_reader.hpp"
+#include "models/isa/reader/families/matrix_registers.hpp"
 
 namespace lockstep::isa {
 
-class WmmaAccess : public FamilyReader {
+class WmmaAccess : public MatrixRegisterReader {
  public:
-  using FamilyReader::FamilyReader;
+  using MatrixRegisterReader::MatrixRegisterReader;
   void load(PtxInstruction& instruction);
   void store(PtxInstruction& instruction);
 
@@ -34,7 +34,7 @@ class WmmaAccess : public FamilyReader {
   /// Where lanes find their elements: addresses by line, made when they are asked for.
   struct Base {
     ir::Operand first;       ///< of the lane's first element
-    ir::Operand line_bytes;  ///< from a line to the next, 64 bits
+    ir::Operand line_bytes;  ///< from a line to the next, 32 bits
     std::vector<std::pair<unsigned, ir::Operand>> lines;
   };
 
@@ -43,14 +43,13 @@ class WmmaAccess : public FamilyReader {
                std::size_t stride_argument);
   ir::Operand stride_of(PtxInstruction& instruction, const Fragment& fragment,
                         std::size_t stride_argument);
-  ir::Operand line(PtxInstruction& instruction, const Fragment& fragment, Base& base,
-                   unsigned number);
+  ir::Operand line(PtxInstruction& instruction, Base& base, unsigned number);
   ir::Operation access(PtxInstruction& instruction, const Fragment& fragment, Base& base,
                        MatrixPlace place, Type type, unsigned elements);
   /// How many registers from `reg` on one access moves; 0: each element is one of its own.
   unsigned together(const Fragment& fragment, unsigned reg) const;
-  std::vector<ir::Operand> registers(PtxInstruction& instruction, const Argument& written,
-                                     const Fragment& fragment, bool destination);
+  std::vector<ir::Operand> fragment_registers(PtxInstruction& instruction, const Argument& written,
+                                              const Fragment& fragment, bool destination);
   void load_elements(PtxInstruction& instruction, const Fragment& fragment, Base& base,
                      unsigned reg, const ir::Operand& to);
   void store_elements(PtxInstruction& instruction, const Fragment& fragment, Base& base,
