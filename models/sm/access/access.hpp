@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 #include "models/isa/atomic.hpp"
 #include "models/isa/types.hpp"
@@ -64,11 +65,10 @@ struct alignas(64) Access {
   std::array<std::byte, 1024> data{};
   std::array<std::uint32_t, 32> local_offset{};
 
-  CopyTarget copy_target() const {
-    CopyTarget target;
-    std::memcpy(&target, data.data(), sizeof target);
-    return target;
+  const CopyTarget& copy_target() const {
+    return *std::launder(reinterpret_cast<const CopyTarget*>(data.data()));
   }
+  void set(const CopyTarget& target) { std::memcpy(data.data(), &target, sizeof target); }
   bool writes() const { return kind == Kind::store || kind == Kind::atomic; }
   /// Of `data`, what is used.
   std::size_t data_bytes() const {

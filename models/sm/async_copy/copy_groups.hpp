@@ -27,7 +27,6 @@ class CopyGroups {
   std::uint16_t begin(WarpSlot slot) {
     OfWarp& warp = of(slot);
     ++warp.open.outstanding;
-    ++warp.outstanding;
     return static_cast<std::uint16_t>(warp.first + warp.committed.size());
   }
   /// A copy of a block that has returned to the SM: nobody knows its group.
@@ -41,7 +40,6 @@ class CopyGroups {
     const auto place = static_cast<std::uint16_t>(group - warp.first);
     Group& ended = place < warp.committed.size() ? warp.committed[place] : warp.open;
     --ended.outstanding;
-    --warp.outstanding;
     ended.ready = std::max(ended.ready, ready);
   }
   /// `together`: all lanes of the warp that have not ended.
@@ -70,9 +68,6 @@ class CopyGroups {
     }
     return ready;
   }
-  std::uint32_t outstanding(WarpSlot slot) const { return warps_[slot.value()].outstanding; }
-  /// The warp's threads have ended, or its block leaves.
-  void forget(WarpSlot slot) { of(slot) = {}; }
 
   void serialize(Archive& archive) {
     archive.section("sm/copy_groups", 1);
@@ -93,8 +88,7 @@ class CopyGroups {
     Ring<Group> committed{2};  ///< oldest first
     Group open;
     std::uint16_t first = 0;  ///< number of the oldest committed group, or of the open one
-    std::uint32_t outstanding = 0;
-    bool mixed = false;  ///< groups do not tell what is under way
+    bool mixed = false;       ///< groups do not tell what is under way
 
     /// Groups that nobody needs to wait for.
     void drop_ended(SmCycle now) {
@@ -103,11 +97,11 @@ class CopyGroups {
         committed.pop();
         ++first;
       }
-      if (committed.empty() && outstanding == 0) mixed = false;
+      if (committed.empty() && open.outstanding == 0) mixed = false;
     }
     template <class A>
     void serialize(A& archive) {
-      archive(committed, open, first, outstanding, mixed);
+      archive(committed, open, first, mixed);
     }
   };
 

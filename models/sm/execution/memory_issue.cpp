@@ -42,6 +42,14 @@ std::array<std::uint32_t, 32> narrow(const LaneAddresses& address) {
 
 }  // namespace
 
+inline void MemoryIssue::require_aligned(const Warp& warp, const LaneAddresses& address,
+                                         std::uint32_t active, unsigned bytes) const {
+  std::uint64_t low = 0;
+  for (const std::uint64_t a : address) low |= a;
+  if ((low & (bytes - 1)) != 0) [[unlikely]]
+    mistakes_.misaligned(warp, address, active, bytes);
+}
+
 bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
                         std::uint32_t active, std::uint16_t member, SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
@@ -67,12 +75,8 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
   LaneAddresses address;
   lane_addresses(instruction, blocks_.context_of(warp), active, address);
   const unsigned bytes = lane_bytes(instruction.memory);
-  if (bytes > 1 && instruction.category != Category::prefetch) {
-    std::uint64_t low = 0;
-    for (std::uint64_t a : address) low |= a;
-    if ((low & (bytes - 1)) != 0) [[unlikely]]
-      mistakes_.misaligned(warp, address, active, bytes);
-  }
+  if (bytes > 1 && instruction.category != Category::prefetch)
+    require_aligned(warp, address, active, bytes);
   Space space = instruction.memory.space;
   if (space == Space::generic) {
     // All windows lie below the first buffer.
@@ -155,10 +159,7 @@ void MemoryIssue::issue_copy(WarpSlot slot, const Instruction& instruction,
   }
   LaneAddresses address;
   lane_addresses(instruction, context, reading, address);
-  std::uint64_t low = 0;
-  for (const std::uint64_t a : address) low |= a;
-  if ((low & (size - 1)) != 0) [[unlikely]]
-    mistakes_.misaligned(warp, address, reading, size);
+  require_aligned(warp, address, reading, size);
   load_store_.issue_copy(slot, instruction, record, reading, address, target, member, now);
 }
 

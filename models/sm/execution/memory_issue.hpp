@@ -34,9 +34,12 @@ class MemoryIssue {
              std::uint32_t active, std::uint16_t member, SmCycle now);
 
  private:
-  /// The block's words, if these say whether it can be repeated.
   void issue_matrices(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                       std::uint32_t active, SmCycle now);
+  /// Reports lanes whose address is no multiple of `bytes`, a power of two.
+  void require_aligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
+                       unsigned bytes) const;
+  /// The block's words, if these say whether it can be repeated.
   void follow_words(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active);
   void issue_copy(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                   std::uint32_t active, std::uint16_t member, SmCycle now);

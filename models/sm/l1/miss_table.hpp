@@ -79,7 +79,7 @@ class MissTable {
   /// Of a waiter whose lanes do not follow each other: byte in the line, by lane.
   LaneOffsets& offsets(std::uint16_t waiter) { return offsets_[waiter]; }
   const LaneOffsets& offsets(std::uint16_t waiter) const { return offsets_[waiter]; }
-  /// Of a waiter that is an asynchronous copy.
+  /// Returns where the bytes go that a waiter copies to shared memory.
   CopyTarget& copy_target(std::uint16_t waiter) {
     if (copy_targets_.size() <= waiter) copy_targets_.resize(std::size_t{waiter} + 1);
     return copy_targets_[waiter];

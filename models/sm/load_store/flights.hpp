@@ -63,7 +63,7 @@ class Flights {
     }
     return index;
   }
-  /// The same of an asynchronous copy; `returns`: with a block that has been away.
+  /// Begins an asynchronous copy; `returns`: with a block that has been away.
   std::uint16_t begin_copy(WarpSlot slot, std::uint32_t pc, const IssueRecord& record,
                            bool returns = false) {
     const std::uint16_t index = begin(slot, pc, record);

@@ -223,11 +223,8 @@ void LineAccess::hand_over(const Target& target, std::uint32_t lanes, const std:
                     .local = access.local,
                     .contiguous = access.contiguous && !access.local,
                     .offsets = access.offset.data()};
-  CopyTarget target_of_copy;
-  if (access.kind == Access::Kind::copy) [[unlikely]] {
-    target_of_copy = access.copy_target();
-    delivery.copy = &target_of_copy;
-  }
+  if (access.kind == Access::Kind::copy) [[unlikely]]
+    delivery.copy = &access.copy_target();
   deliver(delivery, blocks_, blocks_.warp(WarpSlot(access.warp)), access.pc, line);
 }
 

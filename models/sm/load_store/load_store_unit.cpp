@@ -140,7 +140,7 @@ void LoadStoreUnit::issue_copy(WarpSlot slot, const Instruction& instruction,
   coalesce(access, address, access.stride);
   if (!is_in_buffers(access)) [[unlikely]]
     require_in_buffers(blocks_.warp(slot), instruction, lanes, address, &target);
-  std::memcpy(access.data.data(), &target, sizeof target);
+  access.set(target);
   std::uint64_t bytes = 0;
   for (const std::uint8_t of_lane : target.bytes) bytes += of_lane;
   statistics_.tenant[access.tenant].async_copy_bytes += bytes;

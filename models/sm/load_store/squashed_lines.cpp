@@ -5,8 +5,6 @@
 /// log, where they stand as they were read at first.
 /// Source: 000, sections 3.2 and 3.3; virtual-memory-and-exceptions.md, section 2.8 with its
 /// errata.
-#include <cstring>
-
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/load_store/load_store_unit.hpp"
 
@@ -61,10 +59,8 @@ void LoadStoreUnit::issue_again(std::uint16_t member, SmCycle now) {
     lane_addresses(instruction, blocks_.context_of(warp), left.lanes, address);
     coalesce(access, address, access.stride);
     gather_data(access, instruction);
-    if (access.kind == Access::Kind::copy) {
-      const CopyTarget target = copy_target(instruction, blocks_.context_of(warp), left.lanes);
-      std::memcpy(access.data.data(), &target, sizeof target);
-    }
+    if (access.kind == Access::Kind::copy)
+      access.set(copy_target(instruction, blocks_.context_of(warp), left.lanes));
   }
   enter_queue(access, now);
   faultable_.go_on(slot, now);
