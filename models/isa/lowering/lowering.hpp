@@ -28,7 +28,7 @@ struct LoweringOptions {
   bool schedule = true;
   bool rows_may_grow = true;  ///< with unroll_loops: loads go ahead in code that has many rows live
   bool preemption_points = false;  ///< warps that are saved stop at points that the code names
-  /// Of the machine's matrix units; nothing: it has none.
+  /// Arithmetic of the machine's matrix units; nothing: it has none.
   std::optional<MatrixArithmetic> matrices = MatrixArithmetic::ampere;
   std::uint32_t maximum_registers = 255;  ///< rows above which registers spill
   std::uint32_t maximum_predicates = 32;

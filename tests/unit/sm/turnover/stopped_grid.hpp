@@ -141,7 +141,7 @@ class GridThatIsStopped {
   std::vector<std::uint8_t> keeps;
 
  private:
-  /// Who hears of a block that leaves and returns hears of it in this order.
+  /// Tests that a block is told to leave, then to return, in turn.
   template <class Told>
   static void expect_in_turn(const Told& all) {
     std::set<std::string> away;
