@@ -136,7 +136,8 @@ class Cluster(unittest.TestCase):
     def test_an_array_goes_on_beside_a_point_that_fails(self):
         self.scenario("vector_add", "{n: 256}")
         (self.folder / "sweep.yaml").write_text(
-            "scenario: s.yaml\noutput: points\ngrid: {tenants.0.parameters.block: [64, 2048, 128, 256]}\n", encoding="utf-8")
+            "scenario: s.yaml\noutput: points\ngrid: {tenants.0.parameters.block: [64, 2048, 128, 256]}\n",
+            encoding="utf-8")
         job = self.call(LOCKSTEP, "sweep", "sweep.yaml", "--slurm", ROOT / "jobs/slurm/sweep_array.sbatch")
         job = job.split()[-1]
         for point in range(4):
