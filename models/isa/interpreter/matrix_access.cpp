@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "models/isa/interpreter/block_runner.hpp"
-#include "models/isa/matrix/move_matrices.hpp"
+#include "models/isa/move_matrices.hpp"
 #include "models/isa/text/absent_lanes.hpp"
 
 namespace lockstep::isa {

@@ -7,7 +7,7 @@
 
 #include "models/isa/atomic.hpp"
 #include "models/isa/lane_mask.hpp"
-#include "models/isa/matrix/move_matrices.hpp"
+#include "models/isa/move_matrices.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 
