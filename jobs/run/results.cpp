@@ -199,11 +199,11 @@ std::string result_table(const Scenario& scenario, const std::vector<TenantRow>&
   constexpr std::size_t least_width = 16, most_width = 40;
   std::size_t width = least_width;
   for (const TenantRow& row : rows) width = std::clamp(row.tenant.size() + 1, width, most_width);
-  std::string text = fmt::format("{:<{}}{:>12}{:>14}{:>7}{:>7}\n", "tenant", width, "cycles",
-                                 "instructions", "IPC", "faults");
+  std::string text = fmt::format("{:<{}}{:>12}{:>19}{:>7}{:>12}\n", "tenant", width, "cycles",
+                                 "warp_instructions", "IPC", "far_faults");
   for (std::size_t t = 0; t < rows.size(); ++t) {
     const TenantRow& row = rows[t];
-    text += fmt::format("{:<{}}{:>12}{:>14}{:>7}{:>7}\n", shortened(row.tenant, most_width), width,
+    text += fmt::format("{:<{}}{:>12}{:>19}{:>7}{:>12}\n", shortened(row.tenant, most_width), width,
                         row.cycles, row.warp_instructions, rate_text(row.instructions_per_cycle),
                         row.far_faults);
     if (is_unfinished(scenario.tenants[t], row)) text += "  NOT FINISHED when the run ended\n";

@@ -24,7 +24,7 @@ void expect_same_without_skipping(MachineBench& bench, std::size_t& faults) {
 }
 
 TEST(IdleSkipping, ChangesNothingThatRandomProgramsCount) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(30);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(15);
   std::size_t faults = 0;
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     SCOPED_TRACE("LOCKSTEP_SEED=" + std::to_string(seed) + " LOCKSTEP_CASES=1");

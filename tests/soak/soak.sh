@@ -22,6 +22,9 @@ jobs/install_packages.sh run tests soak
 cmake --preset release -DLOCKSTEP_TESTS=ON >/dev/null
 cmake --build --preset release
 try tests/fuzz/run.sh $((hours * 3600 / 4 / 5))  # a quarter of the time, for five inputs
+export LOCKSTEP_ALL_CASES=1
+scenario files/test_strange_data_sets.py
+scenario paging/test_full_memory.py
 try env LOCKSTEP_CASES=$((hours * 500)) build/release/tests/test_properties --gtest_brief=1
 scenario faults/test_faults.py LOCKSTEP_FAULTS=$((hours * 50))
 scenario checkpoints/test_resume.py LOCKSTEP_CHAINS=$((hours * 40)) LOCKSTEP_ALL_WORKLOADS=1

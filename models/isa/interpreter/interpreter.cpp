@@ -17,8 +17,9 @@
 namespace lockstep::isa {
 namespace {
 
-/// Warp instructions a block runs before it gives way.
-constexpr std::uint64_t block_slice = 200'000;
+/// Warp instructions a block runs before it gives way, and before it does where blocks may wait for
+/// each other and it has changed no word of memory.
+constexpr std::uint64_t block_slice = 200'000, quiet_slice = 4'000;
 /// Blocks under way that are given several turns before more are started.
 constexpr std::size_t many_blocks = 64;
 constexpr unsigned turns = 8;
@@ -78,8 +79,24 @@ LaunchState::LaunchState(const Launch& given, FlatMemory& flat)
 
 namespace {
 
-/// Blocks first, first + stride, ... of the launch.
-void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride,
+/// Gives the block a turn, in pieces of `piece` warp instructions.  A piece that changes no word of
+/// memory ends the turn: the block may poll.  Returns whether the block is over; `state.changed`
+/// tells of the whole turn.
+bool give_turn(BlockRunner& block, LaunchState& state, std::uint64_t piece) {
+  bool is_over = false, changed = false;
+  std::uint64_t given = 0;
+  do {
+    state.changed = false;
+    is_over = block.run(piece);
+    changed |= state.changed;
+    given += piece;
+  } while (!is_over && state.changed && given < block_slice);
+  state.changed = changed;
+  return is_over;
+}
+
+/// Blocks first, first + stride, ... of the launch.  `piece`: see give_turn.
+void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride, std::uint64_t piece,
                 std::atomic<std::uint64_t>& changes) {
   TurnWatch watch(changes);
   const std::uint64_t blocks = volume(state.launch.grid);
@@ -101,8 +118,7 @@ void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride,
       ++turn;
     }
     const std::uint64_t executed = state.counts.warp_instructions;
-    state.changed = false;
-    const bool is_over = block->run(block_slice);
+    const bool is_over = give_turn(*block, state, watch.is_quiet() ? block_slice : piece);
     const bool gets_on =
         watch.look(is_over || state.changed, state.counts.warp_instructions - executed,
                    waiting.size() + 1, [&] { return start || block->gets_on(); });
@@ -142,7 +158,8 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
   LaunchState state(launch, memory);
   if (launch.executions != nullptr) launch.executions->resize(state.program.instructions.size());
   std::atomic<std::uint64_t> changes = 0;
-  run_blocks(state, 0, 1, changes);
+  run_blocks(state, 0, 1, blocks_are_independent(state.program) ? block_slice : quiet_slice,
+             changes);
   state.warnings.append_to(launch.warnings);
   return state.counts;
 }
@@ -167,7 +184,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
         try {
           LaunchState state(launch, own);
           if (launch.floats != nullptr) state.floats = &traces[worker];
-          run_blocks(state, worker, workers, changes);
+          run_blocks(state, worker, workers, block_slice, changes);
           counts[worker] = state.counts;
           warnings[worker] = state.warnings;
         } catch (...) {

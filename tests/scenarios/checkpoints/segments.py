@@ -71,7 +71,7 @@ class SegmentsTest(ScenarioTest):
         if ranks:
             command = [MPIRUN, "-n", str(ranks), "--oversubscribe",
                        "--bind-to", "none", *command]
-        patient = {**environment(), "OMPI_MCA_odls_base_sigkill_timeout": "10"}  # of mpirun, after a SIGTERM
+        patient = {**environment(), "OMPI_MCA_odls_base_sigkill_timeout": "4"}  # of mpirun, in seconds after a SIGTERM
         process = subprocess.Popen(command, cwd=self.folder, env=patient, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, **more)
         self.addCleanup(process.stdout.close)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import h5py
 import numpy
 
-from harness import LOCKSTEP, ROOT, TIME_LIMIT, ScenarioTest, environment
+from harness import LOCKSTEP, ROOT, TIME_LIMIT, ScenarioTest, environment, todays
 
 SCENARIO = ROOT / "configs/scenarios/two_tenants_tiny.yaml"
 RECORD = ["simulation.record_faults=true", "simulation.record_blocks=true"]
@@ -124,7 +124,7 @@ class StrangeDataSets(ScenarioTest):
                 commands.append(["validate", SCENARIO, "--set",
                                  f"policies.preemption={{name: oracle, profile: {path}}}"])
             looks += [(what, command) for command in commands]
-        self.assert_refused_well(looks)
+        self.assert_refused_well(todays(looks, 4))
 
     def test_outputs_that_a_sweep_collects(self):
         self.write("sweep.yaml", f"scenario: {SCENARIO}\noutput: points\n")
@@ -152,7 +152,7 @@ class StrangeDataSets(ScenarioTest):
             good = self.folder / ("good" + place[1:])
             names = [name for name in names if name in data_sets(good)]
             self.assertGreater(len(names), 3)
-            for what, path in list(self.strange_files(good, names)):
+            for what, path in todays(self.strange_files(good, names), 3):
                 shutil.copy(self.folder / "good.h5", self.folder / "o.h5")
                 shutil.copy(self.folder / "good.ckpt", self.folder / "o.ckpt")
                 shutil.move(path, self.folder / place)

@@ -75,6 +75,34 @@ inner:
 }
 )";
 
+/// `rounds` barriers of the whole grid, as a counter to which every block adds one and which it
+/// polls.
+const char* const grid_barriers = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry rounds(.param .u64 counter, .param .u32 rounds) {
+  .reg .pred %p<3>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [counter];
+  ld.param.u32 %r1, [rounds];
+  mov.u32 %r2, %nctaid.x;
+  mov.u32 %r3, 0;
+round:
+  add.u32 %r3, %r3, %r2;
+  atom.global.add.u32 %r4, [%rd1], 1;
+again:
+  ld.acquire.gpu.global.u32 %r5, [%rd1];
+  setp.lt.u32 %p1, %r5, %r3;
+  @%p1 bra again;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p2, %r1, 0;
+  @%p2 bra round;
+  ret;
+}
+)";
+
 std::string error_of(const std::string& kernel, std::uint32_t blocks) {
   IsaBench bench(text, false, "spin.ptx");
   const std::uint64_t flag = bench.allocate(4096);
@@ -105,6 +133,14 @@ TEST(NoProgress, ALoopThroughABarrierThatStoresTheSameAgainAndAgain) {
 
 TEST(NoProgress, BlocksMayWaitForOneThatComesMuchLater) {
   EXPECT_EQ(error_of("last", 200), "");
+}
+
+TEST(NoProgress, BlocksThatPollGiveWaySoon) {
+  constexpr std::uint32_t blocks = 16, rounds = 50;
+  IsaBench bench(grid_barriers, false, "rounds.ptx");
+  const std::uint64_t counter = bench.allocate(4096);
+  const InterpreterCounts counts = bench.run("rounds", {blocks, 1, 1}, {1, 1, 1}, counter, rounds);
+  EXPECT_LT(counts.warp_instructions, 10'000ull * blocks * rounds);
 }
 
 TEST(NoProgress, WhatCountsGetsOn) {
