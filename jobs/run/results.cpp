@@ -196,16 +196,18 @@ static bool is_unfinished(const Tenant& tenant, const TenantRow& row) {
 std::string result_table(const Scenario& scenario, const std::vector<TenantRow>& rows,
                          const Machine& machine, const Totals& totals,
                          const std::vector<std::vector<KernelSum>>& kernels) {
-  constexpr std::size_t least_width = 16, most_width = 40;
+  constexpr std::size_t least_width = 16, most_width = 30, line = 79;
   std::size_t width = least_width;
   for (const TenantRow& row : rows) width = std::clamp(row.tenant.size() + 1, width, most_width);
   std::string text = fmt::format("{:<{}}{:>12}{:>19}{:>7}{:>12}\n", "tenant", width, "cycles",
                                  "warp_instructions", "IPC", "far_faults");
   for (std::size_t t = 0; t < rows.size(); ++t) {
     const TenantRow& row = rows[t];
-    text += fmt::format("{:<{}}{:>12}{:>19}{:>7}{:>12}\n", shortened(row.tenant, most_width), width,
-                        row.cycles, row.warp_instructions, rate_text(row.instructions_per_cycle),
-                        row.far_faults);
+    const bool is_long = row.tenant.size() + 1 > most_width;  // alone in its line
+    if (is_long) text += shortened(row.tenant, line) + "\n";
+    text +=
+        fmt::format("{:<{}}{:>12}{:>19}{:>7}{:>12}\n", is_long ? "" : row.tenant, width, row.cycles,
+                    row.warp_instructions, rate_text(row.instructions_per_cycle), row.far_faults);
     if (is_unfinished(scenario.tenants[t], row)) text += "  NOT FINISHED when the run ended\n";
     if (const auto core = machine.core_of_tenant(t)) {
       text += core_text(totals, *core);

@@ -32,7 +32,7 @@ class Results(OneKernel):
         said = self.simulate("--quiet", scenario="s.yaml").stdout
         self.assertEqual(said, "")
         said = self.simulate("--check", scenario="s.yaml").stdout
-        self.assertIn(LONG_NAME + " ", said)
+        self.assertIn("\n" + LONG_NAME + "\n", said)
         for line in said.splitlines():
             self.assertLessEqual(len(line), 80, line)
 
