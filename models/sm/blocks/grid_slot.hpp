@@ -53,15 +53,22 @@ struct GridSlot {
         const_cast<std::uint32_t*>(program->immediates.data());
     operands_.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(constants->data());
     operands_.lists = issue->operand_lists.data();
+    register_words_ = std::size_t{issue->rows} * isa::warp_size;
   }
 
+  std::uint32_t* predicates_behind(std::uint32_t* registers) const {
+    return registers + register_words_;
+  }
   /// Where the operands of a warp with these registers stand.  A row of predicates (or two) stands
   /// behind them.
   isa::WarpContext context_of(std::uint32_t* registers, std::uint32_t* scratch_rows) const {
-    isa::WarpContext context = operands_;
-    context.bases[isa::Operand::scratch] = scratch_rows;
+    isa::WarpContext context;
     context.bases[isa::Operand::registers] = registers;
-    context.predicates = registers + std::size_t{issue->rows} * isa::warp_size;
+    context.bases[isa::Operand::immediates] = operands_.bases[isa::Operand::immediates];
+    context.bases[isa::Operand::constants] = operands_.bases[isa::Operand::constants];
+    context.bases[isa::Operand::scratch] = scratch_rows;
+    context.lists = operands_.lists;
+    context.predicates = predicates_behind(registers);
     return context;
   }
   /// Whether a single buffer of the tenant has all bytes that the instruction at `pc` accesses.
@@ -94,6 +101,7 @@ struct GridSlot {
   }
 
   isa::WarpContext operands_;  ///< what is the same for all warps
+  std::size_t register_words_ = 0;
 };
 
 }  // namespace lockstep

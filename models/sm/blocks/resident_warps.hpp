@@ -59,9 +59,13 @@ class ResidentWarps {
   }
   /// Of the warp's current path, those whose guard holds.
   std::uint32_t active_lanes(const Warp& warp, const isa::Instruction& instruction) const {
+    return active_lanes(warp, grid_of(warp), instruction);
+  }
+  static std::uint32_t active_lanes(const Warp& warp, const GridSlot& grid,
+                                    const isa::Instruction& instruction) {
     std::uint32_t lanes = warp.paths.mask();
     if (instruction.guard != isa::no_predicate) {
-      const std::uint32_t predicate = context_of(warp).predicates[instruction.guard];
+      const std::uint32_t predicate = grid.predicates_behind(warp.registers)[instruction.guard];
       lanes &= instruction.guard_negated ? ~predicate : predicate;
     }
     return lanes;

@@ -20,7 +20,7 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
   const IssueRecord& record = warp.records[pc];
   if (fetches_ && !fetched(slot, grid, pc, now)) [[unlikely]]
     return front_end_.refuse(slot, record, StallCause::fetch);
-  const std::uint32_t active = blocks_.active_lanes(warp, instruction);
+  const std::uint32_t active = ResidentBlocks::active_lanes(warp, grid, instruction);
 
   if ((record.flags & IssueRecord::ordered_before) && !in_order(slot, instruction, record, now))
       [[unlikely]]

@@ -123,7 +123,7 @@ void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::by
            .contiguous = waiter.contiguous && !waiter.local,
            .offsets = misses.offsets(index).data(),
            .copy = waiter.copies ? &misses.copy_target(index) : nullptr},
-          blocks_, warp, flight.pc, line);
+          blocks_, warp, instruction, line);
 }
 
 void Answers::atomic_done(std::uint16_t index, const std::byte* payload, SmCycle usable,
