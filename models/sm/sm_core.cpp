@@ -39,8 +39,7 @@ SmCore::SmCore(SmSetup setup)
       faultable_(constants_, statistics_, blocks_, front_end_),
       ports_(constants_),
       l1_(constants_, statistics_, blocks_, ports_),
-      copies_(constants_.parameters.warps),
-      flights_(blocks_, front_end_, l1_, faultable_, copies_),
+      flights_(blocks_, front_end_, l1_, faultable_),
       load_store_(constants_, statistics_, blocks_, mistakes_, front_end_, faultable_, translation_,
                   lines_, flights_),
       translation_(constants_, statistics_, blocks_, ports_, load_store_),
@@ -58,10 +57,9 @@ SmCore::SmCore(SmSetup setup)
                     faultable_),
       barriers_(constants_, statistics_, blocks_, mistakes_, front_end_),
       printing_(blocks_, mistakes_, ports_),
-      control_(constants_, statistics_, blocks_, mistakes_, front_end_, l1_, copies_, barriers_,
-               printing_),
+      control_(constants_, statistics_, blocks_, mistakes_, front_end_, l1_, barriers_, printing_),
       issue_(constants_, blocks_, front_end_, faultable_, load_store_, shared_, memory_issue_,
-             control_, code_, constant_cache_, copies_),
+             control_, code_, constant_cache_),
       switching_(make_block_switching(constants_.setup.block_switching)),
       engine_(constants_, statistics_, ports_),
       contexts_(constants_, statistics_, blocks_, front_end_, faultable_, flights_, load_store_,
@@ -293,10 +291,10 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 9);
+  archive.section("sm", 10);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
-          constant_cache_, watch_, copies_);
+          constant_cache_, watch_);
 }
 
 }  // namespace lockstep

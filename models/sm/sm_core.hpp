@@ -86,7 +86,6 @@ class SmCore {
   SmPorts ports_;
   L1 l1_;
   OutstandingStores stores_;
-  CopyGroups copies_;
   Flights flights_;
   LoadStoreUnit load_store_;
   Translation translation_;

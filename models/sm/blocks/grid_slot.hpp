@@ -26,7 +26,6 @@ struct GridSlot {
   BlockResources block;
   std::uint32_t resident_blocks = 0;
   std::uint32_t blocks_in_memory = 0;  ///< that will return
-  std::uint32_t stores_left = 0;       ///< without acknowledgement, of blocks that have left
   std::vector<std::byte> parameters;
   BufferBounds bounds;
   std::vector<std::uint64_t> globals;  ///< addresses of the module's .global variables
@@ -80,8 +79,8 @@ struct GridSlot {
 
   void serialize(Archive& archive) {
     archive(used, ended, stopped, makes_room, clears, launch, block, resident_blocks,
-            blocks_in_memory, stores_left, globals, counts, untaken, unreported, parameters,
-            relocated_image, parameters_ready, bounds);
+            blocks_in_memory, globals, counts, untaken, unreported, parameters, relocated_image,
+            parameters_ready, bounds);
   }
 
   const isa::Module* module = nullptr;

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/sm/async_copy/copy_groups.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/execution/barriers.hpp"
 #include "models/sm/execution/printing.hpp"
@@ -25,15 +24,14 @@ namespace lockstep {
 class ControlUnit {
  public:
   ControlUnit(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-              Mistakes& mistakes, FrontEnd& front_end, L1& l1, CopyGroups& copies,
-              Barriers& barriers, Printing& printing)
+              Mistakes& mistakes, FrontEnd& front_end, L1& l1, Barriers& barriers,
+              Printing& printing)
       : constants_(constants),
         statistics_(statistics),
         blocks_(blocks),
         mistakes_(mistakes),
         front_end_(front_end),
         l1_(l1),
-        copies_(copies),
         barriers_(barriers),
         printing_(printing) {}
 
@@ -61,7 +59,6 @@ class ControlUnit {
   Mistakes& mistakes_;
   FrontEnd& front_end_;
   L1& l1_;
-  CopyGroups& copies_;
   Barriers& barriers_;
   Printing& printing_;
 };

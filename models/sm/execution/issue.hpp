@@ -19,7 +19,7 @@ class Issue {
   Issue(const SmConstants& constants, ResidentBlocks& blocks, FrontEnd& front_end,
         FaultableAccesses& faultable, LoadStoreUnit& load_store, SharedMemoryUnit& shared,
         MemoryIssue& memory, ControlUnit& control, InstructionCache& code,
-        ConstantCache& constant_cache, CopyGroups& copies)
+        ConstantCache& constant_cache)
       : constants_(constants),
         blocks_(blocks),
         front_end_(front_end),
@@ -30,7 +30,6 @@ class Issue {
         control_(control),
         code_(code),
         constant_cache_(constant_cache),
-        copies_(copies),
         fetches_(constants.parameters.fetches()),
         preemptible_(faultable.preemptible()),
         reads_late_(constants.parameters.source_release == SourceRelease::operand_read),
@@ -80,7 +79,6 @@ class Issue {
   ControlUnit& control_;
   InstructionCache& code_;
   ConstantCache& constant_cache_;
-  CopyGroups& copies_;
   const bool fetches_;
   const bool preemptible_, reads_late_, follows_blocks_,
       follows_ = preemptible_ || reads_late_ || follows_blocks_;

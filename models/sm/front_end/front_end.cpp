@@ -56,11 +56,12 @@ void FrontEnd::evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now) {
   if (unblock(warp, false, now)) return resume_at(slot, now + 1);
   const BlockPlace block(warp.block);
   const bool only_sent = constants_.parameters.stores_drain_with == StoresDrainWith::grid;
-  const std::uint16_t awaited = only_sent ? blocks_.unsent_stores(slot) : warp.stores;
+  const UnderWay& under_way = blocks_.under_way();
+  const std::uint32_t awaited = only_sent ? under_way.unsent_stores(slot) : under_way.stores(slot);
   if (warp.paths.finished()) holds_.forget_point(slot);
   if (!warp.paths.finished()) {
     wait_at_barrier(slot);
-  } else if (warp.pending.empty() && warp.flights == 0 && awaited == 0 &&
+  } else if (warp.pending.empty() && under_way.flights(slot) == 0 && awaited == 0 &&
              (held_ & bit_of(slot)) == 0 && !holds_.has_accesses(slot)) {
     drained_warps_.drained(slot, now);
   } else {

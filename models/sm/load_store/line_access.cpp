@@ -183,7 +183,7 @@ bool LineAccess::atomic(const Target& target, SmCycle now) {
 std::uint16_t LineAccess::add_store(const Target& target) {
   const WarpSlot slot(target.access.warp);
   const Warp& warp = blocks_.warp(slot);
-  --blocks_.unsent_stores(slot);
+  blocks_.under_way().store_is_sent(slot);
   return stores_.add({.phase = target.access.phase,
                       .entry = blocks_.block_of(warp).entry,
                       .warp = target.access.warp,

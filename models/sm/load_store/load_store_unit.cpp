@@ -162,7 +162,7 @@ Access& LoadStoreUnit::begin_access(WarpSlot slot, const Instruction& instructio
   access.tenant = warp.tenant;
   access.grid = warp.grid;
   access.pc = warp.paths.pc();
-  access.phase = blocks_.block_of(warp).phase;
+  access.phase = blocks_.under_way().phase(BlockPlace(warp.block));
   access.active = active;
   access.stride = static_cast<std::uint8_t>(lane_bytes(instruction.memory));
   access.parked = ParkedPages::none;
@@ -208,11 +208,8 @@ void LoadStoreUnit::gather_data(Access& access, const Instruction& instruction) 
 void LoadStoreUnit::enter_queue(Access& access, SmCycle now) {
   if (access.kind == Access::Kind::atomic ||
       (access.kind == Access::Kind::store && !access.local)) {
-    Warp& warp = blocks_.warp(WarpSlot(access.warp));
-    warp.stores = static_cast<std::uint16_t>(warp.stores + access.groups);
-    std::uint16_t& unsent = blocks_.unsent_stores(WarpSlot(access.warp));
-    unsent = static_cast<std::uint16_t>(unsent + access.groups);
-    blocks_.block_of(warp).fresh_stores += access.groups;
+    const WarpSlot slot(access.warp);
+    blocks_.under_way().stores_begin(slot, BlockPlace(blocks_.warp(slot).block), access.groups);
   }
   gate_.entered();
   if (++hot_.count == 1 && !hot_.stalled) look_up_lines(now);
@@ -383,11 +380,9 @@ void LoadStoreUnit::drop_tenant(TenantId tenant, SmCycle now) {
 
 void LoadStoreUnit::forget_lines(const Access& access, unsigned count) {
   if (access.local || !access.writes()) return;
-  Warp& warp = blocks_.warp(WarpSlot(access.warp));
-  warp.stores = static_cast<std::uint16_t>(warp.stores - count);
-  std::uint16_t& unsent = blocks_.unsent_stores(WarpSlot(access.warp));
-  unsent = static_cast<std::uint16_t>(unsent - count);
-  blocks_.block_of(warp).stores_of(access.phase) -= count;
+  const WarpSlot slot(access.warp);
+  blocks_.under_way().stores_are_dropped(slot, BlockPlace(blocks_.warp(slot).block), access.phase,
+                                         count);
 }
 
 void LoadStoreUnit::violated(const Access& access, unsigned group, SmCycle now) {

@@ -54,13 +54,14 @@ TEST_F(BarriersAloneTest, AnEndedThreadIsNotWaitedFor) {
 }
 
 TEST_F(BarriersAloneTest, ABarrierOrdersTheStoresBeforeIt) {
-  BlockSlot& block = world.blocks.block(place);
-  block.fresh_stores = 3;
+  UnderWay& under_way = world.blocks.under_way();
+  under_way.stores_begin(WarpSlot(0), place, 3);
+  EXPECT_EQ(under_way.ordered_stores(place), 0u);
   arrive(0, 10);
   arrive(1, 20);
-  EXPECT_EQ(block.fresh_stores, 0u);
-  EXPECT_EQ(block.ordered_stores, 3u);
-  EXPECT_EQ(block.phase, 1u);
+  EXPECT_EQ(under_way.stores(place), 3u);
+  EXPECT_EQ(under_way.ordered_stores(place), 3u);
+  EXPECT_EQ(under_way.phase(place), 1u);
 }
 
 TEST_F(BarriersAloneTest, AWarpThatWaitsForNobodyIsTheTenantsMistake) {

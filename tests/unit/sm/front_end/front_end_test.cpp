@@ -115,11 +115,11 @@ TEST_F(FrontEndTest, AWarpWithoutThreadsAndRequestsIsDrained) {
   Warp& warp = world.blocks.warp(WarpSlot(0));
   warp.paths.exit(~0u);
   warp.pending = {};
-  warp.stores = 1;
+  world.blocks.under_way().stores_begin(WarpSlot(0), BlockPlace(warp.block), 1);
   front_end.evaluate(WarpSlot(0), warp, SmCycle(5));
   EXPECT_THAT(gone.warps, IsEmpty());
   EXPECT_EQ(front_end.waiting(StallCause::drain), 1u);
-  warp.stores = 0;
+  world.blocks.under_way().store_ends(WarpSlot(0), BlockPlace(warp.block), 0);
   front_end.request_answered(WarpSlot(0), SmCycle(9));
   EXPECT_THAT(gone.warps, ElementsAre(WarpSlot(0)));
   EXPECT_THAT(gone.cycles, ElementsAre(SmCycle(9)));

@@ -18,8 +18,7 @@ struct TurnoverWorld {
   FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
   L1 l1{world.constants, world.statistics, world.blocks, world.ports};
   OutstandingStores stores;
-  CopyGroups copies{64};
-  Flights flights{world.blocks, front_end, l1, faultable, copies};
+  Flights flights{world.blocks, front_end, l1, faultable};
   LineAccess lines{world.constants, world.statistics, world.blocks, world.ports, l1,
                    stores,          flights};
   LoadStoreUnit load_store{world.constants, world.statistics, world.blocks, world.mistakes,
