@@ -18,18 +18,18 @@
 #include "models/sm/execution/printing.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/l1/l1.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
 class ControlUnit {
  public:
-  ControlUnit(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-              Mistakes& mistakes, FrontEnd& front_end, L1& l1, Barriers& barriers,
+  ControlUnit(const SmContext& sm, FrontEnd& front_end, L1& l1, Barriers& barriers,
               Printing& printing)
-      : constants_(constants),
-        statistics_(statistics),
-        blocks_(blocks),
-        mistakes_(mistakes),
+      : constants_(sm.constants),
+        statistics_(sm.statistics),
+        blocks_(sm.blocks),
+        mistakes_(sm.mistakes),
         front_end_(front_end),
         l1_(l1),
         barriers_(barriers),

@@ -11,17 +11,17 @@
 #include "models/sm/execution/shared_memory.hpp"
 #include "models/sm/fetch/constant_cache.hpp"
 #include "models/sm/fetch/instruction_cache.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
 class Issue {
  public:
-  Issue(const SmConstants& constants, ResidentBlocks& blocks, FrontEnd& front_end,
-        FaultableAccesses& faultable, LoadStoreUnit& load_store, SharedMemoryUnit& shared,
-        MemoryIssue& memory, ControlUnit& control, InstructionCache& code,
-        ConstantCache& constant_cache)
-      : constants_(constants),
-        blocks_(blocks),
+  Issue(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
+        LoadStoreUnit& load_store, SharedMemoryUnit& shared, MemoryIssue& memory,
+        ControlUnit& control, InstructionCache& code, ConstantCache& constant_cache)
+      : constants_(sm.constants),
+        blocks_(sm.blocks),
         front_end_(front_end),
         faultable_(faultable),
         load_store_(load_store),
@@ -30,10 +30,10 @@ class Issue {
         control_(control),
         code_(code),
         constant_cache_(constant_cache),
-        fetches_(constants.parameters.fetches()),
+        fetches_(sm.constants.parameters.fetches()),
         preemptible_(faultable.preemptible()),
-        reads_late_(constants.parameters.source_release == SourceRelease::operand_read),
-        follows_blocks_(constants.setup.follows_blocks) {}
+        reads_late_(sm.constants.parameters.source_release == SourceRelease::operand_read),
+        follows_blocks_(sm.constants.setup.follows_blocks) {}
 
   /// The warp's next instruction; throws a Mistake of its threads.
   void issue(WarpSlot slot, SmCycle now) {

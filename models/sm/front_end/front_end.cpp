@@ -12,17 +12,16 @@ FrontEnd::Hot::Hot(const SmConstants& constants)
       scheduler(
           make_warp_scheduler(constants.setup.warp_scheduler, constants.parameters.schedulers)) {}
 
-FrontEnd::FrontEnd(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-                   Mistakes& mistakes, DrainedWarps& drained_warps,
+FrontEnd::FrontEnd(const SmContext& sm, DrainedWarps& drained_warps,
                    CheckedAccesses& checked_accesses)
-    : constants_(constants),
-      statistics_(statistics),
-      blocks_(blocks),
-      mistakes_(mistakes),
+    : constants_(sm.constants),
+      statistics_(sm.statistics),
+      blocks_(sm.blocks),
+      mistakes_(sm.mistakes),
       drained_warps_(drained_warps),
       checked_accesses_(checked_accesses),
-      hot_(constants),
-      holds_(held_, constants.parameters.warps) {}
+      hot_(sm.constants),
+      holds_(held_, sm.constants.parameters.warps) {}
 
 void FrontEnd::add(WarpSlot slot, SmCycle when) {
   const unsigned scheduler = hot_.units.scheduler_of(slot.value());

@@ -11,6 +11,7 @@
 #include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/l1/l1.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
@@ -35,12 +36,12 @@ class Flights {
  public:
   static constexpr std::uint16_t none = SlotPool<Flight>::none;
 
-  Flights(ResidentBlocks& blocks, FrontEnd& front_end, L1& l1, FaultableAccesses& faultable)
-      : blocks_(blocks),
+  Flights(const SmContext& sm, FrontEnd& front_end, L1& l1, FaultableAccesses& faultable)
+      : blocks_(sm.blocks),
         front_end_(front_end),
         l1_(l1),
         faultable_(faultable),
-        under_way_(blocks.under_way()),
+        under_way_(sm.blocks.under_way()),
         follows_commits_(faultable.hears_commits()) {}
 
   /// Of the warp's instruction at `pc`, whose results become pending; it waits for one thing.

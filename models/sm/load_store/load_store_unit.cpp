@@ -13,21 +13,19 @@ using isa::Category;
 using isa::Instruction;
 using isa::Space;
 
-LoadStoreUnit::LoadStoreUnit(const SmConstants& constants, SmStatistics& statistics,
-                             ResidentBlocks& blocks, Mistakes& mistakes, FrontEnd& front_end,
-                             FaultableAccesses& faultable, Translation& translation,
-                             LineAccess& lines, Flights& flights)
-    : constants_(constants),
-      statistics_(statistics),
-      blocks_(blocks),
-      mistakes_(mistakes),
+LoadStoreUnit::LoadStoreUnit(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
+                             Translation& translation, LineAccess& lines, Flights& flights)
+    : constants_(sm.constants),
+      statistics_(sm.statistics),
+      blocks_(sm.blocks),
+      mistakes_(sm.mistakes),
       front_end_(front_end),
       gate_(front_end.memory_gate()),
       faultable_(faultable),
       translation_(translation),
       lines_(lines),
       flights_(flights) {
-  const SmParameters& p = constants.parameters;
+  const SmParameters& p = sm.constants.parameters;
   // A cycle's issues may overshoot the limit that the gate watches.
   hot_.queue.resize(p.memory_queue + 2 * p.schedulers * p.issue_width + 2);
 }

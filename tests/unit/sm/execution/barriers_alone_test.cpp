@@ -27,10 +27,9 @@ class BarriersAloneTest : public testing::Test {
 
   SmWorld world{"bar.sync 0;"};
   DrainedList gone;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
-                     faultable};
-  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
-  Barriers barriers{world.constants, world.statistics, world.blocks, world.mistakes, front_end};
+  FrontEnd front_end{world.sm, gone, faultable};
+  FaultableAccesses faultable{world.sm, front_end};
+  Barriers barriers{world.sm, front_end};
   std::uint32_t pc = world.find(isa::Category::barrier);
   BlockPlace place = world.enter_block(64);
 };

@@ -14,11 +14,10 @@ class FlightsTest : public testing::Test {
 
   SmWorld world{"ld.global.u32 %r1, [%rd1];"};
   DrainedList gone;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
-                     faultable};
-  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
-  L1 l1{world.constants, world.statistics, world.blocks, world.ports};
-  Flights flights{world.blocks, front_end, l1, faultable};
+  FrontEnd front_end{world.sm, gone, faultable};
+  FaultableAccesses faultable{world.sm, front_end};
+  L1 l1{world.sm};
+  Flights flights{world.sm, front_end, l1, faultable};
   std::uint32_t pc = world.find_global(isa::Category::load);
 };
 
@@ -51,7 +50,7 @@ TEST_F(FlightsTest, ItsResultsArePendingAsLoads) {
 TEST_F(FlightsTest, RestoredTheyWaitForTheSame) {
   const std::uint16_t flight = flights.begin(WarpSlot(0), pc, world.record(pc));
   flights.expect(flight);
-  Flights other{world.blocks, front_end, l1, faultable};
+  Flights other{world.sm, front_end, l1, faultable};
   save_and_restore(flights, other);
   EXPECT_EQ(other[flight].outstanding, 2u);
   EXPECT_EQ(other[flight].pc, pc);

@@ -77,23 +77,19 @@ class LoadStoreUnitTest : public testing::Test {
   SmWorld world;
   BlockPlace place;
   DrainedList gone;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
-                     faultable};
-  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
-  L1 l1{world.constants, world.statistics, world.blocks, world.ports};
+  FrontEnd front_end{world.sm, gone, faultable};
+  FaultableAccesses faultable{world.sm, front_end};
+  L1 l1{world.sm};
   OutstandingStores stores;
-  Flights flights{world.blocks, front_end, l1, faultable};
-  LineAccess lines{world.constants, world.statistics, world.blocks, world.ports, l1,
-                   stores,          flights};
+  Flights flights{world.sm, front_end, l1, faultable};
+  LineAccess lines{world.sm, l1, stores, flights};
   ParkedLog log;
-  Translation translation{world.constants, world.statistics, world.blocks, world.ports, log};
-  LoadStoreUnit unit{world.constants, world.statistics, world.blocks, world.mistakes, front_end,
-                     faultable,       translation,      lines,        flights};
-  Shootdowns shootdowns{world.constants, world.statistics, world.ports, l1, stores, translation};
-  ContextEngine contexts{world.constants, world.statistics, world.ports};
+  Translation translation{world.sm, log};
+  LoadStoreUnit unit{world.sm, front_end, faultable, translation, lines, flights};
+  Shootdowns shootdowns{world.sm, l1, stores, translation};
+  ContextEngine contexts{world.sm};
   NoFetch code;
-  Answers answers{world.constants, world.blocks, world.ports, front_end, l1,  stores,
-                  shootdowns,      flights,      contexts,    code,      code};
+  Answers answers{world.sm, front_end, l1, stores, shootdowns, flights, contexts, code, code};
 };
 
 TEST_F(LoadStoreUnitTest, LooksUpOneLineACycle) {
