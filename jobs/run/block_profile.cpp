@@ -88,7 +88,8 @@ std::string profile_of_blocks(const Scenario& scenario) {
 }
 
 BlockProfile read_block_profile(const Scenario& scenario, const MachineParameters& parameters) {
-  if (!needs_of_preemption(parameters.policies.preemption).by_profile) return {};
+  const auto ask = steps_of(parameters.policies.preemption).ask;
+  if (!ask || !ask->by_profile) return {};
   const std::string file = profile_of_blocks(scenario);
   if (file.empty())
     throw UserError(scenario.policies.find("preemption").where(),

@@ -37,7 +37,7 @@ Dispatcher::Dispatcher(Setup setup)
           {setup.preemption, setup.preemption_machine, std::move(setup.latency_bounds),
            to_sms_.size(), sharing_->slice(), sharing_->in_parts(), std::move(setup.block_profile)},
           {grids_, sms_, to_sms_, limits_}, statistics_),
-      preempts_(preempting_.takeovers().needs().preempts),
+      preempts_(preempting_.takeovers().steps().take.has_value()),
       in_parts_(sharing_->in_parts() && preempts_),
       partial_({grids_, sms_, to_sms_, limits_, preempting_.takeovers()}),
       gangs_(grids_, sms_) {

@@ -44,7 +44,7 @@ bool PreemptingDispatch::may_run(std::size_t g) const {
 std::optional<std::size_t> PreemptingDispatch::choose(std::uint32_t index) const {
   const SmMirror& sm = parts_.sms[index];
   const bool stopping = takeovers_.is_stopping(index);
-  if (stopping && !takeovers_.needs().shares) return std::nullopt;
+  if (stopping && !takeovers_.steps().share) return std::nullopt;
   for (const std::size_t g : by_urgency_) {
     const DispatchedGrid& grid = parts_.grids[g];
     if (stopping) {
@@ -63,7 +63,7 @@ std::optional<std::size_t> PreemptingDispatch::choose(std::uint32_t index) const
 }
 
 void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Outbox& outbox) {
-  if (!takeovers_.needs().preempts) return;
+  if (!takeovers_.steps().take) return;
   views_ = views;
   takeovers_.back_off().end_past(now);
   if (is_alone()) return by_urgency_.assign(views.front().ready ? 1 : 0, 0);
@@ -71,8 +71,8 @@ void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Ou
   send_signal(now, outbox);
   slices_.update(views, now);
   sort_by_urgency();
-  if (takeovers_.needs().shares) give_back_shared(now, outbox);
-  if (takeovers_.needs().in_place) let_keepers_return(now, outbox);
+  if (takeovers_.steps().share) give_back_shared(now, outbox);
+  if (takeovers_.steps().leaves_in_place()) let_keepers_return(now, outbox);
   for (const std::size_t g : by_urgency_) make_room_for(parts_.grids[g], now, outbox);
   if (slices_.is_due() && has_settled()) slices_.begin(now);
 }
@@ -87,7 +87,7 @@ bool PreemptingDispatch::is_alone() const {
 void PreemptingDispatch::make_room_for(const DispatchedGrid& grid, Time now, Outbox& outbox) {
   reclaim(grid, now, outbox);
   if (lacking(grid) == 0) return;
-  if (takeovers_.needs().asks) {
+  if (takeovers_.steps().ask) {
     if (!takeovers_.is_asking()) ask_status(grid, now, outbox);
     return;
   }
@@ -119,7 +119,7 @@ void PreemptingDispatch::reclaim(const DispatchedGrid& grid, Time now, Outbox& o
 }
 
 std::uint64_t PreemptingDispatch::lacking(const DispatchedGrid& grid) const {
-  const bool shares = takeovers_.needs().shares;
+  const bool shares = takeovers_.steps().share.has_value();
   const std::uint64_t blocks = grid.waiting() + (shares ? 0 : grid.in_hand.size());
   std::uint64_t has = 0;
   for (std::uint32_t i = 0; i < parts_.sms.size() && has < blocks; ++i) has += places_at(i, grid);
@@ -131,7 +131,7 @@ std::uint64_t PreemptingDispatch::lacking(const DispatchedGrid& grid) const {
 std::uint64_t PreemptingDispatch::places_at(std::uint32_t index, const DispatchedGrid& grid) const {
   const SmMirror& sm = parts_.sms[index];
   const bool stopping = takeovers_.is_stopping(index);
-  const bool shares = takeovers_.needs().shares;
+  const bool shares = takeovers_.steps().share.has_value();
   if (sm.owner && *sm.owner != grid.number() && !stopping) return 0;
   if (stopping && shares) {
     if (takeovers_.urgent_at(index) != grid.number()) return 0;
@@ -148,7 +148,8 @@ DispatchedGrid* PreemptingDispatch::victim_at(std::uint32_t index, const Urgency
   if (!sm.owner || takeovers_.is_stopping(index) || takeovers_.back_off().is_left_alone(index))
     return nullptr;
   DispatchedGrid& owner = *parts_.grids.at(*sm.owner);
-  if (takeovers_.needs().in_place && owner.away[index] > 0) return nullptr;  // they return first
+  if (takeovers_.steps().leaves_in_place() && owner.away[index] > 0)
+    return nullptr;                          // they return first
   if (owner.is_gathering()) return nullptr;  // some could wait for others that have not started
   return urgency_of(owner) < urgency ? &owner : nullptr;
 }
@@ -175,7 +176,7 @@ std::uint64_t PreemptingDispatch::coming(const DispatchedGrid& grid) const {
   for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
     const SmMirror& sm = parts_.sms[i];
     if (!sm.owner || *sm.owner == grid.number()) continue;
-    const bool shared = takeovers_.needs().shares && takeovers_.is_stopping(i);
+    const bool shared = takeovers_.steps().share && takeovers_.is_stopping(i);
     places +=
         shared ? takeovers_.places_at(i) - std::min(takeovers_.places_at(i), sm.guests) : on_one;
   }
@@ -187,7 +188,7 @@ DispatchedGrid* PreemptingDispatch::victim_for(std::uint32_t index,
                                                const DispatchedGrid& urgent) const {
   if (!takeovers_.is_stopping(index)) return victim_at(index, urgency_of(urgent));
   const bool next_round =
-      takeovers_.needs().by_rounds && !urgent.cooperative && takeovers_.is_released(index) &&
+      takeovers_.steps().by_rounds() && !urgent.cooperative && takeovers_.is_released(index) &&
       takeovers_.urgent_at(index) == urgent.number() &&
       parts_.sms[index].guests >= takeovers_.places_at(index) && !takeovers_.is_exhausted(index);
   return next_round ? &*parts_.grids.at(*parts_.sms[index].owner) : nullptr;
@@ -225,7 +226,7 @@ void PreemptingDispatch::take_best(const DispatchedGrid& urgent, Time now, Outbo
     return std::optional(Takeovers::Victim{victim->launch, registers + victim->block.shared_bytes,
                                            victim->launched_before});
   });
-  if (takeovers_.needs().shares) return take_places(urgent, std::move(offers), now, outbox);
+  if (takeovers_.steps().share) return take_places(urgent, std::move(offers), now, outbox);
   for (const Takeovers::Offer& offer : offers)
     if (lacking(urgent) > 0)
       take_sm(offer.sm, *parts_.grids.at(offer.victim.launch.grid), urgent, offer.release, now,
@@ -244,8 +245,8 @@ void PreemptingDispatch::take_places(const DispatchedGrid& urgent,
                                                std::move(offer.release.blocks)});
   }
   select_victims(selections, lacking(urgent), takeovers_.bound_left(urgent.launch),
-                 takeovers_.needs().by_rounds && !urgent.cooperative ? SelectionRounds::serial
-                                                                     : SelectionRounds::burst);
+                 takeovers_.steps().by_rounds() && !urgent.cooperative ? SelectionRounds::serial
+                                                                       : SelectionRounds::burst);
   for (const SmSelection& selection : selections) {
     count(selection.counts(), urgent.launch.tenant, statistics_);
     const std::uint32_t sm = selection.sm();
@@ -274,7 +275,7 @@ void PreemptingDispatch::take_sm(std::uint32_t index, DispatchedGrid& victim,
   count_use(index, now);
   std::vector<BlockCommand> commands;
   for (const SmRelease::Block& block : release.blocks) commands.push_back(block.command);
-  if (takeovers_.needs().in_place) commands = in_place_commands(index, victim, urgent);
+  if (takeovers_.steps().leaves_in_place()) commands = in_place_commands(index, victim, urgent);
   victim.stopped_at[index] = true;
   victim.arriving[index] = 0;
   victim.keeps[index] = false;
@@ -325,7 +326,7 @@ void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
   for (const Takeovers::Overdue& sm : takeovers_.overdue(now)) {
     const std::uint32_t owner = *parts_.sms[sm.sm].owner;
     const auto grid = parts_.grids.find(owner);  // its end is known before the SM's stop
-    if (!takeovers_.needs().gives_up) {
+    if (!takeovers_.steps().gives_up()) {
       outbox.send(parts_.to_sms[sm.sm], now, kind_of(MessageKind::stop_grid),
                   GridStop{owner, sm.others, {}}, std::as_bytes(std::span(sm.commands)));
     } else if (grid != parts_.grids.end() && !grid->returned.empty()) {
@@ -370,7 +371,7 @@ bool PreemptingDispatch::has_room_beside_returning(std::uint32_t index,
 
 bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, bool stage, Time now,
                                     Outbox& outbox) {
-  if (!takeovers_.needs().saves || takeovers_.is_stopping(index)) return false;
+  if (!takeovers_.steps().save || takeovers_.is_stopping(index)) return false;
   if (!stage && !grid.in_hand.empty() && has_room_beside_returning(index, grid)) {
     const BlockInHand& next = grid.in_hand.front();
     grid.introduce_at(index, parts_.to_sms[index], now, outbox);

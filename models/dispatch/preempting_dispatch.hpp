@@ -44,7 +44,7 @@ class PreemptingDispatch {
         gangs_(parts.grids, parts.sms),
         slices_(setup.slice),
         takeovers_(setup, statistics),
-        takes_whole_sms_(takeovers_.needs().preempts && !setup.in_parts) {}
+        takes_whole_sms_(takeovers_.steps().take && !setup.in_parts) {}
 
   Takeovers& takeovers() { return takeovers_; }
   Time next_limit() const { return std::min(takeovers_.next_limit(), slices_.next()); }
@@ -65,7 +65,7 @@ class PreemptingDispatch {
   void saved(DispatchedGrid& grid, const BlockSaved& saved, Time now);
   /// A block takes a place again; a slice of its tenant begins when all of them have got on.
   void returned(DispatchedGrid& grid, std::uint64_t block) const {
-    if (slices_.any() && takeovers_.needs().saves) grid.settling.push_back(block);
+    if (slices_.any() && takeovers_.steps().save) grid.settling.push_back(block);
   }
   static void settled(DispatchedGrid& grid, std::uint64_t block) {
     std::erase(grid.settling, block);
@@ -86,7 +86,7 @@ class PreemptingDispatch {
   void finished(const DispatchedGrid& grid, std::uint32_t sm, const BlockWork& work) {
     takeovers_.signals().block_ended(sm);
     takeovers_.back_off().block_ended(sm);
-    if (takeovers_.needs().follows && !grid.aborted) takeovers_.finished(grid.launch, work);
+    if (takeovers_.steps().flush && !grid.aborted) takeovers_.finished(grid.launch, work);
   }
   void grid_stopped(const GridReference& stopped, Time now);
   /// The SM belongs to nobody when the grid, its owner, has nothing there any more.

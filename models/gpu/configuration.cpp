@@ -31,13 +31,12 @@ std::string arrivals_text(const Tenant& tenant) {
 }
 
 /// The key does something beside the others; a tenant on a CPU core has few.
-bool has_meaning(const std::string& key, const TenantKeys& keys) {
+bool has_meaning(const std::string& key, const ParameterSchema& schema, const void* values) {
   const auto is_idle = [&](const ParameterCondition& condition) {
-    return !condition.holds(&keys) &&
+    return !condition.holds(values) &&
            std::find(condition.keys.begin(), condition.keys.end(), key) != condition.keys.end();
   };
-  const std::vector<ParameterCondition>& all = schema_of<TenantKeys>().conditions();
-  return std::none_of(all.begin(), all.end(), is_idle);
+  return std::none_of(schema.conditions().begin(), schema.conditions().end(), is_idle);
 }
 
 /// Times are in femtoseconds; "" for what nobody wrote and has no default, and for parts.
@@ -56,7 +55,8 @@ std::string value_text(const ParameterField& field, const Tenant& tenant) {
 std::string keys_text(const Tenant& tenant) {
   std::string text;
   for (const ParameterField& field : schema_of<TenantKeys>().fields()) {
-    if (!has_meaning(field.key, tenant)) continue;
+    if (!has_meaning(field.key, schema_of<TenantKeys>(), static_cast<const TenantKeys*>(&tenant)))
+      continue;
     const std::string value = value_text(field, tenant);
     if (!value.empty())
       text += fmt::format("{}{}: {}\n", text.empty() ? "  - " : "    ", field.key, value);
@@ -64,18 +64,25 @@ std::string keys_text(const Tenant& tenant) {
   return text;
 }
 
+/// Numbers are in bytes; of files only the name; "" for what is not there.
+std::string value_text(const ParameterField& field, const CpuKeys& cpu) {
+  if (field.key == "trace") return std::filesystem::path(cpu.trace_file).filename().string();
+  const std::vector<ParameterScalar> value = fetch(field, &cpu);
+  if (field.type == ParameterType::text) return std::get<std::string>(value.front());
+  return field.type == ParameterType::bytes
+             ? fmt::format("{}B", std::get<std::uint64_t>(value.front()))
+             : to_text(field, value);
+}
+
 std::string core_text(const Tenant& tenant) {
-  const CpuProgram& cpu = *tenant.cpu;
-  std::string text = keys_text(tenant) + fmt::format("    cpu: {{memory: {}B, ", cpu.memory_bytes);
-  if (cpu.trace)
-    return text +
-           fmt::format("trace: {}}}\n", std::filesystem::path(cpu.trace_file).filename().string());
-  const CpuTraffic& traffic = cpu.traffic;
-  return text + fmt::format(
-                    "profile: {}, misses: {}, row_locality: {}, bank_parallelism: {}, "
-                    "write_share: {}}}\n",
-                    cpu.profile, traffic.misses, traffic.row_locality, traffic.bank_parallelism,
-                    traffic.write_share);
+  const CpuKeys& cpu = *tenant.cpu;
+  std::string text;
+  for (const ParameterField& field : schema_of<CpuKeys>().fields()) {
+    const std::string value = value_text(field, cpu);
+    if (!value.empty() && has_meaning(field.key, schema_of<CpuKeys>(), &cpu))
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.key, value);
+  }
+  return keys_text(tenant) + "    cpu: {" + text + "}\n";
 }
 
 std::string tenant_text(const Tenant& tenant) {

@@ -29,8 +29,9 @@ std::uint64_t context_bytes(const BlockResources& block, const IssueTable& kerne
 /// An SM saves all its blocks in one way.
 ContextKind kind_of(const Scenario& scenario, const PolicyParameters& policies,
                     const BlockSwitching& switching) {
-  const ContextKind preempted = saving_of(policies.preemption).context;
-  if (!needs_of_preemption(policies.preemption).saves) return switching.context();
+  const auto save = steps_of(policies.preemption).save;
+  if (!save) return switching.context();
+  const ContextKind preempted = save->context;
   if (switching.extra_blocks() > 0 && switching.context() != preempted)
     throw UserError(scenario.policies.find("preemption").where(),
                     "policies.preemption and policies.block_switching save blocks with different "
@@ -41,7 +42,7 @@ ContextKind kind_of(const Scenario& scenario, const PolicyParameters& policies,
 
 /// What stays on chip is chosen for those that come, as only a preemption knows them.
 void refuse_in_place(const Scenario& scenario, const PolicyParameters& policies) {
-  if (needs_of_preemption(policies.preemption).in_place &&
+  if (steps_of(policies.preemption).leaves_in_place() &&
       extra_blocks_of(policies.block_switching) > 0)
     throw UserError(scenario.policies.find("preemption").where(),
                     "policies.preemption in_place leaves parts of blocks on chip, beside which "
@@ -52,7 +53,8 @@ void refuse_in_place(const Scenario& scenario, const PolicyParameters& policies)
 /// An SM moves all contexts in one way.
 ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& policies,
                           const BlockSwitching& switching) {
-  const ContextTraffic preempted = saving_of(policies.preemption).traffic;
+  const auto save = steps_of(policies.preemption).save;
+  const ContextTraffic preempted = save ? save->traffic : ContextTraffic::real;
   if (preempted != ContextTraffic::real && switching.extra_blocks() > 0)
     throw UserError(scenario.policies.find("preemption").where(),
                     "policies.preemption moves contexts with traffic: share, and "
@@ -68,7 +70,8 @@ std::uint32_t depth_of(const Scenario& scenario, const PolicyParameters& policie
   if (is_time_sliced(policies.sharing) || is_in_parts(policies.sharing)) return tenants;
   std::set<std::uint32_t> priorities;
   for (const Tenant& tenant : scenario.tenants) priorities.insert(tenant.priority);
-  const bool signals = make_preemption(policies.preemption)->signal() > Cycles{0};
+  const auto take = steps_of(policies.preemption).take;
+  const bool signals = take && take->signal > Cycles{0};
   return std::max(1u, static_cast<std::uint32_t>(priorities.size()) - (signals ? 0 : 1));
 }
 
@@ -83,12 +86,13 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
   const SmParameters& sm = parameters.gpu.sm;
   const OccupancyLimits limits =
       sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
-  const bool preempts = needs_of_preemption(parameters.policies.preemption).saves;
+  const auto save = steps_of(parameters.policies.preemption).save;
+  const bool preempts = save.has_value();
   refuse_in_place(scenario, parameters.policies);
   first_.kind = kind_of(scenario, parameters.policies, *policy);
   first_.traffic = traffic_of(scenario, parameters.policies, *policy);
   first_.share = parameters.gpu.bandwidth_of_an_sm();
-  first_.stops = saving_of(parameters.policies.preemption).stops;
+  if (save) first_.stops = save->stops;
   first_.tells_stays = is_time_sliced(parameters.policies.sharing);
   std::uint32_t most_resident = 0;
   first_.block_warps = limits.threads_per_block / isa::warp_size;

@@ -19,7 +19,7 @@ CorePlaces::CorePlaces(const Scenario& scenario, const MachineParameters& parame
   const std::uint64_t stripe = memory.partitions * DramLayout(memory.dram).stripe_bytes();
   std::uint64_t total = 0;
   for (const TenantId tenant : tenants_) {
-    bytes_.push_back(round_up(scenario.tenants[tenant.value()].cpu->memory_bytes, stripe));
+    bytes_.push_back(round_up(scenario.tenants[tenant.value()].cpu->memory.count(), stripe));
     total += bytes_.back();
   }
   if (total + stripe + page > end)

@@ -69,7 +69,7 @@ std::unique_ptr<Component> CpuCores::build(std::uint32_t index, const LinkTable&
     setup.stream = std::make_unique<TraceStream>(*tenant.cpu, tenant.relaunch);
     if (setup.measured == 0) setup.measured = tenant.cpu->trace_instructions;
   } else {
-    setup.stream = std::make_unique<ProfileStream>(tenant.cpu->traffic, parameters_.gpu.cpu.window,
+    setup.stream = std::make_unique<ProfileStream>(*tenant.cpu, parameters_.gpu.cpu.window,
                                                    memory_times(parameters_.gpu), memory,
                                                    Random(parameters_.simulation.seed, core, 0));
   }

@@ -3,6 +3,9 @@
 #include <vector>
 
 #include "models/gpu/machine_parameters.hpp"
+#include "models/workload/arrivals.hpp"
+#include "models/workload/cpu/cpu_keys.hpp"
+#include "models/workload/init_keys.hpp"
 #include "models/workload/scenario_keys.hpp"
 #include "models/workload/step_keys.hpp"
 #include "models/workload/workload_keys.hpp"
@@ -17,12 +20,16 @@ struct Described {
 };
 
 std::vector<Described> all_described() {
-  return {{schema_of<ScenarioKeys>(), "", "A scenario"},
-          {schema_of<MachineParameters>(), "", "A scenario's machine"},
-          {schema_of<TenantKeys>(), "tenants.", "A scenario's tenants: an entry of `tenants`"},
-          {schema_of<WorkloadKeys>(), "workload.", "A workload"},
-          {schema_of<BufferKeys>(), "workload.buffers.NAME.", "A buffer: an entry of `buffers`"},
-          {schema_of<StepKeys>(), "workload.program.", "A step: an entry of `program`"}};
+  return {
+      {schema_of<ScenarioKeys>(), "", "A scenario"},
+      {schema_of<MachineParameters>(), "", "A scenario's machine"},
+      {schema_of<TenantKeys>(), "tenants.", "A scenario's tenants: an entry of `tenants`"},
+      {schema_of<ArrivalsKeys>(), "tenants.arrivals.", "When a tenant starts again: `arrivals`"},
+      {schema_of<CpuKeys>(), "tenants.cpu.", "What a CPU core executes: `cpu` of a tenant"},
+      {schema_of<WorkloadKeys>(), "workload.", "A workload"},
+      {schema_of<BufferKeys>(), "workload.buffers.NAME.", "A buffer: an entry of `buffers`"},
+      {schema_of<InitKeys>(), "workload.buffers.NAME.init.", "Initial content: `init`"},
+      {schema_of<StepKeys>(), "workload.program.", "A step: an entry of `program`"}};
 }
 
 }  // namespace

@@ -199,8 +199,9 @@ std::unique_ptr<Component> GpuBuilder::build_sm(std::uint32_t index, const LinkT
   setup.exception_scheme = parameters_.policies.exception_scheme;
   setup.block_switching = parameters_.policies.block_switching;
   setup.contexts = context_memory_.area_of(index);
-  setup.follows_blocks = needs_of_preemption(parameters_.policies.preemption).follows;
-  setup.idempotence = needs_of_preemption(parameters_.policies.preemption).idempotence;
+  const auto flush = steps_of(parameters_.policies.preemption).flush;
+  setup.follows_blocks = flush.has_value();
+  if (flush) setup.idempotence = flush->idempotence;
   setup.index = index;
   setup.record_blocks = parameters_.simulation.record_blocks;
   setup.progress_limit = parameters_.simulation.progress_limit;

@@ -155,11 +155,10 @@ void check_victims(const Scenario& scenario, const MachineParameters& parameters
   const PolicyParameters& policies = parameters.policies;
   const OccupancyLimits limits =
       parameters.gpu.sm.occupancy_limits(log_entries_of(policies.exception_scheme));
-  const std::unique_ptr<Preemption> preemption = make_preemption(policies.preemption);
-  const Preemption::Needs needs = preemption->needs();
-  const bool flushes_alone = needs.follows && !needs.saves;
-  const bool saves_alone = needs.saves && !needs.follows;
-  if (!flushes_alone && !(saves_alone && preemption->saving().stops == StopPlaces::points)) return;
+  const PreemptionSteps steps = steps_of(policies.preemption);
+  const bool flushes_alone = steps.flush && !steps.save;
+  const bool saves_alone = steps.save && !steps.flush;
+  if (!flushes_alone && !(saves_alone && steps.save->stops == StopPlaces::points)) return;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
     const Tenant& victim = scenario.tenants[t];
     for (const Tenant& urgent : scenario.tenants) {

@@ -40,8 +40,8 @@ SharingSetup sharing_setup(const Scenario& scenario, const MachineParameters& pa
 
 LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& parameters,
                              isa::LoweringOptions lowering) {
-  lowering.preemption_points =
-      saving_of(parameters.policies.preemption).stops == StopPlaces::points;
+  const auto save = steps_of(parameters.policies.preemption).save;
+  lowering.preemption_points = save && save->stops == StopPlaces::points;
   const SmParameters& sm = parameters.gpu.sm;
   lowering.unroll_loops = sm.unroll_loops;
   lowering.matrices = std::nullopt;

@@ -21,7 +21,7 @@ void check_traits(const Scenario& scenario, const PolicyParameters& policies) {
 /// What stays on chip is chosen so that those that come stand side by side.
 void check_placement(const Scenario& scenario, const MachineParameters& parameters) {
   if (parameters.gpu.sm.placement != Placement::aligned ||
-      !needs_of_preemption(parameters.policies.preemption).in_place)
+      !steps_of(parameters.policies.preemption).leaves_in_place())
     return;
   throw UserError(scenario.policies.find("preemption").where(),
                   "policies.preemption in_place makes room for blocks side by side, and "
@@ -31,7 +31,7 @@ void check_placement(const Scenario& scenario, const MachineParameters& paramete
 
 /// Techniques that choose by the time within which a tenant must have SMs are told it.
 void check_latency_bounds(const Scenario& scenario, const PolicyParameters& policies) {
-  if (!needs_of_preemption(policies.preemption).asks) return;
+  if (!steps_of(policies.preemption).ask) return;
   std::uint32_t least = ~std::uint32_t{0};
   for (const Tenant& tenant : scenario.tenants)
     if (!tenant.cpu) least = std::min(least, tenant.priority);
@@ -125,12 +125,12 @@ MachineParameters with_places(MachineParameters parameters) {
 }
 
 bool preempts(const PolicyParameters& policies) {
-  return needs_of_preemption(policies.preemption).preempts;
+  return steps_of(policies.preemption).take.has_value();
 }
 
 bool saves_blocks(const PolicyParameters& policies) {
   return extra_blocks_of(policies.block_switching) > 0 ||
-         needs_of_preemption(policies.preemption).saves;
+         steps_of(policies.preemption).save.has_value();
 }
 
 void check_policies(const Scenario& scenario, const MachineParameters& parameters) {

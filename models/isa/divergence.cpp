@@ -297,7 +297,7 @@ void WarpPaths::release(std::uint32_t lanes) {
       together_ |= node(n).mask;
       move_to(static_cast<std::uint16_t>(n), node(n).pc + 1);
     }
-  become_one();
+  if (top_ > 1) become_one();
   together_ = 0;
   // The running path goes on, whatever was released.
   if (before == none) select();

@@ -35,43 +35,38 @@ std::uint32_t* scratch_rows_of_this_thread() {
 
 SmCore::SmCore(SmSetup setup)
     : constants_(completed(std::move(setup))),
-      front_end_(constants_, statistics_, blocks_, mistakes_, turnover_, faultable_),
-      faultable_(constants_, statistics_, blocks_, front_end_),
       ports_(constants_),
-      l1_(constants_, statistics_, blocks_, ports_),
-      copies_(constants_.parameters.warps),
-      flights_(blocks_, front_end_, l1_, faultable_, copies_),
-      load_store_(constants_, statistics_, blocks_, mistakes_, front_end_, faultable_, translation_,
-                  lines_, flights_),
-      translation_(constants_, statistics_, blocks_, ports_, load_store_),
-      mistakes_(constants_, blocks_, ports_),
       blocks_(constants_, statistics_),
-      code_(constants_, statistics_, blocks_, ports_, front_end_),
-      constant_cache_(constants_, statistics_, blocks_, ports_, front_end_, flights_),
-      lines_(constants_, statistics_, blocks_, ports_, l1_, stores_, flights_),
-      shootdowns_(constants_, statistics_, ports_, l1_, stores_, translation_),
-      answers_(constants_, blocks_, ports_, front_end_, l1_, stores_, shootdowns_, flights_,
-               engine_, code_, constant_cache_),
-      shared_(constants_, statistics_, blocks_, mistakes_, front_end_),
-      constant_(blocks_, mistakes_, front_end_, constant_cache_),
-      memory_issue_(constants_, blocks_, mistakes_, shared_, constant_, load_store_, flights_,
-                    faultable_),
-      barriers_(constants_, statistics_, blocks_, mistakes_, front_end_),
-      printing_(blocks_, mistakes_, ports_),
-      control_(constants_, statistics_, blocks_, mistakes_, front_end_, l1_, copies_, barriers_,
-               printing_),
-      issue_(constants_, blocks_, front_end_, faultable_, load_store_, shared_, memory_issue_,
-             control_, code_, constant_cache_, copies_),
+      mistakes_(constants_, blocks_, ports_),
+      front_end_(sm_, turnover_, faultable_),
+      faultable_(sm_, front_end_),
+      l1_(sm_),
+      flights_(sm_, front_end_, l1_, faultable_),
+      lines_(sm_, l1_, stores_, flights_),
+      load_store_(sm_, front_end_, faultable_, translation_, lines_, flights_),
+      translation_(sm_, load_store_),
+      shootdowns_(sm_, l1_, stores_, translation_),
+      code_(sm_, front_end_),
+      constant_cache_(sm_, front_end_, flights_),
+      engine_(sm_),
+      answers_(sm_, front_end_, l1_, stores_, shootdowns_, flights_, engine_, code_,
+               constant_cache_),
+      shared_(sm_, front_end_),
+      constant_(sm_, front_end_, constant_cache_),
+      memory_issue_(sm_, shared_, constant_, load_store_, flights_, faultable_),
+      barriers_(sm_, front_end_),
+      printing_(sm_),
+      control_(sm_, front_end_, l1_, barriers_, printing_),
+      issue_(sm_, front_end_, faultable_, load_store_, shared_, memory_issue_, control_, code_,
+             constant_cache_),
       switching_(make_block_switching(constants_.setup.block_switching)),
-      engine_(constants_, statistics_, ports_),
-      contexts_(constants_, statistics_, blocks_, front_end_, faultable_, flights_, load_store_,
-                printing_),
-      local_scheduler_(constants_, statistics_, *switching_,
-                       {blocks_, ports_, front_end_, faultable_, l1_, load_store_, translation_,
-                        contexts_, engine_}),
-      turnover_(constants_, blocks_, ports_, front_end_, faultable_, l1_, translation_, load_store_,
-                printing_, local_scheduler_),
-      watch_(constants_, statistics_, blocks_) {
+      contexts_(sm_, front_end_, faultable_, flights_, load_store_, printing_),
+      local_scheduler_(
+          sm_, *switching_,
+          {front_end_, faultable_, l1_, load_store_, translation_, contexts_, engine_}),
+      turnover_(sm_, front_end_, faultable_, l1_, translation_, load_store_, printing_,
+                local_scheduler_),
+      watch_(sm_) {
   set_tenants(statistics_, constants_.setup.tenants.size());
 }
 
@@ -293,10 +288,10 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 9);
+  archive.section("sm", 10);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
-          constant_cache_, watch_, copies_);
+          constant_cache_, watch_);
 }
 
 }  // namespace lockstep

@@ -30,6 +30,7 @@
 #include "models/sm/load_store/flights.hpp"
 #include "models/sm/load_store/line_access.hpp"
 #include "models/sm/load_store/load_store_unit.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
 #include "models/sm/ports/sm_ports.hpp"
@@ -79,25 +80,31 @@ class SmCore {
     return std::min({front_end_.next_event(), load_store_.wake(), turnover_.wake()});
   }
 
+  // In the order in which they are built: each stands on those above it.  Where two parts need each
+  // other, the upper one names the lower one by what it is asked for there (DrainedWarps,
+  // CheckedAccesses, ParkedLines).
   const SmConstants constants_;
   SmStatistics statistics_;
+  SmPorts ports_;
+  ResidentBlocks blocks_;
+  Mistakes mistakes_;
+  const SmContext sm_{constants_, statistics_, ports_, blocks_, mistakes_};
+
   FrontEnd front_end_;
   FaultableAccesses faultable_;
-  SmPorts ports_;
   L1 l1_;
   OutstandingStores stores_;
-  CopyGroups copies_;
   Flights flights_;
+  LineAccess lines_;
   LoadStoreUnit load_store_;
   Translation translation_;
-  Mistakes mistakes_;
-  ResidentBlocks blocks_;
+  Shootdowns shootdowns_;
 
   InstructionCache code_;
   ConstantCache constant_cache_;
-  LineAccess lines_;
-  Shootdowns shootdowns_;
+  ContextEngine engine_;
   Answers answers_;
+
   SharedMemoryUnit shared_;
   ConstantMemory constant_;
   MemoryIssue memory_issue_;
@@ -105,8 +112,8 @@ class SmCore {
   Printing printing_;
   ControlUnit control_;
   Issue issue_;
+
   const std::unique_ptr<BlockSwitching> switching_;
-  ContextEngine engine_;
   BlockContexts contexts_;
   LocalScheduler local_scheduler_;
   BlockTurnover turnover_;

@@ -5,6 +5,7 @@
 
 #include "core/random/fixed_log.hpp"
 #include "core/random/random.hpp"
+#include "models/workload/required_key.hpp"
 
 namespace lockstep {
 
@@ -43,9 +44,8 @@ std::vector<Time> read_times(const Node& list, Time first) {
 }
 
 /// `gap(n)`: between arrival n - 1, or `first`, and arrival n.
-std::vector<Time> add_up(const Node& node, Time first,
+std::vector<Time> add_up(const Node& count, Time first,
                          const std::function<Time(std::uint64_t)>& gap) {
-  const Node count = node.at("count");
   const std::uint64_t all = count.unsigned_integer();
   if (all == 0 || all > most_arrivals)
     throw count.error("is no number of arrivals", "write 1 to 1000000");
@@ -58,32 +58,38 @@ std::vector<Time> add_up(const Node& node, Time first,
 
 std::vector<Time> read_arrivals(const Node& node, Time first, std::uint64_t seed,
                                 std::uint32_t tenant) {
-  std::vector<Time> times;
-  if (const Node at = node.find("at"); at.exists()) {
-    times = read_times(at, first);
-  } else if (const Node every = node.find("every"); every.exists()) {
-    const Time gap = positive(every);
-    times = add_up(node, first, [&](std::uint64_t n) { return n == 0 ? Time::zero() : gap; });
-  } else if (const Node poisson = node.find("poisson"); poisson.exists()) {
-    const Time mean = positive(poisson);
-    times = add_up(node, first, [&](std::uint64_t n) {
+  const auto keys = read_parameters<ArrivalsKeys>(node);
+  const int forms =
+      keys.every.exists() + keys.uniform.exists() + keys.poisson.exists() + keys.at.exists();
+  if (forms != 1)
+    throw node.error(forms == 0 ? "says nothing of when" : "says in several ways when",
+                     "write one of every, uniform, poisson and at");
+  if (keys.at.exists()) {
+    if (keys.count.exists())
+      throw keys.count.error("means nothing beside at", "leave it out: at names all starts");
+    return read_times(keys.at, first);
+  }
+  const Node& count = required_key(node, keys.count, "count");
+  if (keys.every.exists()) {
+    const Time gap = positive(keys.every);
+    return add_up(count, first, [&](std::uint64_t n) { return n == 0 ? Time::zero() : gap; });
+  }
+  if (keys.poisson.exists()) {
+    const Time mean = positive(keys.poisson);
+    return add_up(count, first, [&](std::uint64_t n) {
       return scaled(mean, -fixed_log(1.0 - share(seed, tenant, n)));
     });
-  } else if (const Node uniform = node.find("uniform"); uniform.exists()) {
-    const std::vector<Node> ends = uniform.items();
-    if (ends.size() != 2)
-      throw uniform.error("needs the least and the largest gap", "write uniform: [100us, 300us]");
-    const Time least = ends[0].time(), most = positive(ends[1]);
-    if (least < Time::zero() || least > most)
-      throw uniform.error("needs the least and the largest gap", "write uniform: [100us, 300us]");
-    times = add_up(node, first, [&](std::uint64_t n) {
-      return least + scaled(most - least, share(seed, tenant, n));
-    });
-  } else {
-    throw node.error("says nothing of when", "write every, uniform, poisson or at");
   }
-  node.reject_unknown_keys();
-  return times;
+  const Node& uniform = keys.uniform;
+  const std::vector<Node> ends = uniform.items();
+  if (ends.size() != 2)
+    throw uniform.error("needs the least and the largest gap", "write uniform: [100us, 300us]");
+  const Time least = ends[0].time(), most = positive(ends[1]);
+  if (least < Time::zero() || least > most)
+    throw uniform.error("needs the least and the largest gap", "write uniform: [100us, 300us]");
+  return add_up(count, first, [&](std::uint64_t n) {
+    return least + scaled(most - least, share(seed, tenant, n));
+  });
 }
 
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/parameters/suggest.hpp"
+#include "models/workload/init_keys.hpp"
 #include "models/workload/workload.hpp"
 
 namespace lockstep {
@@ -13,9 +14,8 @@ namespace {
 
 namespace flags = isa::texture_flags;
 
-std::uint32_t size_or_one(const Node& map, const char* key, const Variables& variables) {
+std::uint32_t size_or_one(const Node& node, const Variables& variables) {
   constexpr std::int64_t largest = 1 << 27;  // of one dimension on any GPU
-  const Node node = map.find(key);
   return node.exists()
              ? static_cast<std::uint32_t>(Expression(node).evaluate_integer(variables, 1, largest))
              : 1;
@@ -35,8 +35,7 @@ std::uint32_t format_of(const Node& map, isa::Type type, std::uint32_t channels,
          static_cast<std::uint32_t>(kind) << flags::kind_shift;
 }
 
-bool flag(const Node& map, const char* key) {
-  const Node node = map.find(key);
+bool flag(const Node& node) {
   return node.exists() && node.boolean();
 }
 
@@ -70,19 +69,20 @@ std::uint32_t addressing_of(const Node& node) {
 
 }  // namespace
 
-isa::TextureHeader read_texture(const Node& map, const Buffer& texels, const Variables& variables) {
+isa::TextureHeader read_texture(const TextureKeys& keys, const Node& map, const Buffer& texels,
+                                const Variables& variables) {
   if (!texels.address)
     throw map.error("buffer " + texels.name + " has no address for the texture's header",
                     "state one, as address: 0x200000000, for it and all other buffers");
   isa::TextureHeader header;
   header.address = *texels.address;
-  header.width = size_or_one(map, "width", variables);
-  header.height = header.rows = size_or_one(map, "height", variables);
-  header.depth = size_or_one(map, "depth", variables);
-  const std::uint32_t channels = size_or_one(map, "channels", variables);
-  header.flags = format_of(map, texels.type, channels, map.find("channels"));
+  header.width = size_or_one(keys.width, variables);
+  header.height = header.rows = size_or_one(keys.height, variables);
+  header.depth = size_or_one(keys.depth, variables);
+  const std::uint32_t channels = size_or_one(keys.channels, variables);
+  header.flags = format_of(map, texels.type, channels, keys.channels);
   const std::uint64_t row = std::uint64_t{header.width} * channels * isa::bytes_of(texels.type);
-  const Node pitch = map.find("pitch");
+  const Node& pitch = keys.pitch;
   header.pitch = static_cast<std::uint32_t>(
       pitch.exists() ? Expression(pitch).evaluate_integer(variables, 1, INT32_MAX)
                      : static_cast<std::int64_t>(row));
@@ -97,18 +97,16 @@ isa::TextureHeader read_texture(const Node& map, const Buffer& texels, const Var
     throw map.error("the texture takes " + std::to_string(needed) + " bytes, buffer " +
                         texels.name + " has " + std::to_string(texels.bytes()),
                     "raise its count, to a multiple of 4 bytes");
-  header.flags |= addressing_of(map.find("address"));
+  header.flags |= addressing_of(keys.address);
   static const std::map<std::string, std::uint32_t> filters{{"nearest", 0},
                                                             {"linear", flags::linear}};
-  if (const Node filter = map.find("filter"); filter.exists())
-    header.flags |= named(filter, filters, "filter");
-  if (flag(map, "normalized")) header.flags |= flags::normalized_coordinates;
-  if (flag(map, "fractions")) header.flags |= flags::normalized_read;
-  const bool has_fractions = flag(map, "fractions") && isa::bytes_of(texels.type) < 4;
+  if (keys.filter.exists()) header.flags |= named(keys.filter, filters, "filter");
+  if (flag(keys.normalized)) header.flags |= flags::normalized_coordinates;
+  if (flag(keys.fractions)) header.flags |= flags::normalized_read;
+  const bool has_fractions = flag(keys.fractions) && isa::bytes_of(texels.type) < 4;
   if ((header.flags & flags::linear) != 0 && !isa::is_float(texels.type) && !has_fractions)
-    throw map.at("filter").error("integers are not filtered",
-                                 "read them as fractions: true (8 and 16 bits), or nearest");
-  map.reject_unknown_keys();
+    throw keys.filter.error("integers are not filtered",
+                            "read them as fractions: true (8 and 16 bits), or nearest");
   return header;
 }
 

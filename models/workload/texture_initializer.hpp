@@ -11,9 +11,11 @@
 namespace lockstep {
 
 struct Buffer;
+struct TextureKeys;
 
-/// Reads `map` for texels in that buffer.  Throws UserError where they do not fit into it, or where
-/// there is no such texture.
-isa::TextureHeader read_texture(const Node& map, const Buffer& texels, const Variables& variables);
+/// Reads the texture of `map` with texels in that buffer.  Throws UserError where they do not fit
+/// into it, or where there is no such texture.
+isa::TextureHeader read_texture(const TextureKeys& keys, const Node& map, const Buffer& texels,
+                                const Variables& variables);
 
 }  // namespace lockstep

@@ -7,10 +7,10 @@
 #include "core/parameters/document.hpp"
 #include "core/parameters/suggest.hpp"
 #include "models/workload/comparison.hpp"
+#include "models/workload/initializer.hpp"
 #include "models/workload/recording/recording.hpp"
 #include "models/workload/required_key.hpp"
 #include "models/workload/step_reader.hpp"
-#include "models/workload/texture_initializer.hpp"
 #include "models/workload/workload_keys.hpp"
 
 namespace lockstep {
@@ -48,121 +48,6 @@ Variables read_parameters_map(const Node& declared, const Node& overrides) {
     }
   }
   return parameters;
-}
-
-double number(const Node& map, const char* key, double otherwise, const Variables& variables) {
-  const Node node = map.find(key);
-  return node.exists() ? Expression(node).evaluate(variables) : otherwise;
-}
-
-std::uint64_t whole(const Node& map, const char* key, const Variables& variables) {
-  return static_cast<std::uint64_t>(
-      Expression(map.at(key)).evaluate_integer(variables, 0, maximum_count));
-}
-
-std::uint64_t seed_of(const Node& map) {
-  const Node node = map.find("seed");
-  return node.exists() ? node.unsigned_integer() : 0;
-}
-
-Buffer* buffer_named(std::vector<Buffer>& buffers, const Node& name) {
-  for (Buffer& buffer : buffers) {
-    if (buffer.name == name.text()) return &buffer;
-  }
-  std::vector<std::string> known;
-  for (const Buffer& buffer : buffers) known.push_back(buffer.name);
-  throw name.error("there is no buffer \"" + name.text() + "\"", suggest(name.text(), known));
-}
-
-/// The graph fills the buffer it stands at (row offsets) and the ones it names.
-void read_graph(const Node& map, std::vector<Buffer>& buffers, Initializer initial,
-                const Variables& variables, Buffer& row) {
-  const std::string kind = map.at("kind").text();
-  if (kind != "rmat" && kind != "uniform") {
-    throw map.at("kind").error("no graph is called \"" + kind + "\"", "rmat or uniform");
-  }
-  initial.rmat = kind == "rmat";
-  initial.vertices = whole(map, "vertices", variables);
-  initial.edges = whole(map, "edges", variables);
-  initial.seed = seed_of(map);
-  initial.kind = Initializer::Kind::csr_row;
-  if (initial.vertices == 0)
-    throw map.at("vertices").error("a graph needs a vertex", "write 1 or more");
-  const auto fill = [&](Buffer& buffer, Initializer::Kind part, std::uint64_t needed) {
-    if (buffer.count < needed) {
-      throw map.error("buffer " + buffer.name + " has " + std::to_string(buffer.count) +
-                          " elements, the graph needs " + std::to_string(needed),
-                      "raise its count");
-    }
-    initial.kind = part;
-    buffer.initial = initial;
-  };
-  fill(row, Initializer::Kind::csr_row, initial.vertices + 1);
-  fill(*buffer_named(buffers, map.at("columns")), Initializer::Kind::csr_column, initial.edges);
-  if (const Node weights = map.find("weights"); weights.exists()) {
-    fill(*buffer_named(buffers, weights), Initializer::Kind::csr_weight, initial.edges);
-  }
-  map.reject_unknown_keys();
-}
-
-void read_initializer(const Node& node, std::vector<Buffer>& buffers, Buffer& buffer,
-                      const Variables& variables) {
-  using Kind = Initializer::Kind;
-  Initializer initial;
-  initial.where = node.where();
-  if (node.is_scalar()) {
-    if (node.text() == "zero") return;
-    if (node.text() != "permutation") {
-      throw node.error(
-          "no initial content is called \"" + node.text() + "\"",
-          "zero, value, linear, uniform, normal, permutation, csr_graph, file, texture");
-    }
-    initial.kind = Kind::permutation;
-    buffer.initial = initial;
-    return;
-  }
-  const auto entries = node.entries();
-  if (entries.size() != 1)
-    throw node.error("initial content is one entry", "write it as {value: 1}");
-  const auto& [name, map] = entries.front();
-  if (name == "csr_graph") return read_graph(map, buffers, initial, variables, buffer);
-  if (name == "value") {
-    initial.kind = Kind::value;
-    initial.first = Expression(map).evaluate(variables);
-  } else if (name == "linear") {
-    initial.kind = Kind::linear;
-    initial.first = number(map, "start", 0, variables);
-    initial.second = number(map, "step", 1, variables);
-  } else if (name == "uniform") {
-    initial.kind = Kind::uniform;
-    initial.first = number(map, "low", 0, variables);
-    initial.second = number(map, "high", 1, variables);
-    initial.seed = seed_of(map);
-  } else if (name == "normal") {
-    initial.kind = Kind::normal;
-    initial.first = number(map, "mean", 0, variables);
-    initial.second = number(map, "deviation", 1, variables);
-    initial.seed = seed_of(map);
-  } else if (name == "permutation") {
-    initial.kind = Kind::permutation;
-    initial.seed = seed_of(map);
-  } else if (name == "file") {
-    initial.kind = Kind::file;
-    const Node file = map.is_scalar() ? map : map.at("name");
-    initial.file = resolve_file_name(file);
-    if (map.is_map() && map.has("data_set")) initial.data_set = map.at("data_set").text();
-  } else if (name == "texture") {
-    initial.kind = Kind::texture;
-    if (buffer.bytes() < isa::texture_header_bytes)
-      throw node.error("buffer " + buffer.name + " has no room for a texture's header",
-                       "give it 64 bytes, as {type: u8, count: 64}");
-    initial.texture = read_texture(map, *buffer_named(buffers, map.at("buffer")), variables);
-  } else {
-    throw node.error("no initial content is called \"" + name + "\"",
-                     "zero, value, linear, uniform, normal, permutation, csr_graph, file, texture");
-  }
-  if (map.is_map()) map.reject_unknown_keys();
-  buffer.initial = initial;
 }
 
 Buffer read_buffer(const std::string& name, const Node& node, const Variables& variables) {

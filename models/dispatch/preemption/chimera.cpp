@@ -25,13 +25,11 @@ class Chimera final : public Preemption {
   Chimera(const ChimeraParameters& parameters, CpiPrediction prediction)
       : parameters_(parameters), prediction_(prediction) {}
 
-  Needs needs() const override {
-    return {.saves = true, .follows = true, .asks = true, .idempotence = parameters_.idempotence};
+  PreemptionSteps steps() const override {
+    PreemptionSteps steps = parameters_.steps();
+    steps.take->others = Technique::flush;
+    return steps;
   }
-  Saving saving() const override { return parameters_.saving(); }
-  HistoryScope history() const override { return parameters_.history; }
-  Time drain_limit() const override { return parameters_.drain_limit; }
-  Technique others() const override { return Technique::flush; }
 
   SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,
                    Time bound) const override {

@@ -18,7 +18,13 @@ struct ChoosingParameters {
   BeyondMean beyond_mean;
   HistoryScope history;
 
-  Saving saving() const { return {context, points, traffic}; }
+  /// Returns the steps of a technique that has all three at hand.
+  PreemptionSteps steps() const {
+    return {.take = PreemptionSteps::Take{.drain_limit = drain_limit},
+            .ask = PreemptionSteps::Ask{.history = history},
+            .flush = PreemptionSteps::Flush{.idempotence = idempotence},
+            .save = PreemptionSteps::Save{{context, points, traffic}}};
+  }
 };
 
 /// The schema of P, which has them as a base, begins with them.

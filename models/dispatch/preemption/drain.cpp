@@ -25,7 +25,9 @@ class Draining final : public Preemption {
  public:
   explicit Draining(const DrainParameters& parameters) : parameters_(parameters) {}
 
-  Cycles signal() const override { return parameters_.signal; }
+  PreemptionSteps steps() const override {
+    return {.take = PreemptionSteps::Take{.signal = parameters_.signal}};
+  }
 
  private:
   const DrainParameters parameters_;

@@ -25,18 +25,12 @@ class DualKernel : public Preemption {
  public:
   explicit DualKernel(const DualKernelParameters& parameters) : parameters_(parameters) {}
 
-  Needs needs() const override {
-    return {.saves = true,
-            .follows = true,
-            .asks = true,
-            .shares = true,
-            .by_rounds = parameters_.rounds == SelectionRounds::serial,
-            .idempotence = parameters_.idempotence};
+  PreemptionSteps steps() const override {
+    PreemptionSteps steps = parameters_.steps();
+    steps.share = PreemptionSteps::Share{parameters_.rounds};
+    steps.placement = Placement::aligned;
+    return steps;
   }
-  Saving saving() const override { return parameters_.saving(); }
-  HistoryScope history() const override { return parameters_.history; }
-  Time drain_limit() const override { return parameters_.drain_limit; }
-  Placement placement() const override { return Placement::aligned; }
   SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,
                    Time bound) const override;
 

@@ -36,11 +36,11 @@ class Flushing final : public Preemption {
  public:
   explicit Flushing(const FlushParameters& parameters) : parameters_(parameters) {}
 
-  Needs needs() const override {
-    return {.follows = true, .gives_up = true, .idempotence = parameters_.idempotence};
+  PreemptionSteps steps() const override {
+    return {.take = PreemptionSteps::Take{.others = Technique::flush,
+                                          .drain_limit = parameters_.drain_limit},
+            .flush = PreemptionSteps::Flush{parameters_.idempotence, true}};
   }
-  Time drain_limit() const override { return parameters_.drain_limit; }
-  Technique others() const override { return Technique::flush; }
 
  private:
   const FlushParameters parameters_;

@@ -7,7 +7,7 @@ namespace {
 
 class NoPreemption final : public Preemption {
  public:
-  Needs needs() const override { return {.preempts = false}; }
+  PreemptionSteps steps() const override { return {}; }
 };
 
 }  // namespace

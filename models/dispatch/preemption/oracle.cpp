@@ -25,10 +25,10 @@ class Oracle final : public DualKernel {
  public:
   explicit Oracle(const OracleParameters& parameters) : DualKernel(parameters) {}
 
-  Needs needs() const override {
-    Needs needs = DualKernel::needs();
-    needs.by_profile = true;
-    return needs;
+  PreemptionSteps steps() const override {
+    PreemptionSteps steps = DualKernel::steps();
+    steps.ask->by_profile = true;
+    return steps;
   }
 
  private:

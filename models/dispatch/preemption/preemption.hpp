@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "core/parameters/policy.hpp"
 #include "models/dispatch/victims/preemption_machine.hpp"
 #include "models/dispatch/victims/sm_release.hpp"
+#include "models/dispatch/victims/victim_selection.hpp"
 #include "models/sm/parameters/context_kind.hpp"
 #include "models/sm/parameters/context_traffic.hpp"
 #include "models/sm/parameters/idempotence_check.hpp"
@@ -27,39 +29,62 @@ struct Saving {
   ContextTraffic traffic = ContextTraffic::real;
 };
 
+/// What a technique consists of: the steps in which it takes part, each with what whoever carries
+/// it out must know.  A step that is not there is not taken, and costs nothing.
+struct PreemptionSteps {
+  /// SMs are taken from less urgent grids.
+  struct Take {
+    /// What blocks do that decide() has not seen.
+    Technique others = Technique::drain;
+    /// How long blocks may drain before that ends by other means; zero: ten times what was
+    /// expected.
+    Time drain_limit{};
+    /// Cycles of an SM after which the next one makes room though nobody wants it; 0: never.
+    Cycles signal{0};
+  };
+  /// decide() has the status of all blocks of the SMs in question.
+  struct Ask {
+    /// Whose finished blocks tell how long others run.
+    HistoryScope history = HistoryScope::kernel;
+    bool by_profile = false;  ///< decide() wants to know how long blocks run undisturbed
+  };
+  /// The urgent grid's blocks come one by one as places get free, beside the others.
+  struct Share {
+    /// Whether an SM is asked for all places at once, or for one when it has given the last.
+    SelectionRounds rounds = SelectionRounds::burst;
+  };
+  /// Blocks may be flushed; what they do is followed.
+  struct Flush {
+    IdempotenceCheck idempotence = IdempotenceCheck::marks;
+    bool gives_up = false;  ///< an SM goes back if what drains there may wait for what was flushed
+  };
+  /// Contexts may go to memory.
+  struct Save : Saving {
+    bool in_place = false;  ///< blocks keep on chip what is in nobody's way
+  };
+
+  std::optional<Take> take = std::nullopt;
+  std::optional<Ask> ask = std::nullopt;
+  std::optional<Share> share = std::nullopt;
+  std::optional<Flush> flush = std::nullopt;
+  std::optional<Save> save = std::nullopt;
+  /// Which places blocks have where the machine has sums only.
+  Placement placement = Placement::summed;
+
+  bool leaves_in_place() const { return save && save->in_place; }
+  bool by_rounds() const { return share && share->rounds == SelectionRounds::serial; }
+  bool gives_up() const { return flush && flush->gives_up; }
+};
+
 class Preemption {
  public:
-  struct Needs {
-    bool preempts = true;
-    bool saves = false;    ///< contexts may go to memory
-    bool follows = false;  ///< blocks' work and idempotence are followed; they may be flushed
-    bool asks = false;     ///< decide() wants the status of SMs
-    bool shares = false;   ///< the urgent grid's blocks come as places get free, beside the others
-    bool by_rounds = false;  ///< of each SM it asks for a place only when it has got the last one
-    bool gives_up = false;   ///< an SM goes back if what drains there may wait for what was flushed
-    bool in_place = false;   ///< saved blocks keep on chip what is in nobody's way
-    bool by_profile = false;  ///< decide() wants to know how long blocks run undisturbed
-    IdempotenceCheck idempotence = IdempotenceCheck::marks;  ///< of blocks that are followed
-  };
   virtual ~Preemption() = default;
-  virtual Needs needs() const { return {}; }
-  /// Of blocks that decide() has not seen.
-  virtual Technique others() const { return Technique::drain; }
-  /// What it would cost to take the SM within `bound`.
+  virtual PreemptionSteps steps() const = 0;
+  /// Returns what it would cost to take the SM within `bound`; asked if there is that step.
   virtual SmRelease decide(const SmStatus& /*sm*/, const VictimKernel& /*kernel*/,
                            const PreemptionMachine& /*machine*/, Time /*bound*/) const {
     return {};
   }
-  /// By whose finished blocks it estimates drains, if it does.
-  virtual HistoryScope history() const { return HistoryScope::kernel; }
-  /// How long blocks may drain before they are saved; zero: ten times what was expected.
-  virtual Time drain_limit() const { return Time::zero(); }
-  /// If contexts go to memory: what they hold, and where warps stop for that.
-  virtual Saving saving() const { return {}; }
-  /// Cycles of an SM after which the next one makes room though nobody wants it; 0: never.
-  virtual Cycles signal() const { return Cycles{0}; }
-  /// Which places blocks have where the machine has sums only.
-  virtual Placement placement() const { return Placement::summed; }
 };
 
 using MakePreemption = std::unique_ptr<Preemption> (*)(const PolicyChoice&);
@@ -68,11 +93,9 @@ using PreemptionRow = PolicyRegistry<MakePreemption>::Row;
 /// Key `policies.preemption`.
 const PolicyList& preemption_policies();
 std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice);
-Preemption::Needs needs_of_preemption(const PolicyChoice& choice);
+PreemptionSteps steps_of(const PolicyChoice& choice);
 /// The places that blocks have with the policy; `in_parts`: Sharing::in_parts; `machine`:
 /// gpu.sm.placement.
 Placement placement_for(const PolicyChoice& choice, bool in_parts, Placement machine);
-/// How the policy saves blocks; meaningful if it does.
-Saving saving_of(const PolicyChoice& choice);
 
 }  // namespace lockstep

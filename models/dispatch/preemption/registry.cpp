@@ -6,26 +6,25 @@ namespace lockstep {
 
 /// What follows from the steps of a technique for the policies beside it.
 static PolicyTraits traits_of_preemption(const PolicyChoice& choice) {
-  const std::unique_ptr<Preemption> preemption = make_preemption(choice);
-  const Preemption::Needs needs = preemption->needs();
+  const PreemptionSteps steps = steps_of(choice);
   PolicyTraits traits;
-  if (!needs.preempts) return traits;
-  if (!needs.shares) traits.has.push_back("takes whole SMs");
-  if (needs.follows) traits.has.push_back("throws work away");
+  if (!steps.take) return traits;
+  if (!steps.share) traits.has.push_back("takes whole SMs");
+  if (steps.flush) traits.has.push_back("throws work away");
   traits.needs.push_back(
       {.plug_point = "sharing",
        .trait = lets_sms_be_taken,
        .why = "takes whole SMs from a tenant",
        .other = "gives each its own",
        .advice = "choose sharing: exclusive, time-sliced or smk, or preemption: none"});
-  if (preemption->others() != Technique::save)
+  if (steps.take->others != Technique::save)
     traits.needs.push_back({.plug_point = "sharing",
                             .trait = shares_sms,
                             .absent = true,
                             .why = "takes whole SMs from a tenant",
                             .other = "lets all use every SM",
                             .advice = "choose preemption: switch or none, or sharing: exclusive"});
-  if (needs.in_place || preemption->signal() > Cycles{0})
+  if (steps.leaves_in_place() || steps.take->signal > Cycles{0})
     traits.needs.push_back({.plug_point = "sharing",
                             .trait = shares_sms,
                             .absent = true,
@@ -61,16 +60,12 @@ std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice) {
 
 Placement placement_for(const PolicyChoice& choice, bool in_parts, Placement machine) {
   if (machine != Placement::summed) return machine;
-  const std::unique_ptr<Preemption> preemption = make_preemption(choice);
-  return in_parts && preemption->needs().saves ? Placement::packed : preemption->placement();
+  const PreemptionSteps steps = steps_of(choice);
+  return in_parts && steps.save ? Placement::packed : steps.placement;
 }
 
-Saving saving_of(const PolicyChoice& choice) {
-  return make_preemption(choice)->saving();
-}
-
-Preemption::Needs needs_of_preemption(const PolicyChoice& choice) {
-  return make_preemption(choice)->needs();
+PreemptionSteps steps_of(const PolicyChoice& choice) {
+  return make_preemption(choice)->steps();
 }
 
 }  // namespace lockstep

@@ -44,14 +44,11 @@ class Switching final : public Preemption {
  public:
   explicit Switching(const SwitchParameters& parameters) : parameters_(parameters) {}
 
-  Needs needs() const override { return {.saves = true, .in_place = parameters_.in_place}; }
-  Saving saving() const override {
-    return {parameters_.context, parameters_.points, parameters_.traffic};
-  }
-  Technique others() const override { return Technique::save; }
-  Cycles signal() const override { return parameters_.signal; }
-  Placement placement() const override {
-    return parameters_.in_place ? Placement::packed : Placement::summed;
+  PreemptionSteps steps() const override {
+    const Saving saving{parameters_.context, parameters_.points, parameters_.traffic};
+    return {.take = PreemptionSteps::Take{.others = Technique::save, .signal = parameters_.signal},
+            .save = PreemptionSteps::Save{saving, parameters_.in_place},
+            .placement = parameters_.in_place ? Placement::packed : Placement::summed};
   }
 
  private:

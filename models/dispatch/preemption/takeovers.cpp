@@ -13,18 +13,20 @@ static constexpr Time drains_at_most{1'000'000'000'000};
 
 Takeovers::Takeovers(const Setup& setup, DispatchStatistics& statistics)
     : policy_(make_preemption(setup.policy)),
-      needs_(policy_->needs()),
+      steps_(policy_->steps()),
+      take_(steps_.take.value_or(PreemptionSteps::Take{})),
+      by_launch_(steps_.ask && steps_.ask->history == HistoryScope::launch),
       in_parts_(setup.in_parts),
       machine_(setup.machine),
       latency_bounds_(setup.latency_bounds),
       profile_(setup.profile),
       statistics_(statistics),
       sms_(setup.sms),
-      signals_(machine_.sm_clock.duration(policy_->signal()), setup.sms),
+      signals_(machine_.sm_clock.duration(take_.signal), setup.sms),
       back_off_(setup.sms) {}
 
 Time Takeovers::longest_drain(const Sm& sm, Time expected) const {
-  if (policy_->drain_limit() > Time::zero()) return policy_->drain_limit();
+  if (take_.drain_limit > Time::zero()) return take_.drain_limit;
   if (sm.bound == Time::never()) return drains_at_most;
   return std::max(expected, sm.bound) * drains_for_at_most;
 }
@@ -91,7 +93,7 @@ void Takeovers::begin(std::uint32_t index, const GridLaunch& victim, const GridL
   sm.expected.insert(sm.expected.end(), release.blocks.begin(), release.blocks.end());
   sm.places += release.places;
   sm.told = now;
-  if (needs_.asks || needs_.gives_up) sm.limit = now + longest_drain(sm, release.latency);
+  if (steps_.ask || steps_.gives_up()) sm.limit = now + longest_drain(sm, release.latency);
 }
 
 Time Takeovers::bound_left(const GridLaunch& grid) const {
@@ -112,7 +114,7 @@ void Takeovers::left(PreemptionRecord record) {
   const auto expected = std::find_if(
       sm.expected.begin(), sm.expected.end(),
       [&](const SmRelease::Block& block) { return block.command.block == record.block.block; });
-  if ((needs_.shares || in_parts_) && expected == sm.expected.end())
+  if ((steps_.share || in_parts_) && expected == sm.expected.end())
     return;  // it was in nobody's way
   if (expected != sm.expected.end()) {
     record.expected = expected->latency;
@@ -144,7 +146,7 @@ void Takeovers::entered(std::uint32_t index, Time now) {
 void Takeovers::saved(const GridLaunch& grid, const BlockSaved& block, Time now) {
   const Sm& sm = sms_[block.block.sm];
   ContextHistory& history = contexts_[kernel_of(grid)];
-  if (policy_->saving().context != ContextKind::occupied) history.saved(block.bytes);
+  if (steps_.save && steps_.save->context != ContextKind::occupied) history.saved(block.bytes);
   if (sm.stopping && sm.victim == grid.grid) history.left_after(now - sm.told);
 }
 
@@ -154,7 +156,7 @@ void Takeovers::count_use(std::uint32_t index, const BlockResources& used, std::
   if (!sm.stopping) return;
   const auto time = static_cast<std::uint64_t>((now - sm.counted).femtoseconds() / 1'000'000);
   sm.counted = now;
-  if (needs_.shares && taken >= sm.places) return;
+  if (steps_.share && taken >= sm.places) return;
   const std::size_t tenant = sm.tenant.value();
   statistics_.takeover_time[tenant] += time;
   statistics_.takeover_registers[tenant] += time * used.registers;
@@ -176,7 +178,7 @@ std::vector<Takeovers::Overdue> Takeovers::overdue(Time now) {
     sms_[i].limit = Time::never();
     sms_[i].told = now;
     Overdue& sm = found.emplace_back(Overdue{i, Technique::save, {}});
-    if (!needs_.shares) continue;
+    if (!steps_.share) continue;
     sm.others = Technique::drain;
     for (const SmRelease::Block& block : sms_[i].expected)
       sm.commands.push_back({block.command.block, Technique::save, {}});

@@ -36,7 +36,7 @@ class Takeovers {
   };
   Takeovers(const Setup& setup, DispatchStatistics& statistics);
 
-  const Preemption::Needs& needs() const { return needs_; }
+  const PreemptionSteps& steps() const { return steps_; }
 
   // The state of blocks.
   bool is_asking() const { return asked_for_.has_value(); }
@@ -75,7 +75,7 @@ class Takeovers {
   /// The grid for which it makes room, and how many places.
   std::uint32_t urgent_at(std::uint32_t sm) const { return sms_[sm].urgent; }
   std::uint32_t places_at(std::uint32_t sm) const { return sms_[sm].places; }
-  Technique others() const { return policy_->others(); }
+  Technique others() const { return take_.others; }
   Time bound_of(const GridLaunch& grid) const { return latency_bounds_[grid.tenant]; }
   /// What is left of it since the grid first asked, if it asks again and again.
   Time bound_left(const GridLaunch& grid) const;
@@ -130,7 +130,7 @@ class Takeovers {
     finished_[scope_of(grid)].add(work);
   }
   void ended(const GridLaunch& grid) {
-    if (policy_->history() == HistoryScope::launch) finished_.erase(scope_of(grid));
+    if (by_launch_) finished_.erase(scope_of(grid));
   }
   /// A block has gone to memory: what contexts that are not whole take is learnt, and how long.
   void saved(const GridLaunch& grid, const BlockSaved& block, Time now);
@@ -168,11 +168,13 @@ class Takeovers {
   }
   /// Whose finished blocks tell of the grid's.
   std::uint32_t scope_of(const GridLaunch& grid) const {
-    return policy_->history() == HistoryScope::launch ? grid.grid : kernel_of(grid);
+    return by_launch_ ? grid.grid : kernel_of(grid);
   }
 
   const std::unique_ptr<Preemption> policy_;
-  const Preemption::Needs needs_;
+  const PreemptionSteps steps_;
+  const PreemptionSteps::Take take_;  ///< of `steps_`
+  const bool by_launch_;              ///< finished blocks tell of others of their launch only
   const bool in_parts_;
   const PreemptionMachine machine_;
   const std::vector<Time> latency_bounds_;

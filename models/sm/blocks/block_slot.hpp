@@ -62,10 +62,7 @@ struct BlockSlot {
   std::uint32_t alive_threads = 0, warps_left = 0;
   std::uint32_t shared_base = 0, shared_bytes = 0;
   std::uint32_t first_row = 0, rows = 0;  ///< of the register arena
-  /// Stores and atomics without acknowledgement, issued before the last barrier and since.
-  std::uint32_t ordered_stores = 0, fresh_stores = 0;
-  std::uint32_t phase = 0;      ///< barriers passed
-  std::uint32_t gathering = 0;  ///< bit n: threads have arrived at barriers[n]
+  std::uint32_t gathering = 0;            ///< bit n: threads have arrived at barriers[n]
   std::array<NamedBarrier, 16> barriers{};
   /// Where its warps' local memory stands; empty: where their slots say.
   std::vector<LocalHome> homes;
@@ -76,23 +73,11 @@ struct BlockSlot {
     if (homes.empty()) return (warps >> (home.value() - first.value()) & 1) != 0;
     return std::find(homes.begin(), homes.end(), home) != homes.end();
   }
-  /// A barrier has come between the block's stores until now and what its warps do from now on.
-  void order_stores() {
-    ordered_stores += fresh_stores;
-    fresh_stores = 0;
-    ++phase;
-  }
-  std::uint32_t stores() const { return ordered_stores + fresh_stores; }
-  /// Stores and atomics without acknowledgement that were issued in that phase.
-  std::uint32_t& stores_of(std::uint32_t issued_in) {
-    return issued_in == phase ? fresh_stores : ordered_stores;
-  }
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(used, grid, entry, index, coordinates, warps, alive_threads, warps_left, shared_base,
-            shared_bytes, first_row, rows, ordered_stores, fresh_stores, phase, gathering, barriers,
-            homes, progress);
+            shared_bytes, first_row, rows, gathering, barriers, homes, progress);
   }
 };
 

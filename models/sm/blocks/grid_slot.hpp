@@ -26,7 +26,6 @@ struct GridSlot {
   BlockResources block;
   std::uint32_t resident_blocks = 0;
   std::uint32_t blocks_in_memory = 0;  ///< that will return
-  std::uint32_t stores_left = 0;       ///< without acknowledgement, of blocks that have left
   std::vector<std::byte> parameters;
   BufferBounds bounds;
   std::vector<std::uint64_t> globals;  ///< addresses of the module's .global variables
@@ -53,15 +52,22 @@ struct GridSlot {
         const_cast<std::uint32_t*>(program->immediates.data());
     operands_.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(constants->data());
     operands_.lists = issue->operand_lists.data();
+    register_words_ = std::size_t{issue->rows} * isa::warp_size;
   }
 
+  std::uint32_t* predicates_behind(std::uint32_t* registers) const {
+    return registers + register_words_;
+  }
   /// Where the operands of a warp with these registers stand.  A row of predicates (or two) stands
   /// behind them.
   isa::WarpContext context_of(std::uint32_t* registers, std::uint32_t* scratch_rows) const {
-    isa::WarpContext context = operands_;
-    context.bases[isa::Operand::scratch] = scratch_rows;
+    isa::WarpContext context;
     context.bases[isa::Operand::registers] = registers;
-    context.predicates = registers + std::size_t{issue->rows} * isa::warp_size;
+    context.bases[isa::Operand::immediates] = operands_.bases[isa::Operand::immediates];
+    context.bases[isa::Operand::constants] = operands_.bases[isa::Operand::constants];
+    context.bases[isa::Operand::scratch] = scratch_rows;
+    context.lists = operands_.lists;
+    context.predicates = predicates_behind(registers);
     return context;
   }
   /// Whether a single buffer of the tenant has all bytes that the instruction at `pc` accesses.
@@ -73,8 +79,8 @@ struct GridSlot {
 
   void serialize(Archive& archive) {
     archive(used, ended, stopped, makes_room, clears, launch, block, resident_blocks,
-            blocks_in_memory, stores_left, globals, counts, untaken, unreported, parameters,
-            relocated_image, parameters_ready, bounds);
+            blocks_in_memory, globals, counts, untaken, unreported, parameters, relocated_image,
+            parameters_ready, bounds);
   }
 
   const isa::Module* module = nullptr;
@@ -94,6 +100,7 @@ struct GridSlot {
   }
 
   isa::WarpContext operands_;  ///< what is the same for all warps
+  std::size_t register_words_ = 0;
 };
 
 }  // namespace lockstep

@@ -46,7 +46,8 @@ std::array<std::uint32_t, 3> coordinates_in(const std::array<std::uint32_t, 3>& 
 }  // namespace
 
 ResidentBlocks::ResidentBlocks(const SmConstants& constants, SmStatistics& statistics)
-    : constants_(constants),
+    : ResidentWarps(constants.parameters.warps, constants.parameters.blocks),
+      constants_(constants),
       statistics_(statistics),
       shared_ranges_(static_cast<std::uint32_t>(constants.parameters.shared.bytes.count())),
       homes_(constants.first_home(), constants.local_homes(),
@@ -64,6 +65,7 @@ void ResidentBlocks::start_grid(const GridLaunch& launch, std::span<const std::b
   if (index == hot_.grids.size()) hot_.grids.emplace_back();
   GridSlot& grid = hot_.grids[index];
   grid = GridSlot{};
+  under_way_.grid_begins(static_cast<std::uint8_t>(index));
   grid.used = true;
   grid.launch = launch;
   if (constants_.parameters.constant_cache.on()) grid.parameters_ready = no_cycle;
@@ -142,6 +144,7 @@ BlockPlace ResidentBlocks::take_place(const BlockReference& reference, std::uint
   const BlockPlace place(static_cast<std::uint8_t>(free_block - hot_.blocks.begin()));
   BlockSlot& block = *free_block;
   block = BlockSlot{};
+  under_way_.block_enters(place);
   block.used = true;
   block.grid = g;
   block.entry = ++entries_;
@@ -176,7 +179,7 @@ void ResidentBlocks::enter_warps(BlockPlace place, const GridSlot& grid) {
     Warp& warp = warps_[slot.value()];
     warp.pending = {};
     warp.loads = {};
-    warp.flights = warp.stores = 0;
+    under_way_.warp_enters(slot);
     warp.warp_in_block = static_cast<std::uint8_t>(w);
     warp.block = place.value();
     warp.grid = block.grid;
@@ -217,8 +220,7 @@ BlockDone ResidentBlocks::leave(BlockPlace place, bool is_done) {
   GridSlot& grid = hot_.grids[block.grid];
   if (is_done) ++statistics_.tenant[grid.launch.tenant].blocks;
   BlockDone done = report(grid, block.index);
-  done.leaves_stores = grid.stores_left == 0 && block.stores() > 0;
-  grid.stores_left += block.stores();
+  done.leaves_stores = under_way_.block_leaves(place, block.grid);
   return done;
 }
 
@@ -335,16 +337,17 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
   for_each_warp(warps, [&](WarpSlot slot) {
     const Warp& warp = this->warp(slot);
     const IssueRecord& record = warp.records[warp.paths.pc()];
-    if (record.unit == static_cast<std::uint8_t>(isa::Unit::memory)) warm(&block_of(warp).phase);
+    if (record.unit == static_cast<std::uint8_t>(isa::Unit::memory))
+      under_way_.warm_block(BlockPlace(warp.block));
     for (std::size_t i = 0; i < record.touches.size(); ++i)
       if (i == 0 || record.touches[i] != record.touches[0]) warp.warm_row(record.touches[i]);
   });
 }
 
 void ResidentBlocks::serialize(Archive& archive) {
-  archive.section("sm/blocks", 7);
+  archive.section("sm/blocks", 8);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
-          homes_, used_, places_, left_, counted_, entries_, hot_.unsent_stores);
+          homes_, used_, places_, left_, counted_, entries_, under_way_);
   find_only_grid();
   for (GridSlot& grid : hot_.grids)
     if (grid.used) grid.find_program(constants_.setup);

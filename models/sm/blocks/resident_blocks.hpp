@@ -33,11 +33,6 @@ class ResidentBlocks : public ResidentWarps {
   /// Operand::scratch, until the window ends: of the running thread, in whose caches it stays.
   void begin_window(std::uint32_t* scratch_rows) { hot_.scratch_rows = scratch_rows; }
 
-  /// All that a release by this warp must wait for is acknowledged.
-  bool released(const Warp& warp) const {
-    return warp.stores == 0 && block_of(warp).ordered_stores == 0;
-  }
-
   /// Where the warp's local memory stands.
   LocalHome home_of(WarpSlot slot) const {
     const Warp& warp = warps_[slot.value()];
@@ -108,6 +103,7 @@ class ResidentBlocks : public ResidentWarps {
 
   void warm_hot() const {
     warm(&hot_, sizeof hot_);
+    under_way_.warm_warps();
     if (const GridCounts* counts = counts_of_only_grid())
       warm(counts, offsetof(GridCounts, l2_tlb_hits));
   }

@@ -7,6 +7,7 @@
 
 #include "models/sm/blocks/block_slot.hpp"
 #include "models/sm/blocks/grid_slot.hpp"
+#include "models/sm/blocks/under_way.hpp"
 #include "models/sm/blocks/warp.hpp"
 #include "models/sm/blocks/warp_set.hpp"
 
@@ -31,8 +32,13 @@ class ResidentWarps {
   const GridSlot& grid_of(const Warp& warp) const { return hot_.grids[warp.grid]; }
   /// Those with accesses that wait for pages which were refused.
   std::uint64_t& page_waiters() { return hot_.page_waiters; }
-  /// Of the warp's stores and atomics without acknowledgement, those that are not on their way.
-  std::uint16_t& unsent_stores(WarpSlot slot) { return hot_.unsent_stores[slot.value()]; }
+  /// What they have asked the memory for, and have no answer to.
+  UnderWay& under_way() { return under_way_; }
+  const UnderWay& under_way() const { return under_way_; }
+  /// All that a release by this warp must wait for is acknowledged.
+  bool released(WarpSlot slot) const {
+    return under_way_.is_released(slot, BlockPlace(warps_[slot.value()].block));
+  }
   /// Of the grid at its place.
   GridCounts& counts(std::uint8_t grid) { return hot_.grids[grid].counts; }
   GridCounts& counts_of(WarpSlot slot) { return counts(warps_[slot.value()].grid); }
@@ -59,9 +65,13 @@ class ResidentWarps {
   }
   /// Of the warp's current path, those whose guard holds.
   std::uint32_t active_lanes(const Warp& warp, const isa::Instruction& instruction) const {
+    return active_lanes(warp, grid_of(warp), instruction);
+  }
+  static std::uint32_t active_lanes(const Warp& warp, const GridSlot& grid,
+                                    const isa::Instruction& instruction) {
     std::uint32_t lanes = warp.paths.mask();
     if (instruction.guard != isa::no_predicate) {
-      const std::uint32_t predicate = context_of(warp).predicates[instruction.guard];
+      const std::uint32_t predicate = grid.predicates_behind(warp.registers)[instruction.guard];
       lanes &= instruction.guard_negated ? ~predicate : predicate;
     }
     return lanes;
@@ -71,6 +81,8 @@ class ResidentWarps {
   }
 
  protected:
+  ResidentWarps(std::size_t warps, std::size_t blocks) : under_way_(warps, blocks) {}
+
   static constexpr std::size_t no_grid = ~std::size_t{0};
 
   /// What every window touches.
@@ -82,10 +94,10 @@ class ResidentWarps {
     std::vector<GridSlot> grids;
     std::vector<BlockSlot> blocks;
     std::vector<std::byte> shared;
-    std::array<std::uint16_t, 64> unsent_stores{};
   };
 
   Hot hot_;
+  UnderWay under_way_;
   std::array<Warp, 64> warps_;
 };
 

@@ -12,16 +12,15 @@
 
 namespace lockstep {
 
-/// A warp in its slot.  What every issue touches stands in the first two cache lines.
+/// A warp in its slot; what it has under way: under_way.hpp.  What every issue touches stands in
+/// the first two cache lines.
 struct alignas(64) Warp {
   Scoreboard pending;  ///< results to come
   const IssueRecord* records = nullptr;
   std::uint32_t* registers = nullptr;  ///< rows of 32 lanes
-  std::uint16_t flights = 0;           ///< loads and atomics without their answers
-  std::uint16_t stores = 0;            ///< stores and atomics without acknowledgement
   std::uint8_t block = 0, grid = 0;    ///< slots
   std::uint8_t tenant = 0, warp_in_block = 0;
-  PendingRows loads;  ///< those of the pending results that memory will bring
+  alignas(64) PendingRows loads;  ///< those of the pending results that memory will bring
   isa::WarpPaths paths;
 
   /// What every issue touches is brought near.
@@ -33,8 +32,7 @@ struct alignas(64) Warp {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(paths, pending.places, loads.places, flights, stores, warp_in_block, block, grid,
-            tenant);
+    archive(paths, pending.places, loads.places, warp_in_block, block, grid, tenant);
   }
 };
 static_assert(offsetof(Warp, loads) == 64);

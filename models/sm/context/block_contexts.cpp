@@ -12,8 +12,10 @@ namespace lockstep {
 namespace {
 
 /// Of the block, its control state that is not its warps'.
-void serialize_control(Archive& archive, BlockSlot& block) {
-  archive(block.alive_threads, block.warps_left, block.phase, block.gathering, block.barriers);
+void serialize_control(Archive& archive, ResidentBlocks& blocks, BlockPlace place) {
+  BlockSlot& block = blocks.block(place);
+  archive(block.alive_threads, block.warps_left, blocks.under_way().phase(place), block.gathering,
+          block.barriers);
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ void BlockContexts::thaw(BlockPlace place) {
 /// find the block.  Local stores have no flight, and nobody waits for them.
 bool BlockContexts::is_quiet(BlockPlace place) const {
   const BlockSlot& block = blocks_.block(place);
-  bool quiet = block.stores() == 0 && !load_store_.queues_access_to(block.homes);
+  bool quiet = blocks_.under_way().stores(place) == 0 && !load_store_.queues_access_to(block.homes);
   for_each_warp(block.warps,
                 [&](WarpSlot slot) { quiet = quiet && (has_left(slot) || is_quiet(slot)); });
   return quiet;
@@ -81,8 +83,8 @@ bool BlockContexts::is_quiet(BlockPlace place) const {
 /// What is pending of its results must be those of its squashed accesses: no event brings them.
 bool BlockContexts::is_quiet(WarpSlot slot) const {
   const Warp& warp = blocks_.warp(slot);
-  if (warp.stores != 0 || printing_.amid(slot) || !faultable_.all_squashed(slot) ||
-      is_named_by_events(slot))
+  if (blocks_.under_way().stores(slot) != 0 || printing_.amid(slot) ||
+      !faultable_.all_squashed(slot) || is_named_by_events(slot))
     return false;
   if (!warp.paths.finished() && !front_end_.held().frozen(slot)) return false;
   Scoreboard pending = warp.pending;
@@ -95,7 +97,7 @@ bool BlockContexts::is_quiet(WarpSlot slot) const {
     const IssueRecord& record = warp.records[access.pc];
     for (unsigned i = 0; i < record.releases; ++i) pending.clear(record.release[i]);
   });
-  return answered && pending.empty() && warp.flights == flights &&
+  return answered && pending.empty() && blocks_.under_way().flights(slot) == flights &&
          (faultable_.first_of_warp(slot) != FaultableAccess::none ||
           !front_end_.held().fetch_is_off(slot));
 }
@@ -120,7 +122,7 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now, std::uint8_t
   for (const WarpSlot slot : warps_in_order(block)) warps.push_back(take_out(slot, now));
   std::ostringstream control;
   Archive archive = Archive::saving(control);
-  serialize_control(archive, block);
+  serialize_control(archive, blocks_, place);
   for (SavedWarp& warp : warps) archive(warp);
   BlockContext context;
   write_registers(place, warps, (keeps & in_place::registers) != 0, context);
@@ -208,7 +210,7 @@ void BlockContexts::put_in(BlockPlace place, std::vector<std::byte> bytes, SmCyc
   std::istringstream control(
       std::string(reinterpret_cast<const char*>(bytes.data()) + begin, bytes.size() - begin));
   Archive archive = Archive::restoring(control);
-  serialize_control(archive, block);
+  serialize_control(archive, blocks_, place);
   const std::vector<WarpSlot> slots = warps_in_order(block);
   std::vector<SavedWarp> warps(slots.size());
   for (SavedWarp& warp : warps) archive(warp);

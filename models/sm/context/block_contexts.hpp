@@ -32,17 +32,17 @@
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/load_store/flights.hpp"
 #include "models/sm/load_store/load_store_unit.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
 class BlockContexts {
  public:
-  BlockContexts(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-                FrontEnd& front_end, FaultableAccesses& faultable, Flights& flights,
-                LoadStoreUnit& load_store, const Printing& printing)
-      : kind_(constants.setup.contexts.kind),
-        statistics_(statistics),
-        blocks_(blocks),
+  BlockContexts(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
+                Flights& flights, LoadStoreUnit& load_store, const Printing& printing)
+      : kind_(sm.constants.setup.contexts.kind),
+        statistics_(sm.statistics),
+        blocks_(sm.blocks),
         front_end_(front_end),
         faultable_(faultable),
         flights_(flights),

@@ -27,6 +27,7 @@
 #include "models/noc/messages.hpp"
 #include "models/sm/context/block_context.hpp"
 #include "models/sm/load_store/context_answers.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
 #include "models/sm/ports/sm_ports.hpp"
@@ -35,11 +36,11 @@ namespace lockstep {
 
 class ContextEngine final : public ContextAnswers {
  public:
-  ContextEngine(const SmConstants& constants, SmStatistics& statistics, SmPorts& ports)
-      : constants_(constants),
-        statistics_(statistics),
-        ports_(ports),
-        traffic_(constants.setup.contexts.traffic) {}
+  explicit ContextEngine(const SmContext& sm)
+      : constants_(sm.constants),
+        statistics_(sm.statistics),
+        ports_(sm.ports),
+        traffic_(sm.constants.setup.contexts.traffic) {}
 
   /// Number of a place of the area, by which a transfer is known.
   using Place = std::uint32_t;

@@ -9,13 +9,12 @@ static std::uint64_t page_bit(TlbKey page) {
   return std::uint64_t{1} << (page.number() % 64);
 }
 
-FaultableAccesses::FaultableAccesses(const SmConstants& constants, SmStatistics& statistics,
-                                     ResidentBlocks& blocks, FrontEnd& front_end)
-    : constants_(constants),
-      statistics_(statistics),
-      blocks_(blocks),
+FaultableAccesses::FaultableAccesses(const SmContext& sm, FrontEnd& front_end)
+    : constants_(sm.constants),
+      statistics_(sm.statistics),
+      blocks_(sm.blocks),
       front_end_(front_end),
-      scheme_(make_exception_scheme(constants.setup.exception_scheme)),
+      scheme_(make_exception_scheme(sm.constants.setup.exception_scheme)),
       preemptible_(scheme_->preemptible()),
       hears_commits_(scheme_->hears_commits()) {}
 

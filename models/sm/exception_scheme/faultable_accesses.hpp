@@ -25,6 +25,7 @@
 #include "models/sm/exception_scheme/exception_scheme.hpp"
 #include "models/sm/exception_scheme/faultable_access.hpp"
 #include "models/sm/front_end/checked_accesses.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
@@ -32,8 +33,7 @@ class FaultableAccesses final : public CheckedAccesses {
  public:
   static constexpr std::uint16_t none = FaultableAccess::none;
 
-  FaultableAccesses(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-                    FrontEnd& front_end);
+  FaultableAccesses(const SmContext& sm, FrontEnd& front_end);
 
   /// False: faults wait in the load-store unit, and nothing is followed here.
   bool preemptible() const { return preemptible_; }

@@ -55,7 +55,7 @@ void Barriers::check(BlockPlace place, unsigned number, SmCycle now) {
   const NamedBarrier done = state;
   state = {};
   block.gathering &= ~(1u << number);
-  block.order_stores();
+  blocks_.under_way().order_stores(place);
   for_each_warp(block.warps, [&](WarpSlot slot) { release(slot, number, done, now); });
 }
 

@@ -13,17 +13,17 @@
 
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/front_end/front_end.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
 class Barriers {
  public:
-  Barriers(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-           Mistakes& mistakes, FrontEnd& front_end)
-      : constants_(constants),
-        statistics_(statistics),
-        blocks_(blocks),
-        mistakes_(mistakes),
+  Barriers(const SmContext& sm, FrontEnd& front_end)
+      : constants_(sm.constants),
+        statistics_(sm.statistics),
+        blocks_(sm.blocks),
+        mistakes_(sm.mistakes),
         front_end_(front_end) {}
 
   /// These lanes of the warp's current path come to a barrier.

@@ -12,14 +12,14 @@
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/fetch/constant_cache.hpp"
 #include "models/sm/front_end/front_end.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
 class ConstantMemory {
  public:
-  ConstantMemory(ResidentBlocks& blocks, Mistakes& mistakes, FrontEnd& front_end,
-                 ConstantCache& cache)
-      : blocks_(blocks), mistakes_(mistakes), front_end_(front_end), cache_(cache) {}
+  ConstantMemory(const SmContext& sm, FrontEnd& front_end, ConstantCache& cache)
+      : blocks_(sm.blocks), mistakes_(sm.mistakes), front_end_(front_end), cache_(cache) {}
 
   /// `commits`: the destinations wait only for this.
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,

@@ -143,7 +143,7 @@ void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const Iss
       return;
     case Category::copy_group:
       if (active != 0 && commits_copies(instruction))
-        copies_.commit(slot, active == paths.alive(), now);
+        blocks_.under_way().copies().commit(slot, active == paths.alive(), now);
       paths.advance();
       break;
     case Category::fence:

@@ -13,27 +13,25 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/sm/async_copy/copy_groups.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/execution/barriers.hpp"
 #include "models/sm/execution/printing.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/l1/l1.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
 class ControlUnit {
  public:
-  ControlUnit(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-              Mistakes& mistakes, FrontEnd& front_end, L1& l1, CopyGroups& copies,
-              Barriers& barriers, Printing& printing)
-      : constants_(constants),
-        statistics_(statistics),
-        blocks_(blocks),
-        mistakes_(mistakes),
+  ControlUnit(const SmContext& sm, FrontEnd& front_end, L1& l1, Barriers& barriers,
+              Printing& printing)
+      : constants_(sm.constants),
+        statistics_(sm.statistics),
+        blocks_(sm.blocks),
+        mistakes_(sm.mistakes),
         front_end_(front_end),
         l1_(l1),
-        copies_(copies),
         barriers_(barriers),
         printing_(printing) {}
 
@@ -61,7 +59,6 @@ class ControlUnit {
   Mistakes& mistakes_;
   FrontEnd& front_end_;
   L1& l1_;
-  CopyGroups& copies_;
   Barriers& barriers_;
   Printing& printing_;
 };

@@ -20,7 +20,7 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
   const IssueRecord& record = warp.records[pc];
   if (fetches_ && !fetched(slot, grid, pc, now)) [[unlikely]]
     return front_end_.refuse(slot, record, StallCause::fetch);
-  const std::uint32_t active = blocks_.active_lanes(warp, instruction);
+  const std::uint32_t active = ResidentBlocks::active_lanes(warp, grid, instruction);
 
   if ((record.flags & IssueRecord::ordered_before) && !in_order(slot, instruction, record, now))
       [[unlikely]]
@@ -85,13 +85,14 @@ inline bool Issue::fetched(WarpSlot slot, GridSlot& grid, std::uint32_t pc, SmCy
 bool Issue::in_order(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
                      SmCycle now) {
   if (instruction.category != Category::copy_group) {
-    if (blocks_.released(blocks_.warp(slot))) return true;
+    if (blocks_.released(slot)) return true;
     front_end_.refuse(slot, record, StallCause::fence);
     return false;
   }
   const bool uncommitted_too =
       instruction.detail != static_cast<std::uint16_t>(isa::ir::CopyGroupStep::wait);
-  const SmCycle through = copies_.through(slot, instruction.target, uncommitted_too, now);
+  const SmCycle through =
+      blocks_.under_way().copies().through(slot, instruction.target, uncommitted_too, now);
   if (through <= now) return true;
   front_end_.refuse(slot, record, StallCause::async_copy);
   if (through != no_cycle) front_end_.tell_at(slot, WarpEvent::copies_came, through);

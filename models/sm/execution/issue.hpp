@@ -11,17 +11,17 @@
 #include "models/sm/execution/shared_memory.hpp"
 #include "models/sm/fetch/constant_cache.hpp"
 #include "models/sm/fetch/instruction_cache.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
 class Issue {
  public:
-  Issue(const SmConstants& constants, ResidentBlocks& blocks, FrontEnd& front_end,
-        FaultableAccesses& faultable, LoadStoreUnit& load_store, SharedMemoryUnit& shared,
-        MemoryIssue& memory, ControlUnit& control, InstructionCache& code,
-        ConstantCache& constant_cache, CopyGroups& copies)
-      : constants_(constants),
-        blocks_(blocks),
+  Issue(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
+        LoadStoreUnit& load_store, SharedMemoryUnit& shared, MemoryIssue& memory,
+        ControlUnit& control, InstructionCache& code, ConstantCache& constant_cache)
+      : constants_(sm.constants),
+        blocks_(sm.blocks),
         front_end_(front_end),
         faultable_(faultable),
         load_store_(load_store),
@@ -30,11 +30,10 @@ class Issue {
         control_(control),
         code_(code),
         constant_cache_(constant_cache),
-        copies_(copies),
-        fetches_(constants.parameters.fetches()),
+        fetches_(sm.constants.parameters.fetches()),
         preemptible_(faultable.preemptible()),
-        reads_late_(constants.parameters.source_release == SourceRelease::operand_read),
-        follows_blocks_(constants.setup.follows_blocks) {}
+        reads_late_(sm.constants.parameters.source_release == SourceRelease::operand_read),
+        follows_blocks_(sm.constants.setup.follows_blocks) {}
 
   /// The warp's next instruction; throws a Mistake of its threads.
   void issue(WarpSlot slot, SmCycle now) {
@@ -80,7 +79,6 @@ class Issue {
   ControlUnit& control_;
   InstructionCache& code_;
   ConstantCache& constant_cache_;
-  CopyGroups& copies_;
   const bool fetches_;
   const bool preemptible_, reads_late_, follows_blocks_,
       follows_ = preemptible_ || reads_late_ || follows_blocks_;

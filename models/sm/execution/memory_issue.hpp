@@ -10,18 +10,18 @@
 #include "models/sm/execution/constant_memory.hpp"
 #include "models/sm/execution/shared_memory.hpp"
 #include "models/sm/load_store/load_store_unit.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
 class MemoryIssue {
  public:
-  MemoryIssue(const SmConstants& constants, ResidentBlocks& blocks, Mistakes& mistakes,
-              SharedMemoryUnit& shared, ConstantMemory& constant, LoadStoreUnit& load_store,
-              Flights& flights, FaultableAccesses& faultable)
-      : follows_words_(constants.setup.follows_blocks &&
-                       constants.setup.idempotence == IdempotenceCheck::words),
-        blocks_(blocks),
-        mistakes_(mistakes),
+  MemoryIssue(const SmContext& sm, SharedMemoryUnit& shared, ConstantMemory& constant,
+              LoadStoreUnit& load_store, Flights& flights, FaultableAccesses& faultable)
+      : follows_words_(sm.constants.setup.follows_blocks &&
+                       sm.constants.setup.idempotence == IdempotenceCheck::words),
+        blocks_(sm.blocks),
+        mistakes_(sm.mistakes),
         shared_(shared),
         constant_(constant),
         load_store_(load_store),

@@ -13,14 +13,15 @@
 #include "models/isa/text/warp_print.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 
 namespace lockstep {
 
 class Printing {
  public:
-  Printing(ResidentBlocks& blocks, Mistakes& mistakes, SmPorts& ports)
-      : blocks_(blocks), mistakes_(mistakes), ports_(ports) {}
+  explicit Printing(const SmContext& sm)
+      : blocks_(sm.blocks), mistakes_(sm.mistakes), ports_(sm.ports) {}
 
   /// Executes a `print` of the active lanes.
   void execute(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t active,

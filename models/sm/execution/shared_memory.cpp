@@ -186,7 +186,7 @@ void SharedMemoryUnit::issue(WarpSlot slot, const Instruction& instruction,
     atomic_lanes(instruction, blocks_.context_of(warp), active, first, pattern);
     // Whether it was the last arrival is not asked: ordering too much only makes a release wait.
     if (instruction.memory.atomic == isa::AtomicOperation::arrive) [[unlikely]]
-      block.order_stores();
+      blocks_.under_way().order_stores(BlockPlace(warp.block));
   }
 
   const SmCycle free = serve(warp, pattern.degree, now);

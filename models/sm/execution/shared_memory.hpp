@@ -16,17 +16,17 @@
 #include "models/sm/access/lane_pattern.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/front_end/front_end.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
 class SharedMemoryUnit {
  public:
-  SharedMemoryUnit(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-                   Mistakes& mistakes, FrontEnd& front_end)
-      : constants_(constants),
-        statistics_(statistics),
-        blocks_(blocks),
-        mistakes_(mistakes),
+  SharedMemoryUnit(const SmContext& sm, FrontEnd& front_end)
+      : constants_(sm.constants),
+        statistics_(sm.statistics),
+        blocks_(sm.blocks),
+        mistakes_(sm.mistakes),
         front_end_(front_end),
         gate_(front_end.memory_gate()) {}
 

@@ -8,19 +8,17 @@
 
 namespace lockstep {
 
-ConstantCache::ConstantCache(const SmConstants& constants, SmStatistics& statistics,
-                             ResidentBlocks& blocks, SmPorts& ports, FrontEnd& front_end,
-                             Flights& flights)
-    : constants_(constants),
-      statistics_(statistics),
-      blocks_(blocks),
-      ports_(ports),
+ConstantCache::ConstantCache(const SmContext& sm, FrontEnd& front_end, Flights& flights)
+    : constants_(sm.constants),
+      statistics_(sm.statistics),
+      blocks_(sm.blocks),
+      ports_(sm.ports),
       front_end_(front_end),
       flights_(flights),
-      l0_(constants.parameters.constant_cache.l0_bytes.count() / CodeRegion::constant_line_bytes,
-          constants.parameters.constant_cache.l0_ways),
-      l1_(constants.parameters.constant_cache.l1_bytes.count() / CodeRegion::constant_line_bytes,
-          constants.parameters.constant_cache.l1_ways) {}
+      l0_(sm.constants.parameters.constant_cache.l0_bytes.count() / CodeRegion::constant_line_bytes,
+          sm.constants.parameters.constant_cache.l0_ways),
+      l1_(sm.constants.parameters.constant_cache.l1_bytes.count() / CodeRegion::constant_line_bytes,
+          sm.constants.parameters.constant_cache.l1_ways) {}
 
 void ConstantCache::load(WarpSlot slot, const IssueRecord& record,
                          std::span<const std::uint32_t> lines, SmCycle usable, SmCycle now) {

@@ -18,14 +18,14 @@
 #include "models/sm/load_store/fetch_answers.hpp"
 #include "models/sm/load_store/flights.hpp"
 #include "models/sm/parameters/code_region.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 
 namespace lockstep {
 
 class ConstantCache final : public FetchAnswers {
  public:
-  ConstantCache(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-                SmPorts& ports, FrontEnd& front_end, Flights& flights);
+  ConstantCache(const SmContext& sm, FrontEnd& front_end, Flights& flights);
 
   /// False: every load hits.
   bool on() const { return constants_.parameters.constant_cache.on(); }

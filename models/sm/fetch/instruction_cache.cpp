@@ -6,20 +6,19 @@
 
 namespace lockstep {
 
-InstructionCache::InstructionCache(const SmConstants& constants, SmStatistics& statistics,
-                                   ResidentBlocks& blocks, SmPorts& ports, FrontEnd& front_end)
-    : constants_(constants),
-      statistics_(statistics),
-      blocks_(blocks),
-      ports_(ports),
+InstructionCache::InstructionCache(const SmContext& sm, FrontEnd& front_end)
+    : constants_(sm.constants),
+      statistics_(sm.statistics),
+      blocks_(sm.blocks),
+      ports_(sm.ports),
       front_end_(front_end),
-      l1_(constants.parameters.instruction_cache.l1_bytes.count() / line_bytes,
-          constants.parameters.instruction_cache.l1_ways),
-      buffered_(constants.parameters.warps, ReadOnlyTags::none),
-      coming_(constants.parameters.warps) {
-  const SmInstructionCacheParameters& p = constants.parameters.instruction_cache;
+      l1_(sm.constants.parameters.instruction_cache.l1_bytes.count() / line_bytes,
+          sm.constants.parameters.instruction_cache.l1_ways),
+      buffered_(sm.constants.parameters.warps, ReadOnlyTags::none),
+      coming_(sm.constants.parameters.warps) {
+  const SmInstructionCacheParameters& p = sm.constants.parameters.instruction_cache;
   if (p.on())
-    l0_.assign(constants.parameters.schedulers, {p.l0_bytes.count() / line_bytes, p.l0_ways});
+    l0_.assign(sm.constants.parameters.schedulers, {p.l0_bytes.count() / line_bytes, p.l0_ways});
 }
 
 /// As much as there is room for.

@@ -20,14 +20,14 @@
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/load_store/fetch_answers.hpp"
 #include "models/sm/parameters/code_region.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 
 namespace lockstep {
 
 class InstructionCache final : public FetchAnswers {
  public:
-  InstructionCache(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-                   SmPorts& ports, FrontEnd& front_end);
+  InstructionCache(const SmContext& sm, FrontEnd& front_end);
 
   /// A grid's first block is about to come.
   void prefetch(const GridSlot& grid, SmCycle now);

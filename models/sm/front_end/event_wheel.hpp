@@ -71,8 +71,8 @@ class EventWheel {
   }
   /// Frees units.
   void add_units(SmCycle cycle, unsigned place, std::uint8_t value) {
-    if (cycle - now_ < unit_cycles) [[likely]] {
-      units_[cycle.value() % unit_cycles].add(place, value);
+    if (cycle - now_ < std::int64_t{unit_cycles}) [[likely]] {
+      units_at(cycle).add(place, value);
       occupied_ |= std::uint64_t{1} << (cycle.value() & 63);
     } else {
       FreedUnits units;
@@ -89,7 +89,7 @@ class EventWheel {
     if (occupied_ & bit) {
       occupied_ &= ~bit;
       // Of this cycle: what is due later came nearer than a turn only after it.
-      FreedUnits& units = units_[cycle.value() % unit_cycles];
+      FreedUnits& units = units_at(cycle);
       if (!units.empty()) {
         on_units(units);
         units = {};
@@ -121,7 +121,7 @@ class EventWheel {
   }
 
  private:
-  static constexpr std::int64_t unit_cycles = 16;  ///< few units are busy for longer
+  static constexpr std::size_t unit_cycles = 16;  ///< few units are busy for longer
   static constexpr std::uint8_t none = 0xff;
   struct Node {
     std::uint16_t event = 0;
@@ -145,6 +145,9 @@ class EventWheel {
       archive(cycle, units, order, event);
     }
   };
+  FreedUnits& units_at(SmCycle cycle) {
+    return units_[static_cast<std::size_t>(cycle.value()) % unit_cycles];
+  }
   /// To a list, given by its last one; there must be a free place.
   void append(std::uint8_t& last, std::uint16_t event) {
     const std::uint8_t place = std::exchange(free_, nodes_[free_].next);

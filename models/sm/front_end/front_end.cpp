@@ -12,17 +12,16 @@ FrontEnd::Hot::Hot(const SmConstants& constants)
       scheduler(
           make_warp_scheduler(constants.setup.warp_scheduler, constants.parameters.schedulers)) {}
 
-FrontEnd::FrontEnd(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-                   Mistakes& mistakes, DrainedWarps& drained_warps,
+FrontEnd::FrontEnd(const SmContext& sm, DrainedWarps& drained_warps,
                    CheckedAccesses& checked_accesses)
-    : constants_(constants),
-      statistics_(statistics),
-      blocks_(blocks),
-      mistakes_(mistakes),
+    : constants_(sm.constants),
+      statistics_(sm.statistics),
+      blocks_(sm.blocks),
+      mistakes_(sm.mistakes),
       drained_warps_(drained_warps),
       checked_accesses_(checked_accesses),
-      hot_(constants),
-      holds_(held_, constants.parameters.warps) {}
+      hot_(sm.constants),
+      holds_(held_, sm.constants.parameters.warps) {}
 
 void FrontEnd::add(WarpSlot slot, SmCycle when) {
   const unsigned scheduler = hot_.units.scheduler_of(slot.value());
@@ -56,11 +55,12 @@ void FrontEnd::evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now) {
   if (unblock(warp, false, now)) return resume_at(slot, now + 1);
   const BlockPlace block(warp.block);
   const bool only_sent = constants_.parameters.stores_drain_with == StoresDrainWith::grid;
-  const std::uint16_t awaited = only_sent ? blocks_.unsent_stores(slot) : warp.stores;
+  const UnderWay& under_way = blocks_.under_way();
+  const std::uint32_t awaited = only_sent ? under_way.unsent_stores(slot) : under_way.stores(slot);
   if (warp.paths.finished()) holds_.forget_point(slot);
   if (!warp.paths.finished()) {
     wait_at_barrier(slot);
-  } else if (warp.pending.empty() && warp.flights == 0 && awaited == 0 &&
+  } else if (warp.pending.empty() && under_way.flights(slot) == 0 && awaited == 0 &&
              (held_ & bit_of(slot)) == 0 && !holds_.has_accesses(slot)) {
     drained_warps_.drained(slot, now);
   } else {

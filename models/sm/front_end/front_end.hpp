@@ -27,14 +27,14 @@
 #include "models/sm/front_end/release_groups.hpp"
 #include "models/sm/front_end/sleeping_warps.hpp"
 #include "models/sm/front_end/warp_states.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/warp_scheduler/warp_scheduler.hpp"
 
 namespace lockstep {
 
 class FrontEnd : public WarpStates {
  public:
-  FrontEnd(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-           Mistakes& mistakes, DrainedWarps& drained_warps, CheckedAccesses& checked_accesses);
+  FrontEnd(const SmContext& sm, DrainedWarps& drained_warps, CheckedAccesses& checked_accesses);
 
   // What happens to warps.
   /// A warp has come into its slot and issues from `when` on.

@@ -8,11 +8,13 @@
 namespace lockstep {
 
 inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record, SmCycle now) {
-  ready_[record.unit] &= ~bit_of(slot);
+  // Read once: the compiler does not know that the record stays.
+  const unsigned unit = record.unit, interval = record.interval, slots = record.issue_slots;
+  ready_[unit] &= ~bit_of(slot);
   const unsigned scheduler = hot_.units.scheduler_of(slot.value());
-  hot_.units.occupy(record.unit, scheduler, now, record.interval, hot_.wheel);
-  if (record.issue_slots > 1) [[unlikely]]
-    hot_.units.occupy_scheduler(scheduler, now, record.issue_slots, hot_.wheel);
+  hot_.units.occupy(unit, scheduler, now, interval, hot_.wheel);
+  if (slots > 1) [[unlikely]]
+    hot_.units.occupy_scheduler(scheduler, now, slots, hot_.wheel);
 }
 
 inline void FrontEnd::commit_at(WarpSlot slot, Warp& warp, const IssueRecord& record,
@@ -21,11 +23,12 @@ inline void FrontEnd::commit_at(WarpSlot slot, Warp& warp, const IssueRecord& re
     warp.pending.mark(event);
     tell_at(slot, event, when);
   };
-  if (record.releases == 0) return;
+  const unsigned releases = record.releases;
+  if (releases == 0) return;
   commit(record.release[0]);
-  if (record.releases > 1) [[unlikely]] {
-    if (record.releases == IssueRecord::grouped) return commit_group_at(slot, warp, record, when);
-    for (unsigned i = 1; i < record.releases; ++i) commit(record.release[i]);
+  if (releases > 1) [[unlikely]] {
+    if (releases == IssueRecord::grouped) return commit_group_at(slot, warp, record, when);
+    for (unsigned i = 1; i < releases; ++i) commit(record.release[i]);
   }
 }
 
@@ -98,10 +101,12 @@ inline void FrontEnd::begin_cycle(SmCycle now) {
 
 inline std::uint64_t FrontEnd::issuable() const {
   std::uint64_t warps_ready = 0;
-  for (std::size_t u = 0; u < unit_classes; ++u)
-    warps_ready |=
-        ready_[u] & hot_.units.free(u) &
-        (u == static_cast<std::size_t>(isa::Unit::memory) ? hot_.gate.open() : ~std::uint64_t{0});
+  if (hot_.gate.open() != 0) {
+    for (std::size_t u = 0; u < unit_classes; ++u) warps_ready |= ready_[u] & hot_.units.free(u);
+  } else {
+    for (std::size_t u = 0; u < unit_classes; ++u)
+      if (u != memory_unit) warps_ready |= ready_[u] & hot_.units.free(u);
+  }
   return warps_ready & hot_.units.schedulers_free();
 }
 

@@ -8,10 +8,9 @@
 
 namespace lockstep {
 
-L1::L1(const SmConstants& constants, SmStatistics& statistics, const ResidentBlocks& blocks,
-       SmPorts& ports)
-    : constants_(constants), statistics_(statistics), blocks_(blocks), ports_(ports) {
-  const SmL1Parameters& p = constants.parameters.l1;
+L1::L1(const SmContext& sm)
+    : constants_(sm.constants), statistics_(sm.statistics), blocks_(sm.blocks), ports_(sm.ports) {
+  const SmL1Parameters& p = sm.constants.parameters.l1;
   const std::uint64_t bytes = p.unified_bytes.count() ? p.unified_bytes.count() : p.bytes.count();
   hot_.cache = L1Cache(static_cast<std::uint32_t>(bytes / line_bytes), p.sets,
                        p.set_index == L1SetIndex::scattered);

@@ -16,14 +16,14 @@
 #include "models/sm/l1/l1_cache.hpp"
 #include "models/sm/l1/miss_table.hpp"
 #include "models/sm/l1/outstanding_stores.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 
 namespace lockstep {
 
 class L1 {
  public:
-  L1(const SmConstants& constants, SmStatistics& statistics, const ResidentBlocks& blocks,
-     SmPorts& ports);
+  explicit L1(const SmContext& sm);
 
   L1Cache& cache() { return hot_.cache; }
   const L1Cache& cache() const { return hot_.cache; }

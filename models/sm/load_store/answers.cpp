@@ -123,7 +123,7 @@ void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::by
            .contiguous = waiter.contiguous && !waiter.local,
            .offsets = misses.offsets(index).data(),
            .copy = waiter.copies ? &misses.copy_target(index) : nullptr},
-          blocks_, warp, flight.pc, line);
+          blocks_, warp, instruction, line);
 }
 
 void Answers::atomic_done(std::uint16_t index, const std::byte* payload, SmCycle usable,
@@ -148,29 +148,28 @@ void Answers::acknowledged(std::uint16_t index, SmCycle now) {
   if (record.shootdown != Shootdowns::none) [[unlikely]]
     shootdowns_.request_done(record.shootdown, now);
   const WarpSlot slot(record.warp);
-  Warp& warp = blocks_.warp(slot);
-  BlockSlot& block = blocks_.block_of(warp);
+  const BlockPlace place(blocks_.warp(slot).block);
+  const BlockSlot& block = blocks_.block(place);
   if (!block.used || block.entry != record.entry) return acknowledged_late(record.grid, now);
-  --warp.stores;
-  --block.stores_of(record.phase);
+  const bool was_last = blocks_.under_way().store_ends(slot, place, record.phase);
   if ((front_end_.waiting(StallCause::fence) & block.warps) != 0) [[unlikely]]
     end_fences(block, now);
-  if (warp.stores == 0 && (front_end_.waiting(StallCause::drain) & bit_of(slot)) != 0) {
+  if (was_last && (front_end_.waiting(StallCause::drain) & bit_of(slot)) != 0) {
     front_end_.wake_at(now);
     front_end_.end_wait(StallCause::drain, slot, now);
   }
 }
 
 void Answers::acknowledged_late(std::uint8_t place, SmCycle now) {
-  GridSlot& grid = blocks_.grid(place);
-  if (--grid.stores_left > 0) return;
+  if (!blocks_.under_way().left_store_ends(place)) return;
   ports_.tell_dispatcher(MessageKind::stores_done,
-                         GridReference{grid.launch.grid, constants_.setup.index}, now);
+                         GridReference{blocks_.grid(place).launch.grid, constants_.setup.index},
+                         now);
 }
 
 void Answers::end_fences(const BlockSlot& block, SmCycle now) {
   for_each_warp(front_end_.waiting(StallCause::fence) & block.warps, [&](WarpSlot slot) {
-    if (!blocks_.released(blocks_.warp(slot))) return;
+    if (!blocks_.released(slot)) return;
     front_end_.end_wait(StallCause::fence, slot, now);
     front_end_.wake_at(now);
   });

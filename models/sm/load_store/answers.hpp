@@ -14,18 +14,19 @@
 #include "models/sm/load_store/context_answers.hpp"
 #include "models/sm/load_store/fetch_answers.hpp"
 #include "models/sm/load_store/flights.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/translation/shootdowns.hpp"
 
 namespace lockstep {
 
 class Answers {
  public:
-  Answers(const SmConstants& constants, ResidentBlocks& blocks, SmPorts& ports, FrontEnd& front_end,
-          L1& l1, OutstandingStores& stores, Shootdowns& shootdowns, Flights& flights,
-          ContextAnswers& contexts, FetchAnswers& code, FetchAnswers& constant_cache)
-      : constants_(constants),
-        blocks_(blocks),
-        ports_(ports),
+  Answers(const SmContext& sm, FrontEnd& front_end, L1& l1, OutstandingStores& stores,
+          Shootdowns& shootdowns, Flights& flights, ContextAnswers& contexts, FetchAnswers& code,
+          FetchAnswers& constant_cache)
+      : constants_(sm.constants),
+        blocks_(sm.blocks),
+        ports_(sm.ports),
         front_end_(front_end),
         l1_(l1),
         stores_(stores),

@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-void deliver_copy(const Delivery& delivery, std::byte* shared, unsigned stride,
-                  const std::byte* line) {
+// NOLINTNEXTLINE(performance-unnecessary-value-param): see its declaration
+void deliver_copy(Delivery delivery, std::byte* shared, unsigned stride, const std::byte* line) {
   isa::for_each_lane(delivery.lanes, [&](unsigned lane) {
     std::memcpy(shared + delivery.copy->to[lane], line + delivery.offset_of(lane, stride),
                 delivery.copy->bytes[lane]);

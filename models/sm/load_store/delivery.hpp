@@ -32,14 +32,14 @@ struct Delivery {
   }
 };
 
-/// Delivers to shared memory, of a block.
-void deliver_copy(const Delivery& delivery, std::byte* shared, unsigned stride,
-                  const std::byte* line);
+/// Delivers to shared memory, of a block.  By value, so that a delivery to registers need not stand
+/// in memory.
+void deliver_copy(Delivery delivery, std::byte* shared, unsigned stride, const std::byte* line);
 
-/// Writes what `line` has for these lanes of the warp's instruction at `pc`.
-inline void deliver(const Delivery& delivery, ResidentBlocks& blocks, const Warp& warp,
-                    std::uint32_t pc, const std::byte* line) {
-  const isa::Instruction& instruction = blocks.instruction(warp, pc);
+/// Writes what `line` has for these lanes of the warp's instruction.
+[[gnu::always_inline]] inline void deliver(const Delivery& delivery, ResidentBlocks& blocks,
+                                           const Warp& warp, const isa::Instruction& instruction,
+                                           const std::byte* line) {
   const unsigned stride = lane_bytes(instruction.memory);
   if (delivery.copy != nullptr) [[unlikely]]
     return deliver_copy(delivery, blocks.shared_memory_of(blocks.block_of(warp)), stride, line);

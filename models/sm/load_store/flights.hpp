@@ -8,10 +8,10 @@
 #include <cstdint>
 
 #include "core/memory/slot_pool.hpp"
-#include "models/sm/async_copy/copy_groups.hpp"
 #include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/l1/l1.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
@@ -36,13 +36,12 @@ class Flights {
  public:
   static constexpr std::uint16_t none = SlotPool<Flight>::none;
 
-  Flights(ResidentBlocks& blocks, FrontEnd& front_end, L1& l1, FaultableAccesses& faultable,
-          CopyGroups& copies)
-      : blocks_(blocks),
+  Flights(const SmContext& sm, FrontEnd& front_end, L1& l1, FaultableAccesses& faultable)
+      : blocks_(sm.blocks),
         front_end_(front_end),
         l1_(l1),
         faultable_(faultable),
-        copies_(copies),
+        under_way_(sm.blocks.under_way()),
         follows_commits_(faultable.hears_commits()) {}
 
   /// Of the warp's instruction at `pc`, whose results become pending; it waits for one thing.
@@ -56,7 +55,7 @@ class Flights {
     flight.acquires = (record.flags & IssueRecord::ordered_after) != 0;
     flight.outstanding = 1;
     flight.copy_group = Flight::no_copy;
-    ++warp.flights;
+    under_way_.flight_begins(slot);
     for (unsigned i = 0; i < record.releases; ++i) {
       warp.pending.mark(record.release[i]);
       warp.loads.mark(record.release[i]);
@@ -67,7 +66,8 @@ class Flights {
   std::uint16_t begin_copy(WarpSlot slot, std::uint32_t pc, const IssueRecord& record,
                            bool returns = false) {
     const std::uint16_t index = begin(slot, pc, record);
-    flights_[index].copy_group = returns ? copies_.begin_again(slot) : copies_.begin(slot);
+    flights_[index].copy_group =
+        returns ? under_way_.copies().begin_again(slot) : under_way_.copies().begin(slot);
     return index;
   }
   /// It waits for one thing more.
@@ -87,8 +87,8 @@ class Flights {
   void take_out(std::uint16_t index) {
     const Flight& flight = flights_[index];
     if (flight.copy_group != Flight::no_copy)
-      copies_.end(WarpSlot(flight.warp), flight.copy_group, SmCycle{});
-    --blocks_.warp(WarpSlot(flights_[index].warp)).flights;
+      under_way_.copies().end(WarpSlot(flight.warp), flight.copy_group, SmCycle{});
+    under_way_.flight_ends(WarpSlot(flight.warp));
     flights_.give_back(index);
   }
   const Flight& operator[](std::uint16_t index) const { return flights_[index]; }
@@ -109,12 +109,12 @@ class Flights {
     const Flight& flight = flights_[index];
     flights_.give_back(index);
     const WarpSlot slot(flight.warp);
-    Warp& warp = blocks_.warp(slot);
+    const Warp& warp = blocks_.warp(slot);
     const IssueRecord& record = warp.records[flight.pc];
     const SmCycle when = std::max(flight.ready, now + 1);
     for (unsigned i = 0; i < record.releases; ++i)
       front_end_.tell_at(slot, record.release[i], when);
-    --warp.flights;
+    const bool was_last = under_way_.flight_ends(slot);
     if (follows_commits_) [[unlikely]]
       faultable_.commits_before(when, slot, index);
     if (flight.copy_group != Flight::no_copy) [[unlikely]]
@@ -123,12 +123,12 @@ class Flights {
       l1_.drop_clean();
       front_end_.resumed_at(slot, when);
     }
-    if (warp.flights == 0) front_end_.request_answered(slot, now);
+    if (was_last) front_end_.request_answered(slot, now);
   }
 
   /// The warp looks again at what it waits for when the copy's bytes can be used.
   void end_copy(WarpSlot slot, std::uint16_t group, SmCycle when) {
-    copies_.end(slot, group, when);
+    under_way_.copies().end(slot, group, when);
     if ((front_end_.waiting(StallCause::async_copy) & bit_of(slot)) != 0)
       front_end_.tell_at(slot, WarpEvent::copies_came, when);
   }
@@ -137,7 +137,7 @@ class Flights {
   FrontEnd& front_end_;
   L1& l1_;
   FaultableAccesses& faultable_;
-  CopyGroups& copies_;
+  UnderWay& under_way_;
   const bool follows_commits_;
   SlotPool<Flight> flights_;
 };

@@ -183,7 +183,7 @@ bool LineAccess::atomic(const Target& target, SmCycle now) {
 std::uint16_t LineAccess::add_store(const Target& target) {
   const WarpSlot slot(target.access.warp);
   const Warp& warp = blocks_.warp(slot);
-  --blocks_.unsent_stores(slot);
+  blocks_.under_way().store_is_sent(slot);
   return stores_.add({.phase = target.access.phase,
                       .entry = blocks_.block_of(warp).entry,
                       .warp = target.access.warp,
@@ -225,7 +225,8 @@ void LineAccess::hand_over(const Target& target, std::uint32_t lanes, const std:
                     .offsets = access.offset.data()};
   if (access.kind == Access::Kind::copy) [[unlikely]]
     delivery.copy = &access.copy_target();
-  deliver(delivery, blocks_, blocks_.warp(WarpSlot(access.warp)), access.pc, line);
+  const Warp& warp = blocks_.warp(WarpSlot(access.warp));
+  deliver(delivery, blocks_, warp, blocks_.instruction(warp, access.pc), line);
 }
 
 void LineAccess::fill_request(MemoryRequest& request, const Target& target,

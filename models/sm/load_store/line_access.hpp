@@ -14,17 +14,17 @@
 #include "models/sm/l1/l1.hpp"
 #include "models/sm/l1/outstanding_stores.hpp"
 #include "models/sm/load_store/flights.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
 class LineAccess {
  public:
-  LineAccess(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-             SmPorts& ports, L1& l1, OutstandingStores& stores, Flights& flights)
-      : constants_(constants),
-        statistics_(statistics),
-        blocks_(blocks),
-        ports_(ports),
+  LineAccess(const SmContext& sm, L1& l1, OutstandingStores& stores, Flights& flights)
+      : constants_(sm.constants),
+        statistics_(sm.statistics),
+        blocks_(sm.blocks),
+        ports_(sm.ports),
         l1_(l1),
         stores_(stores),
         flights_(flights) {}

@@ -13,21 +13,19 @@ using isa::Category;
 using isa::Instruction;
 using isa::Space;
 
-LoadStoreUnit::LoadStoreUnit(const SmConstants& constants, SmStatistics& statistics,
-                             ResidentBlocks& blocks, Mistakes& mistakes, FrontEnd& front_end,
-                             FaultableAccesses& faultable, Translation& translation,
-                             LineAccess& lines, Flights& flights)
-    : constants_(constants),
-      statistics_(statistics),
-      blocks_(blocks),
-      mistakes_(mistakes),
+LoadStoreUnit::LoadStoreUnit(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
+                             Translation& translation, LineAccess& lines, Flights& flights)
+    : constants_(sm.constants),
+      statistics_(sm.statistics),
+      blocks_(sm.blocks),
+      mistakes_(sm.mistakes),
       front_end_(front_end),
       gate_(front_end.memory_gate()),
       faultable_(faultable),
       translation_(translation),
       lines_(lines),
       flights_(flights) {
-  const SmParameters& p = constants.parameters;
+  const SmParameters& p = sm.constants.parameters;
   // A cycle's issues may overshoot the limit that the gate watches.
   hot_.queue.resize(p.memory_queue + 2 * p.schedulers * p.issue_width + 2);
 }
@@ -162,7 +160,7 @@ Access& LoadStoreUnit::begin_access(WarpSlot slot, const Instruction& instructio
   access.tenant = warp.tenant;
   access.grid = warp.grid;
   access.pc = warp.paths.pc();
-  access.phase = blocks_.block_of(warp).phase;
+  access.phase = blocks_.under_way().phase(BlockPlace(warp.block));
   access.active = active;
   access.stride = static_cast<std::uint8_t>(lane_bytes(instruction.memory));
   access.parked = ParkedPages::none;
@@ -208,11 +206,8 @@ void LoadStoreUnit::gather_data(Access& access, const Instruction& instruction) 
 void LoadStoreUnit::enter_queue(Access& access, SmCycle now) {
   if (access.kind == Access::Kind::atomic ||
       (access.kind == Access::Kind::store && !access.local)) {
-    Warp& warp = blocks_.warp(WarpSlot(access.warp));
-    warp.stores = static_cast<std::uint16_t>(warp.stores + access.groups);
-    std::uint16_t& unsent = blocks_.unsent_stores(WarpSlot(access.warp));
-    unsent = static_cast<std::uint16_t>(unsent + access.groups);
-    blocks_.block_of(warp).fresh_stores += access.groups;
+    const WarpSlot slot(access.warp);
+    blocks_.under_way().stores_begin(slot, BlockPlace(blocks_.warp(slot).block), access.groups);
   }
   gate_.entered();
   if (++hot_.count == 1 && !hot_.stalled) look_up_lines(now);
@@ -383,11 +378,9 @@ void LoadStoreUnit::drop_tenant(TenantId tenant, SmCycle now) {
 
 void LoadStoreUnit::forget_lines(const Access& access, unsigned count) {
   if (access.local || !access.writes()) return;
-  Warp& warp = blocks_.warp(WarpSlot(access.warp));
-  warp.stores = static_cast<std::uint16_t>(warp.stores - count);
-  std::uint16_t& unsent = blocks_.unsent_stores(WarpSlot(access.warp));
-  unsent = static_cast<std::uint16_t>(unsent - count);
-  blocks_.block_of(warp).stores_of(access.phase) -= count;
+  const WarpSlot slot(access.warp);
+  blocks_.under_way().stores_are_dropped(slot, BlockPlace(blocks_.warp(slot).block), access.phase,
+                                         count);
 }
 
 void LoadStoreUnit::violated(const Access& access, unsigned group, SmCycle now) {

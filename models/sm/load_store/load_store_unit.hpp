@@ -22,6 +22,7 @@
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/load_store/flights.hpp"
 #include "models/sm/load_store/line_access.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/translation/parked_lines.hpp"
 #include "models/sm/translation/translation.hpp"
 
@@ -29,8 +30,7 @@ namespace lockstep {
 
 class LoadStoreUnit final : public ParkedLines {
  public:
-  LoadStoreUnit(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-                Mistakes& mistakes, FrontEnd& front_end, FaultableAccesses& faultable,
+  LoadStoreUnit(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
                 Translation& translation, LineAccess& lines, Flights& flights);
 
   /// Enters all lanes of a load or store, if they are at consecutive global addresses, as most are:

@@ -6,7 +6,9 @@
 /// 32 MiB).
 ///
 /// Simplified: each SM has the cluster's entries to itself, so that a page that another SM brought
-/// is asked for once more; lookups are pipelined, any number at once.
+/// is asked for once more; lookups are pipelined, any number at once.  One array for all SMs of a
+/// cluster would be a component 9 cycles away from them, and the shortest way between components
+/// bounds every window (architecture.md, section 8, "Horizons and ranks": 45 cycles now).
 #pragma once
 
 #include <optional>

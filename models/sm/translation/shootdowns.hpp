@@ -12,6 +12,7 @@
 #include "core/memory/slot_pool.hpp"
 #include "models/sm/l1/l1.hpp"
 #include "models/sm/l1/outstanding_stores.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 #include "models/sm/translation/translation.hpp"
 
@@ -21,11 +22,10 @@ class Shootdowns {
  public:
   static constexpr std::uint16_t none = 0xffff;
 
-  Shootdowns(const SmConstants& constants, SmStatistics& statistics, SmPorts& ports, L1& l1,
-             OutstandingStores& stores, Translation& translation)
-      : constants_(constants),
-        statistics_(statistics),
-        ports_(ports),
+  Shootdowns(const SmContext& sm, L1& l1, OutstandingStores& stores, Translation& translation)
+      : constants_(sm.constants),
+        statistics_(sm.statistics),
+        ports_(sm.ports),
         l1_(l1),
         stores_(stores),
         translation_(translation) {}

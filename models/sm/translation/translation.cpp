@@ -14,19 +14,18 @@ bool same_large_page(TlbKey key, TlbKey other) {
 
 }  // namespace
 
-Translation::Translation(const SmConstants& constants, SmStatistics& statistics,
-                         ResidentBlocks& blocks, SmPorts& ports, ParkedLines& lines)
-    : constants_(constants),
-      statistics_(statistics),
-      blocks_(blocks),
-      ports_(ports),
+Translation::Translation(const SmContext& sm, ParkedLines& lines)
+    : constants_(sm.constants),
+      statistics_(sm.statistics),
+      blocks_(sm.blocks),
+      ports_(sm.ports),
       lines_(lines),
-      tlb_(constants.setup.vm.l1_tlb),
-      gpc_(constants.setup.vm.gpc_tlb),
-      pages_(constants.setup.vm.l1_tlb.mshrs),
-      known_(constants.setup.tenants.size()),
-      waits_(statistics, blocks),
-      squashes_(constants.setup.preemptible) {}
+      tlb_(sm.constants.setup.vm.l1_tlb),
+      gpc_(sm.constants.setup.vm.gpc_tlb),
+      pages_(sm.constants.setup.vm.l1_tlb.mshrs),
+      known_(sm.constants.setup.tenants.size()),
+      waits_(sm.statistics, sm.blocks),
+      squashes_(sm.constants.setup.preemptible) {}
 
 Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle now) {
   const VirtualPage page = page_of(VirtualAddress{access.group[group].line});

@@ -11,6 +11,7 @@
 
 #include <span>
 
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 #include "models/sm/translation/fault_waits.hpp"
@@ -25,8 +26,7 @@ namespace lockstep {
 
 class Translation {
  public:
-  Translation(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-              SmPorts& ports, ParkedLines& lines);
+  Translation(const SmContext& sm, ParkedLines& lines);
 
   // Lines that are looked up.
   /// True if the TLB has the page and a store needs nothing more; `physical` then translates.

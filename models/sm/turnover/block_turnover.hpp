@@ -19,6 +19,7 @@
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/l1/l1.hpp"
 #include "models/sm/load_store/load_store_unit.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 #include "models/sm/translation/translation.hpp"
 #include "models/sm/turnover/block_log.hpp"
@@ -28,12 +29,12 @@ namespace lockstep {
 
 class BlockTurnover final : public DrainedWarps {
  public:
-  BlockTurnover(const SmConstants& constants, ResidentBlocks& blocks, SmPorts& ports,
-                FrontEnd& front_end, FaultableAccesses& faultable, L1& l1, Translation& translation,
-                LoadStoreUnit& load_store, Printing& printing, LocalScheduler& scheduler)
-      : constants_(constants),
-        blocks_(blocks),
-        ports_(ports),
+  BlockTurnover(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable, L1& l1,
+                Translation& translation, LoadStoreUnit& load_store, Printing& printing,
+                LocalScheduler& scheduler)
+      : constants_(sm.constants),
+        blocks_(sm.blocks),
+        ports_(sm.ports),
         front_end_(front_end),
         faultable_(faultable),
         l1_(l1),
@@ -41,7 +42,7 @@ class BlockTurnover final : public DrainedWarps {
         load_store_(load_store),
         printing_(printing),
         scheduler_(scheduler),
-        log_(constants.setup.record_blocks) {}
+        log_(sm.constants.setup.record_blocks) {}
 
   void start_grid(const GridLaunch& launch, std::span<const std::byte> payload);
   void end_grid(GridId grid);

@@ -9,19 +9,18 @@ namespace lockstep {
 
 using State = BlockInMemory::State;
 
-LocalScheduler::LocalScheduler(const SmConstants& constants, SmStatistics& statistics,
-                               const BlockSwitching& policy, const Parts& parts)
-    : constants_(constants),
-      statistics_(statistics),
+LocalScheduler::LocalScheduler(const SmContext& sm, const BlockSwitching& policy,
+                               const Parts& parts)
+    : sm_(sm),
       policy_(policy),
       parts_(parts),
-      exchange_(constants, parts.blocks, parts.ports, parts.l1, parts.load_store, parts.engine,
+      exchange_(sm.constants, sm.blocks, sm.ports, parts.l1, parts.load_store, parts.engine,
                 blocks_),
       extra_(policy.extra_blocks()),
       max_wait_(policy.max_wait() == Time::never()
                     ? no_cycle
-                    : constants.cycle_at_or_after(policy.max_wait())) {
-  const ContextArea& area = constants.setup.contexts;
+                    : sm.constants.cycle_at_or_after(policy.max_wait())) {
+  const ContextArea& area = sm.constants.setup.contexts;
   for (std::uint32_t i = area.places; i > 0; --i) free_numbers_.push_back(area.first_place + i - 1);
 }
 
@@ -35,7 +34,7 @@ void LocalScheduler::stop(std::uint8_t grid, std::span<const BlockCommand> comma
     if (block.grid == grid) block.sent = false;
   for (Mask left = on_chip(); left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
-    const BlockSlot& block = parts_.blocks.block(place);
+    const BlockSlot& block = sm_.blocks.block(place);
     if (block.grid != grid) continue;
     const auto command = std::find_if(commands.begin(), commands.end(), [&](const auto& other) {
       return other.block == block.index;
@@ -43,16 +42,16 @@ void LocalScheduler::stop(std::uint8_t grid, std::span<const BlockCommand> comma
     if (command != commands.end())
       make_room(place, command->technique, now, command->keeps);
     else
-      make_room(place, parts_.blocks.grid(grid).makes_room, now);
+      make_room(place, sm_.blocks.grid(grid).makes_room, now);
   }
 }
 
 void LocalScheduler::make_room(BlockPlace place, Technique technique, SmCycle now,
                                std::uint8_t keeps) {
-  if (technique == Technique::flush && !parts_.blocks.block(place).progress.idempotent)
-    technique = constants_.setup.contexts.places > 0 ? Technique::save : Technique::drain;
+  if (technique == Technique::flush && !sm_.blocks.block(place).progress.idempotent)
+    technique = sm_.constants.setup.contexts.places > 0 ? Technique::save : Technique::drain;
   if (technique == Technique::drain) return;
-  if (technique == Technique::save && constants_.setup.contexts.stops == StopPlaces::points)
+  if (technique == Technique::save && sm_.constants.setup.contexts.stops == StopPlaces::points)
     to_points_ |= bit_of(place);
   leave(place, technique, now);
   keeps_[place.value()] = keeps;
@@ -76,13 +75,13 @@ void LocalScheduler::look(std::size_t staged, SmCycle now) {
 void LocalScheduler::end_stays(SmCycle now) {
   for (Mask left = staying_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
-    const BlockSlot& block = parts_.blocks.block(place);
+    const BlockSlot& block = sm_.blocks.block(place);
     if (parts_.faultable.owes(block)) continue;
     staying_ &= ~bit_of(place);
-    if (!constants_.setup.contexts.tells_stays) continue;
-    const std::uint32_t grid = parts_.blocks.grid(block.grid).launch.grid;
-    parts_.ports.tell_dispatcher(MessageKind::block_settled,
-                                 BlockReference{grid, constants_.setup.index, block.index}, now);
+    if (!sm_.constants.setup.contexts.tells_stays) continue;
+    const std::uint32_t grid = sm_.blocks.grid(block.grid).launch.grid;
+    sm_.ports.tell_dispatcher(MessageKind::block_settled,
+                              BlockReference{grid, sm_.constants.setup.index, block.index}, now);
   }
 }
 
@@ -123,14 +122,14 @@ LocalScheduler::Mask LocalScheduler::notice_faults(std::size_t staged, SmCycle n
   Mask squashed = 0;
   Mask handling = 0;
   parts_.faultable.for_each_squashed([&](SquashedLanes& lanes) {
-    const Warp& warp = parts_.blocks.warp(parts_.faultable.warp_of(lanes.access));
+    const Warp& warp = sm_.blocks.warp(parts_.faultable.warp_of(lanes.access));
     const Mask block = bit_of(BlockPlace(warp.block));
     squashed |= block;
     if (lanes.come) return;
     const auto [position, handled] = parts_.translation.fault_on(lanes.page);
     if (handled) handling |= block;
     const bool worth = policy_.worth_leaving(position);
-    SmStatistics::OfTenant& counts = statistics_.tenant[warp.tenant];
+    SmStatistics::OfTenant& counts = sm_.statistics.tenant[warp.tenant];
     if (!lanes.noticed) {
       ++counts.fault_notices;
       counts.fault_positions.add(position);
@@ -155,7 +154,7 @@ void LocalScheduler::displace_youngest(Mask squashed, SmCycle now) {
   const auto first = first_ready();
   if (first == blocks_.end() || !is_overdue(*first, now)) return;
   if (leaving_ != 0 || count(State::leaving) != 0 || free_numbers_.empty()) return;
-  if (parts_.blocks.has_room_for(parts_.blocks.grid(first->grid))) return;
+  if (sm_.blocks.has_room_for(sm_.blocks.grid(first->grid))) return;
   std::optional<BlockPlace> youngest;
   for (Mask left = on_chip() & ~squashed & ~staying_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
@@ -168,9 +167,9 @@ void LocalScheduler::displace_youngest(Mask squashed, SmCycle now) {
 /// Those that neither stop nor move.
 LocalScheduler::Mask LocalScheduler::on_chip() const {
   Mask places = 0;
-  for (std::uint32_t i = 0; i < constants_.parameters.blocks; ++i) {
+  for (std::uint32_t i = 0; i < sm_.constants.parameters.blocks; ++i) {
     const BlockPlace place(static_cast<std::uint8_t>(i));
-    if (parts_.blocks.block(place).used) places |= bit_of(place);
+    if (sm_.blocks.block(place).used) places |= bit_of(place);
   }
   for (const BlockInMemory& block : blocks_)
     if (block.state != State::there) places &= ~bit_of(block.place);
@@ -186,16 +185,16 @@ void LocalScheduler::leave(BlockPlace place, Technique technique, SmCycle now) {
 }
 
 void LocalScheduler::save(BlockPlace place, SmCycle now) {
-  const BlockSlot& slot = parts_.blocks.block(place);
-  const GridSlot& grid = parts_.blocks.grid(slot.grid);
+  const BlockSlot& slot = sm_.blocks.block(place);
+  const GridSlot& grid = sm_.blocks.grid(slot.grid);
   const std::int64_t still = end_stop(place, now);
   BlockInMemory block;
-  block.reference = {grid.launch.grid, constants_.setup.index, slot.index};
+  block.reference = {grid.launch.grid, sm_.constants.setup.index, slot.index};
   block.tenant = TenantId(grid.launch.tenant);
   block.grid = slot.grid;
   block.place = place;
-  block.pages = squashed_pages(parts_.faultable, parts_.blocks, place, false);
-  const std::vector<TlbKey> come = squashed_pages(parts_.faultable, parts_.blocks, place, true);
+  block.pages = squashed_pages(parts_.faultable, sm_.blocks, place, false);
+  const std::vector<TlbKey> come = squashed_pages(parts_.faultable, sm_.blocks, place, true);
   block.ready = block.moves = now;
   block.progress = slot.progress;
   block.progress.began = SmCycle{} - (now - slot.progress.began);
@@ -204,15 +203,15 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   block.bytes = context.bytes.size();
   block.parts = context.parts;
   block.kept = std::move(context.kept);
-  if (constants_.setup.contexts.traffic != ContextTraffic::ideal &&
-      block.bytes > constants_.setup.contexts.place_bytes) {
+  if (sm_.constants.setup.contexts.traffic != ContextTraffic::ideal &&
+      block.bytes > sm_.constants.setup.contexts.place_bytes) {
     too_large_ |= bit_of(place);
     return parts_.contexts.put_in(place, block.kept.with(context.bytes, block.parts), now);
   }
   if (grid.program->local_bytes > 0) parts_.l1.write_back_local(slot, now);
   block.number = free_numbers_.back();
   free_numbers_.pop_back();
-  SmStatistics::OfTenant& counts = statistics_.tenant[grid.launch.tenant];
+  SmStatistics::OfTenant& counts = sm_.statistics.tenant[grid.launch.tenant];
   ++counts.blocks_saved;
   counts.context_bytes_saved += block.bytes;
   count_stop(counts, place, now);
@@ -224,13 +223,13 @@ std::optional<BlockPlace> LocalScheduler::take_flushed(SmCycle now) {
   for (Mask left = dropping_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
     if (!parts_.contexts.is_quiet(place)) continue;
-    const BlockSlot& block = parts_.blocks.block(place);
+    const BlockSlot& block = sm_.blocks.block(place);
     SmStatistics::OfTenant& counts =
-        statistics_.tenant[parts_.blocks.grid(block.grid).launch.tenant];
+        sm_.statistics.tenant[sm_.blocks.grid(block.grid).launch.tenant];
     ++counts.blocks_flushed;
     counts.flushed_instructions += block.progress.executed.warp;
     count_stop(counts, place, now);
-    const std::vector<TlbKey> come = squashed_pages(parts_.faultable, parts_.blocks, place, true);
+    const std::vector<TlbKey> come = squashed_pages(parts_.faultable, sm_.blocks, place, true);
     parts_.contexts.discard(place, now);
     give_up(come, parts_.faultable, parts_.translation, now);
     return place;
@@ -244,34 +243,34 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
   const auto block = std::find_if(blocks_.begin(), blocks_.end(),
                                   [&](const auto& other) { return other.number == done->place; });
   LOCKSTEP_CHECK(block != blocks_.end(), "a context moved that is no block's");
-  parts_.blocks.count_residency(now);
+  sm_.blocks.count_residency(now);
   parts_.front_end.account_stalls(now);
-  statistics_.tenant[block->tenant.value()].context_move_cycles +=
+  sm_.statistics.tenant[block->tenant.value()].context_move_cycles +=
       static_cast<std::uint64_t>(now - block->moves);
   Moved moved;
   if (done->saved && !block->dropped) {
-    block->homes = parts_.blocks.leave_for_memory(block->place, block->keeps());
-    parts_.blocks.keep(block->kept_resources());
+    block->homes = sm_.blocks.leave_for_memory(block->place, block->keeps());
+    sm_.blocks.keep(block->kept_resources());
     block->state = State::there;
     block->ready = now;
     untold_ = block->number;
     moved.saved = {block->reference, block->bytes,
-                   block->parts,     constants_.time_of(block->moves),
+                   block->parts,     sm_.constants.time_of(block->moves),
                    block->keeps(),   {}};
     return moved;
   }
   moved.what = block->dropped ? Moved::What::dropped : Moved::What::returned;
   if (block->dropped) {
-    moved.done = parts_.blocks.leave(block->place);
+    moved.done = sm_.blocks.leave(block->place);
   } else {
     entered(block->place, now);
     staying_ |= bit_of(block->place);
     parts_.contexts.put_in(block->place, block->kept.with(done->bytes, block->parts), now);
     parts_.front_end.wake_at(now);
-    BlockProgress& progress = parts_.blocks.block(block->place).progress;
+    BlockProgress& progress = sm_.blocks.block(block->place).progress;
     progress = block->progress;
     progress.began = now + (block->progress.began - SmCycle{});
-    const GridSlot& grid = parts_.blocks.grid(block->grid);
+    const GridSlot& grid = sm_.blocks.grid(block->grid);
     if (grid.stopped) make_room(block->place, grid.makes_room, now);
   }
   free_place(block->number, now);
@@ -288,36 +287,35 @@ std::vector<BlockInMemory>::const_iterator LocalScheduler::first_ready() const {
 std::optional<std::uint8_t> LocalScheduler::next_to_return() const {
   const auto first = first_ready();
   if (first == blocks_.end() ||
-      !parts_.blocks.has_room_for(parts_.blocks.grid(first->grid), first->kept_resources()))
+      !sm_.blocks.has_room_for(sm_.blocks.grid(first->grid), first->kept_resources()))
     return std::nullopt;
   return first->grid;
 }
 
 void LocalScheduler::begin_return(SmCycle now) {
   BlockInMemory& block = blocks_[static_cast<std::size_t>(first_ready() - blocks_.begin())];
-  parts_.blocks.count_residency(now);
+  sm_.blocks.count_residency(now);
   parts_.front_end.account_stalls(now);
-  parts_.blocks.give_back(block.kept_resources());
-  block.place =
-      parts_.blocks.return_from_memory(block.reference, block.grid, std::move(block.homes));
+  sm_.blocks.give_back(block.kept_resources());
+  block.place = sm_.blocks.return_from_memory(block.reference, block.grid, std::move(block.homes));
   block.state = State::returning;
   block.moves = now;
   parts_.faultable.block_entered(block.place);
-  SmStatistics::OfTenant& counts = statistics_.tenant[block.tenant.value()];
+  SmStatistics::OfTenant& counts = sm_.statistics.tenant[block.tenant.value()];
   ++counts.blocks_restored;
   counts.context_bytes_restored += block.bytes;
   parts_.engine.restore(block.number, block.tenant, block.bytes, block.parts, now);
-  parts_.ports.tell_dispatcher(MessageKind::block_restored, block.reference, now,
-                               parts_.blocks.told_position_of(block.reference));
+  sm_.ports.tell_dispatcher(MessageKind::block_restored, block.reference, now,
+                            sm_.blocks.told_position_of(block.reference));
   set_wake(now);
 }
 
 void LocalScheduler::free_place(std::uint32_t number, SmCycle now) {
-  const ContextArea& area = constants_.setup.contexts;
+  const ContextArea& area = sm_.constants.setup.contexts;
   const std::uint32_t owner = number / area.places;
   parts_.engine.forget(number);
-  if (owner == constants_.setup.index) return free_numbers_.push_back(number);
-  parts_.ports.tell_dispatcher(MessageKind::context_free, ContextPlace{owner, number}, now);
+  if (owner == sm_.constants.setup.index) return free_numbers_.push_back(number);
+  sm_.ports.tell_dispatcher(MessageKind::context_free, ContextPlace{owner, number}, now);
 }
 
 bool LocalScheduler::may_start(SmCycle now) const {
@@ -331,15 +329,15 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant, SmCycle now)
     if (block.tenant != tenant) return false;
     block.dropped = block.state != State::there;
     if (block.dropped) return false;
-    parts_.blocks.give_back(block.kept_resources());
-    done.push_back(parts_.blocks.forget_in_memory(block.reference, block.homes));
+    sm_.blocks.give_back(block.kept_resources());
+    done.push_back(sm_.blocks.forget_in_memory(block.reference, block.homes));
     free_place(block.number, now);
     return true;
   });
   for (Mask left = leaving_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
-    const BlockSlot& slot = parts_.blocks.block(place);
-    if (parts_.blocks.grid(slot.grid).launch.tenant != tenant.value()) continue;
+    const BlockSlot& slot = sm_.blocks.block(place);
+    if (sm_.blocks.grid(slot.grid).launch.tenant != tenant.value()) continue;
     leaving_ &= ~bit_of(place);
     dropping_ &= ~bit_of(place);
     to_points_ &= ~bit_of(place);
@@ -349,10 +347,10 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant, SmCycle now)
 }
 
 void LocalScheduler::count_blocks() const {
-  for (std::size_t t = 0; t < statistics_.tenant.size(); ++t)
-    statistics_.tenant[t].blocks_in_memory = statistics_.tenant[t].blocks_to_return = 0;
+  for (std::size_t t = 0; t < sm_.statistics.tenant.size(); ++t)
+    sm_.statistics.tenant[t].blocks_in_memory = sm_.statistics.tenant[t].blocks_to_return = 0;
   for (const BlockInMemory& block : blocks_) {
-    SmStatistics::OfTenant& counts = statistics_.tenant[block.tenant.value()];
+    SmStatistics::OfTenant& counts = sm_.statistics.tenant[block.tenant.value()];
     counts.blocks_in_memory += 1;
     if (can_return(block)) counts.blocks_to_return += 1;
   }

@@ -28,6 +28,7 @@
 #include "models/sm/block_switching/block_switching.hpp"
 #include "models/sm/context/block_contexts.hpp"
 #include "models/sm/context/context_engine.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/turnover/block_exchange.hpp"
 #include "models/sm/turnover/block_in_memory.hpp"
 
@@ -37,8 +38,6 @@ class LocalScheduler {
  public:
   /// The parts that a block's leaving and returning touches.
   struct Parts {
-    ResidentBlocks& blocks;
-    SmPorts& ports;
     FrontEnd& front_end;
     FaultableAccesses& faultable;
     L1& l1;
@@ -47,11 +46,10 @@ class LocalScheduler {
     BlockContexts& contexts;
     ContextEngine& engine;
   };
-  LocalScheduler(const SmConstants& constants, SmStatistics& statistics,
-                 const BlockSwitching& policy, const Parts& parts);
+  LocalScheduler(const SmContext& sm, const BlockSwitching& policy, const Parts& parts);
 
   /// False: no block ever leaves, and nothing below has an effect.
-  bool selected() const { return constants_.blocks_leave(); }
+  bool selected() const { return sm_.constants.blocks_leave(); }
   /// A look may change something.
   bool has_to_look() const {
     return selected() && ((parts_.faultable.stopped_warps() | leaving_ | staying_) != 0 ||
@@ -152,7 +150,7 @@ class LocalScheduler {
   /// Nothing of it is in flight.
   void save(BlockPlace place, SmCycle now);
   bool can_return(const BlockInMemory& block) const {
-    return block.can_return() && (block.sent || !parts_.blocks.grid(block.grid).stopped);
+    return block.can_return() && (block.sent || !sm_.blocks.grid(block.grid).stopped);
   }
   bool is_overdue(const BlockInMemory& block, SmCycle now) const;
   /// The one that returns next.
@@ -161,8 +159,7 @@ class LocalScheduler {
   /// Ends the stay of returned blocks whose squashed accesses are all through.
   void end_stays(SmCycle now);
 
-  const SmConstants& constants_;
-  SmStatistics& statistics_;
+  const SmContext sm_;
   const BlockSwitching& policy_;
   const Parts parts_;
   BlockExchange exchange_;

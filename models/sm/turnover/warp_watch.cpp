@@ -14,12 +14,12 @@ constexpr std::int64_t looks_of_limit = 640, looks_before = 4;
 
 }  // namespace
 
-WarpWatch::WarpWatch(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks)
-    : statistics_(statistics),
-      blocks_(blocks),
-      limit_(constants.setup.progress_limit),
+WarpWatch::WarpWatch(const SmContext& sm)
+    : statistics_(sm.statistics),
+      blocks_(sm.blocks),
+      limit_(sm.constants.setup.progress_limit),
       period_(std::max(Time{limit_.femtoseconds() / looks_of_limit}, Time{1})),
-      counted_(constants.setup.tenants.size()) {}
+      counted_(sm.constants.setup.tenants.size()) {}
 
 void WarpWatch::take(Time now, std::span<std::uint8_t> tenants) {
   if (limit_ == Time::zero()) return;

@@ -20,12 +20,13 @@
 #include "models/isa/recent_states.hpp"
 #include "models/noc/progress.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
 class WarpWatch {
  public:
-  WarpWatch(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks);
+  explicit WarpWatch(const SmContext& sm);
 
   /// Adds what tenants have done here since the last call; the statistics are up to date.
   void take(Time now, std::span<std::uint8_t> tenants);

@@ -10,18 +10,11 @@
 #include <vector>
 
 #include "core/parameters/node.hpp"
+#include "models/workload/cpu/cpu_keys.hpp"
 
 namespace lockstep {
 
 inline constexpr std::uint64_t cpu_line_bytes = 64;
-
-/// How a program misses its caches.  Source: memory-interference.md, sections 1.4 and 4.5.
-struct CpuTraffic {
-  double misses = 0;            ///< lines read, in a thousand instructions
-  double row_locality = 0;      ///< share of requests that find their row open, alone
-  double bank_parallelism = 0;  ///< banks with reads of it while it has any, alone
-  double write_share = 0;       ///< of all its requests
-};
 
 /// An access of a trace.
 struct TracedAccess {
@@ -30,14 +23,10 @@ struct TracedAccess {
   bool write = false;
 };
 
-struct CpuProgram {
+struct CpuProgram : CpuKeys {
   std::string where;
-  std::string profile;  ///< "": a trace
-  CpuTraffic traffic;   ///< of a profile
-  std::string trace_file;
   std::shared_ptr<const std::vector<TracedAccess>> trace;
   std::uint64_t trace_instructions = 0;
-  std::uint64_t memory_bytes = 0;  ///< that it may touch
 };
 
 /// Reads `cpu:`.  Throws UserError.

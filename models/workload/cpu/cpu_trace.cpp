@@ -58,9 +58,9 @@ class TraceLine {
 
 std::uint64_t line_at(TraceLine& line, const char* what, const CpuProgram& program) {
   const std::uint64_t address = line.number(what);
-  if (address < program.memory_bytes) return address / cpu_line_bytes * cpu_line_bytes;
+  if (address < program.memory.count()) return address / cpu_line_bytes * cpu_line_bytes;
   throw line.error("address " + std::to_string(address) + " lies outside of the tenant's memory, " +
-                       std::to_string(program.memory_bytes) + " bytes",
+                       std::to_string(program.memory.count()) + " bytes",
                    "raise the tenant's cpu.memory or correct the trace");
 }
 

@@ -191,8 +191,11 @@ class FirstSteps(ScenarioTest):
         for word, key, rest in (("deadline", "tenants.deadline", "time +none +>= "),
                                 ("tenants.", "tenants.latency_bound", "time +none +>= "),
                                 ("tenants.arrivals", "tenants.arrivals", "map +"),
+                                ("tenants.arrivals.", "tenants.arrivals.count", "number +"),
+                                ("tenants.cpu.", "tenants.cpu.misses", "lines +the profile's +0.001 .. 500 +"),
                                 ("override", "override", "map +"),
                                 ("workload.buffers", "workload.buffers.NAME.tolerance", "ratio +"),
+                                ("workload.buffers.NAME.init", "workload.buffers.NAME.init.normal.mean", "formula +"),
                                 ("workload.program.launch", "workload.program.launch.grid", r"list \(required\) +"),
                                 ("record_faults", "simulation.record_faults", "true or false +false"),
                                 ("record_blocks", "simulation.record_blocks", "true or false +false")):

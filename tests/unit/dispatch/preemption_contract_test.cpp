@@ -62,16 +62,15 @@ class PreemptionContract : public testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(PreemptionContract, WhatItNeedsGoesTogether) {
-  const auto policy = make();
-  const Preemption::Needs needs = policy->needs();
-  EXPECT_TRUE(needs.preempts || !(needs.saves || needs.follows || needs.asks || needs.shares));
-  EXPECT_TRUE(needs.shares || !needs.by_rounds) << "places one by one are of shared SMs";
-  EXPECT_TRUE(needs.saves || !needs.in_place) << "only saved blocks keep something";
-  EXPECT_TRUE(needs.asks || !needs.by_profile) << "it decides by durations";
-  EXPECT_TRUE(needs.saves || policy->others() != Technique::save);
-  EXPECT_TRUE(needs.follows || policy->others() != Technique::flush);
-  EXPECT_GE(policy->drain_limit(), Time::zero());
+TEST_P(PreemptionContract, ItsStepsGoTogether) {
+  const PreemptionSteps steps = make()->steps();
+  EXPECT_TRUE(steps.take || !(steps.save || steps.flush || steps.ask || steps.share))
+      << "only SMs that are taken have blocks that make room";
+  EXPECT_TRUE(steps.ask || !steps.share) << "places are chosen by the state of blocks";
+  if (!steps.take) return;
+  EXPECT_TRUE(steps.save || steps.take->others != Technique::save);
+  EXPECT_TRUE(steps.flush || steps.take->others != Technique::flush);
+  EXPECT_GE(steps.take->drain_limit, Time::zero());
 }
 
 class DecidingPreemption : public PreemptionContract {};
@@ -92,17 +91,17 @@ TEST_P(DecidingPreemption, EachBlockGetsOneCommandThatItCanFollow) {
                        [&](const BlockStatus& known) { return known.block == one.command.block; });
       ASSERT_NE(status, situation.sm.blocks.end()) << "a block that is not there";
       if (one.command.technique == Technique::flush) {
-        EXPECT_TRUE(policy->needs().follows && status->idempotent == 1);
+        EXPECT_TRUE(policy->steps().flush && status->idempotent == 1);
       }
       if (one.command.technique == Technique::save) {
-        EXPECT_TRUE(policy->needs().saves);
+        EXPECT_TRUE(policy->steps().save.has_value());
       }
       EXPECT_EQ(one.before.block, one.command.block);
       overhead += one.overhead;
       latency = std::max(latency, one.latency);
     }
     EXPECT_LE(told.size(), situation.sm.blocks.size());
-    if (!policy->needs().shares) {
+    if (!policy->steps().share) {
       EXPECT_EQ(told.size(), situation.sm.blocks.size()) << "all of the SM is to be free";
       EXPECT_EQ(release.latency, latency);
       EXPECT_EQ(release.overhead, overhead);
@@ -134,7 +133,7 @@ TEST_P(PreemptionContract, DecidesTheSameWheneverItIsAskedAndWhereverItLies) {
 std::vector<std::string> deciding() {
   std::vector<std::string> all = policy_variants(preemption_policies());
   std::erase_if(all, [](const std::string& variant) {
-    return !needs_of_preemption(policy_written<preemption_policies>(variant)).asks;
+    return !steps_of(policy_written<preemption_policies>(variant)).ask;
   });
   return all;
 }

@@ -27,7 +27,7 @@ class Trace : public testing::Test {
   CpuProgram read_trace(const std::string& text, std::uint64_t memory = 4096) {
     std::ofstream(file_) << text;
     CpuProgram program;
-    program.memory_bytes = memory;
+    program.memory = Bytes{memory};
     read_cpu_trace(file_, "test", program);
     return program;
   }
@@ -69,8 +69,8 @@ TEST_F(Trace, ATraceWithoutAccessesIsRefused) {
 
 TEST(CpuProgram, AProfileHasTheMissesOfItsBenchmark) {
   const CpuProgram program = read("{profile: mcf, write_share: 0.5}");
-  EXPECT_EQ(program.traffic.misses, 155.3);
-  EXPECT_EQ(program.traffic.write_share, 0.5);
+  EXPECT_EQ(program.misses, 155.3);
+  EXPECT_EQ(program.write_share, 0.5);
 }
 
 TEST(CpuProgram, EveryBenchmarkOfTheTableIsThere) {
@@ -85,10 +85,23 @@ TEST(CpuProgram, MistakesAreToldWhereTheyAre) {
   EXPECT_THAT(message_of([] { read("{memory: 1MiB}"); }),
               HasSubstr("has neither a profile nor a trace"));
   EXPECT_THAT(message_of([] { read("{profile: mcf, write_share: 0.95}"); }),
-              HasSubstr("write_share: is not between 0 and 0.9"));
+              HasSubstr("write_share: 0.95 is out of range"));
   EXPECT_THAT(message_of([] { read("{profile: mcf, memory: 100B}"); }),
               HasSubstr("memory: is no multiple of a line"));
   EXPECT_THAT(message_of([] { read("{profile: mcf, trak: t}"); }), HasSubstr("trak"));
+}
+
+TEST(CpuProgram, HowAProfileMissesMeansNothingToATrace) {
+  EXPECT_THAT(message_of([] { read("{trace: t, misses: 3}"); }),
+              HasSubstr("1:20: misses: does nothing: only with profile"));
+}
+
+TEST(CpuProgram, WhatIsNotSaidIsTheProfiles) {
+  const CpuProgram program = read("{profile: mcf, misses: 3}"), whole = read("{profile: mcf}");
+  EXPECT_EQ(program.misses, 3);
+  EXPECT_EQ(program.row_locality, whole.row_locality);
+  EXPECT_GT(whole.bank_parallelism, 1);
+  EXPECT_EQ(whole.memory, Bytes{16u << 20});
 }
 
 }  // namespace

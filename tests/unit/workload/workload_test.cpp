@@ -54,6 +54,21 @@ std::string graph_text(const std::string& rows, const std::string& kind,
   return text;
 }
 
+TEST(WorkloadReader, UnknownKeysOfInitialContentNameTheNearest) {
+  EXPECT_THAT(initial_error("{uniform: {lo: 1}}"), AllOf(HasSubstr("lo"), HasSubstr("low")));
+  EXPECT_THAT(initial_error("{linear: {stop: 1}}"), AllOf(HasSubstr("stop"), HasSubstr("step")));
+  EXPECT_THAT(initial_error("{file: {name: x.raw, dataset: y}}"), HasSubstr("data_set"));
+}
+
+TEST(WorkloadReader, UnknownInitialContentNamesTheKnownKinds) {
+  for (const char* text : {"ones", "linear", "{ones: 1}"})
+    EXPECT_THAT(initial_error(text),
+                AllOf(HasSubstr("no initial content is called"),
+                      HasSubstr("zero, value, linear, uniform, normal, permutation, csr_graph, "
+                                "file, texture")));
+  EXPECT_THAT(initial_error("{zero: 1}"), HasSubstr("zero stands alone"));
+}
+
 TEST(WorkloadReader, ParametersMayUseEarlierOnes) {
   const Workload workload = read(sample::workload_text("  []\n"));
   EXPECT_EQ(workload.parameters.at("half"), 8);

@@ -73,16 +73,17 @@ TEST(ResidentBlocks, ResidencyIsCountedPerTenant) {
 
 TEST(ResidentBlocks, AReleaseWaitsForOwnStoresAndThoseBeforeABarrier) {
   SmWorld world;
-  BlockSlot& block = world.blocks.block(world.enter_block(64));
-  Warp& warp = world.blocks.warp(WarpSlot(0));
-  ++block.fresh_stores;  // of the other warp
-  EXPECT_TRUE(world.blocks.released(warp));
-  block.order_stores();
-  EXPECT_FALSE(world.blocks.released(warp));
-  --block.stores_of(0);
-  EXPECT_TRUE(world.blocks.released(warp));
-  warp.stores = 1;
-  EXPECT_FALSE(world.blocks.released(warp));
+  const BlockPlace place = world.enter_block(64);
+  UnderWay& under_way = world.blocks.under_way();
+  const WarpSlot own(0), other(1);
+  under_way.stores_begin(other, place, 1);
+  EXPECT_TRUE(world.blocks.released(own));
+  under_way.order_stores(place);
+  EXPECT_FALSE(world.blocks.released(own));
+  under_way.store_ends(other, place, 0);
+  EXPECT_TRUE(world.blocks.released(own));
+  under_way.stores_begin(own, place, 1);
+  EXPECT_FALSE(world.blocks.released(own));
 }
 
 TEST(ResidentBlocks, RestoredTheyHoldTheSame) {

@@ -125,11 +125,10 @@ TEST_F(BlockContextsTest, ASleepingWarpSleepsForTheRestOfItsTime) {
 
 TEST_F(BlockContextsTest, ABlockIsNotQuietWhileAStoreOfItIsOnItsWay) {
   contexts.freeze(first);
-  Warp& warp = world.blocks.warp(warp_of(first));
-  warp.stores = 1;
+  world.blocks.under_way().stores_begin(warp_of(first), first, 1);
   EXPECT_FALSE(contexts.is_quiet(first));
   EXPECT_TRUE((contexts.freeze(second), contexts.is_quiet(second)));
-  warp.stores = 0;
+  world.blocks.under_way().store_ends(warp_of(first), first, 0);
   EXPECT_TRUE(contexts.is_quiet(first));
 }
 

@@ -65,7 +65,7 @@ class ContextEngineTest : public testing::Test {
 };
 
 TEST_F(ContextEngineTest, AContextIsStoredInLinesOfItsPlace) {
-  ContextEngine engine(world.constants, world.statistics, world.ports);
+  ContextEngine engine(world.sm);
   const std::vector<std::byte> bytes = counted(some_bytes);
   engine.save(1, TenantId(1), {bytes, {}}, now);
   advance(engine, 1000);
@@ -84,7 +84,7 @@ TEST_F(ContextEngineTest, AContextIsStoredInLinesOfItsPlace) {
 }
 
 TEST_F(ContextEngineTest, AtMostALineLeavesInACycle) {
-  ContextEngine engine(world.constants, world.statistics, world.ports);
+  ContextEngine engine(world.sm);
   engine.save(0, TenantId(0), {counted(6 * line_bytes), {}}, now);
   std::size_t before = 0;
   for (std::int64_t cycle = 11; cycle < 40; ++cycle) {
@@ -96,7 +96,7 @@ TEST_F(ContextEngineTest, AtMostALineLeavesInACycle) {
 }
 
 TEST_F(ContextEngineTest, ASavedContextIsThereWhenItsLastLineIsAcknowledged) {
-  ContextEngine engine(world.constants, world.statistics, world.ports);
+  ContextEngine engine(world.sm);
   engine.save(0, TenantId(0), {counted(some_bytes), {}}, now);
   advance(engine, 1000);
   std::int64_t cycle = 200;
@@ -112,7 +112,7 @@ TEST_F(ContextEngineTest, ASavedContextIsThereWhenItsLastLineIsAcknowledged) {
 }
 
 TEST_F(ContextEngineTest, WhatIsRestoredIsWhatMemoryHolds) {
-  ContextEngine engine(world.constants, world.statistics, world.ports);
+  ContextEngine engine(world.sm);
   engine.restore(0, TenantId(0), some_bytes, {}, now);
   advance(engine, 1000);
   const std::vector<std::byte> memory = counted(4 * line_bytes);
@@ -129,7 +129,7 @@ TEST_F(ContextEngineTest, WhatIsRestoredIsWhatMemoryHolds) {
 
 /// The first in front, whose line takes the port for four cycles.
 TEST_F(ContextEngineTest, ContextsLeaveBehindOneAnotherWithoutWaitingForAnswers) {
-  ContextEngine engine(world.constants, world.statistics, world.ports);
+  ContextEngine engine(world.sm);
   engine.save(0, TenantId(0), {counted(2 * line_bytes), {}}, SmCycle(10));
   engine.save(1, TenantId(0), {counted(line_bytes), {}}, SmCycle(10));
   EXPECT_EQ(cycles_of_requests(engine, 11, 60), (std::vector<std::int64_t>{11, 15, 19}));
@@ -144,7 +144,7 @@ TEST_F(ContextEngineTest, ContextsLeaveBehindOneAnotherWithoutWaitingForAnswers)
 }
 
 TEST_F(ContextEngineTest, EachContextGetsTheLinesOfItsOwnPlace) {
-  ContextEngine engine(world.constants, world.statistics, world.ports);
+  ContextEngine engine(world.sm);
   engine.restore(1, TenantId(0), 2 * line_bytes, {}, now);
   engine.restore(0, TenantId(0), 2 * line_bytes, {}, now);
   advance(engine, 1000);
@@ -168,14 +168,14 @@ BlockContext compressed() {
 }
 
 TEST_F(ContextEngineTest, ALineLeavesWhenItsRegistersHavePassedTheCompressor) {
-  ContextEngine engine(world.constants, world.statistics, world.ports);
+  ContextEngine engine(world.sm);
   engine.save(0, TenantId(0), compressed(), SmCycle(10));
   // From cycle 11 on: two of latency, then a register a cycle; a line takes the port for four.
   EXPECT_EQ(cycles_of_requests(engine, 11, 80), (std::vector<std::int64_t>{27, 40, 53, 57}));
 }
 
 TEST_F(ContextEngineTest, OneContextPassesTheCompressorBehindTheOther) {
-  ContextEngine engine(world.constants, world.statistics, world.ports);
+  ContextEngine engine(world.sm);
   engine.save(0, TenantId(0), compressed(), SmCycle(10));
   engine.save(1, TenantId(0), compressed(), SmCycle(10));
   // The second from cycle 51 on.
@@ -184,7 +184,7 @@ TEST_F(ContextEngineTest, OneContextPassesTheCompressorBehindTheOther) {
 }
 
 TEST_F(ContextEngineTest, ARestoredContextIsThereWhenItsRegistersAreDecompressed) {
-  ContextEngine engine(world.constants, world.statistics, world.ports);
+  ContextEngine engine(world.sm);
   engine.save(0, TenantId(0), compressed(), SmCycle(10));
   advance(engine, 100);
   for (const MessageHeader* request : sent())
@@ -269,8 +269,7 @@ TEST_F(ContextEngineTest, AtItsShareAContextMovesWhileItsBlockWaitsForWhatIsInFl
 }
 
 TEST_F(ContextEngineTest, GoesOnAfterSavingAndRestoringAmidATransfer) {
-  ContextEngine engine(world.constants, world.statistics, world.ports),
-      other(world.constants, world.statistics, world.ports);
+  ContextEngine engine(world.sm), other(world.constants, world.statistics, world.ports);
   const std::vector<std::byte> bytes = counted(some_bytes);
   engine.save(0, TenantId(0), {bytes, {}}, now);
   engine.advance(SmCycle(11));

@@ -27,10 +27,9 @@ class BarriersAloneTest : public testing::Test {
 
   SmWorld world{"bar.sync 0;"};
   DrainedList gone;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
-                     faultable};
-  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
-  Barriers barriers{world.constants, world.statistics, world.blocks, world.mistakes, front_end};
+  FrontEnd front_end{world.sm, gone, faultable};
+  FaultableAccesses faultable{world.sm, front_end};
+  Barriers barriers{world.sm, front_end};
   std::uint32_t pc = world.find(isa::Category::barrier);
   BlockPlace place = world.enter_block(64);
 };
@@ -54,13 +53,14 @@ TEST_F(BarriersAloneTest, AnEndedThreadIsNotWaitedFor) {
 }
 
 TEST_F(BarriersAloneTest, ABarrierOrdersTheStoresBeforeIt) {
-  BlockSlot& block = world.blocks.block(place);
-  block.fresh_stores = 3;
+  UnderWay& under_way = world.blocks.under_way();
+  under_way.stores_begin(WarpSlot(0), place, 3);
+  EXPECT_EQ(under_way.ordered_stores(place), 0u);
   arrive(0, 10);
   arrive(1, 20);
-  EXPECT_EQ(block.fresh_stores, 0u);
-  EXPECT_EQ(block.ordered_stores, 3u);
-  EXPECT_EQ(block.phase, 1u);
+  EXPECT_EQ(under_way.stores(place), 3u);
+  EXPECT_EQ(under_way.ordered_stores(place), 3u);
+  EXPECT_EQ(under_way.phase(place), 1u);
 }
 
 TEST_F(BarriersAloneTest, AWarpThatWaitsForNobodyIsTheTenantsMistake) {

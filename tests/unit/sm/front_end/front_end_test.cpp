@@ -54,9 +54,8 @@ class FrontEndTest : public testing::Test {
 
   SmWorld world{body};
   DrainedList gone;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
-                     faultable};
-  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
+  FrontEnd front_end{world.sm, gone, faultable};
+  FaultableAccesses faultable{world.sm, front_end};
 };
 
 TEST_F(FrontEndTest, AWarpIssuesFromTheCycleInWhichItIsAdded) {
@@ -115,11 +114,11 @@ TEST_F(FrontEndTest, AWarpWithoutThreadsAndRequestsIsDrained) {
   Warp& warp = world.blocks.warp(WarpSlot(0));
   warp.paths.exit(~0u);
   warp.pending = {};
-  warp.stores = 1;
+  world.blocks.under_way().stores_begin(WarpSlot(0), BlockPlace(warp.block), 1);
   front_end.evaluate(WarpSlot(0), warp, SmCycle(5));
   EXPECT_THAT(gone.warps, IsEmpty());
   EXPECT_EQ(front_end.waiting(StallCause::drain), 1u);
-  warp.stores = 0;
+  world.blocks.under_way().store_ends(WarpSlot(0), BlockPlace(warp.block), 0);
   front_end.request_answered(WarpSlot(0), SmCycle(9));
   EXPECT_THAT(gone.warps, ElementsAre(WarpSlot(0)));
   EXPECT_THAT(gone.cycles, ElementsAre(SmCycle(9)));
@@ -141,12 +140,7 @@ TEST_F(FrontEndTest, RestoredItChoosesAsBefore) {
   start(8 * 32);
   for (SmCycle now{0}; now < SmCycle(5); now += 1) cycle(now);
   SmWorld other_world{body};
-  FrontEnd other{other_world.constants,
-                 other_world.statistics,
-                 other_world.blocks,
-                 other_world.mistakes,
-                 gone,
-                 faultable};
+  FrontEnd other{other_world.sm, gone, faultable};
   save_and_restore(world.blocks, other_world.blocks);
   save_and_restore(front_end, other);
   EXPECT_EQ(other.ready_warps(), front_end.ready_warps());

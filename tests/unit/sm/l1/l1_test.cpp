@@ -36,7 +36,7 @@ class L1Test : public testing::Test {
   }
 
   SmWorld world;
-  L1 l1{world.constants, world.statistics, world.blocks, world.ports};
+  L1 l1{world.sm};
 };
 
 TEST_F(L1Test, AStoreChangesValidSectorsByItsMask) {

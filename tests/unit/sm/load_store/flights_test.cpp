@@ -14,12 +14,10 @@ class FlightsTest : public testing::Test {
 
   SmWorld world{"ld.global.u32 %r1, [%rd1];"};
   DrainedList gone;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
-                     faultable};
-  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
-  L1 l1{world.constants, world.statistics, world.blocks, world.ports};
-  CopyGroups copies{64};
-  Flights flights{world.blocks, front_end, l1, faultable, copies};
+  FrontEnd front_end{world.sm, gone, faultable};
+  FaultableAccesses faultable{world.sm, front_end};
+  L1 l1{world.sm};
+  Flights flights{world.sm, front_end, l1, faultable};
   std::uint32_t pc = world.find_global(isa::Category::load);
 };
 
@@ -27,9 +25,9 @@ TEST_F(FlightsTest, CommitsWhenTheYoungestOfItsDataCanBeUsed) {
   const std::uint16_t flight = flights.begin(WarpSlot(0), pc, world.record(pc));
   flights.expect(flight);
   flights.answered(flight, SmCycle(90), SmCycle(50));
-  EXPECT_EQ(world.blocks.warp(WarpSlot(0)).flights, 1u);
+  EXPECT_EQ(world.blocks.under_way().flights(WarpSlot(0)), 1u);
   flights.answered(flight, SmCycle(70), SmCycle(60));
-  EXPECT_EQ(world.blocks.warp(WarpSlot(0)).flights, 0u);
+  EXPECT_EQ(world.blocks.under_way().flights(WarpSlot(0)), 0u);
   // Farther away than the wheel: not before 90, the cycle of its event.
   EXPECT_EQ(front_end.next_event(), SmCycle(90));
 }
@@ -52,8 +50,7 @@ TEST_F(FlightsTest, ItsResultsArePendingAsLoads) {
 TEST_F(FlightsTest, RestoredTheyWaitForTheSame) {
   const std::uint16_t flight = flights.begin(WarpSlot(0), pc, world.record(pc));
   flights.expect(flight);
-  CopyGroups other_copies{64};
-  Flights other{world.blocks, front_end, l1, faultable, other_copies};
+  Flights other{world.sm, front_end, l1, faultable};
   save_and_restore(flights, other);
   EXPECT_EQ(other[flight].outstanding, 2u);
   EXPECT_EQ(other[flight].pc, pc);

@@ -77,24 +77,19 @@ class LoadStoreUnitTest : public testing::Test {
   SmWorld world;
   BlockPlace place;
   DrainedList gone;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
-                     faultable};
-  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
-  L1 l1{world.constants, world.statistics, world.blocks, world.ports};
+  FrontEnd front_end{world.sm, gone, faultable};
+  FaultableAccesses faultable{world.sm, front_end};
+  L1 l1{world.sm};
   OutstandingStores stores;
-  CopyGroups copies{64};
-  Flights flights{world.blocks, front_end, l1, faultable, copies};
-  LineAccess lines{world.constants, world.statistics, world.blocks, world.ports, l1,
-                   stores,          flights};
+  Flights flights{world.sm, front_end, l1, faultable};
+  LineAccess lines{world.sm, l1, stores, flights};
   ParkedLog log;
-  Translation translation{world.constants, world.statistics, world.blocks, world.ports, log};
-  LoadStoreUnit unit{world.constants, world.statistics, world.blocks, world.mistakes, front_end,
-                     faultable,       translation,      lines,        flights};
-  Shootdowns shootdowns{world.constants, world.statistics, world.ports, l1, stores, translation};
-  ContextEngine contexts{world.constants, world.statistics, world.ports};
+  Translation translation{world.sm, log};
+  LoadStoreUnit unit{world.sm, front_end, faultable, translation, lines, flights};
+  Shootdowns shootdowns{world.sm, l1, stores, translation};
+  ContextEngine contexts{world.sm};
   NoFetch code;
-  Answers answers{world.constants, world.blocks, world.ports, front_end, l1,  stores,
-                  shootdowns,      flights,      contexts,    code,      code};
+  Answers answers{world.sm, front_end, l1, stores, shootdowns, flights, contexts, code, code};
 };
 
 TEST_F(LoadStoreUnitTest, LooksUpOneLineACycle) {
@@ -102,7 +97,7 @@ TEST_F(LoadStoreUnitTest, LooksUpOneLineACycle) {
   answer_pages(20);
   run(20, 40);
   answer_requests(50);
-  EXPECT_EQ(world.blocks.warp(WarpSlot(0)).flights, 0u);
+  EXPECT_EQ(world.blocks.under_way().flights(WarpSlot(0)), 0u);
   // The page is known now: four lines take four cycles.
   issue(load(), 16, 100);
   EXPECT_EQ(world.statistics.tenant[0].l1_accesses.value(), 2u);
@@ -134,7 +129,7 @@ TEST_F(WholeLineL1Test, AMissAsksForTheRestOfItsLineAsWell) {
   run(30, 40);
   EXPECT_EQ(asked().size(), 1u);
   answer_requests(50);
-  EXPECT_EQ(world.blocks.warp(WarpSlot(0)).flights, 0u);
+  EXPECT_EQ(world.blocks.under_way().flights(WarpSlot(0)), 0u);
   issue(load(), 4, 100);
   run(100, 110);
   EXPECT_EQ(asked(), std::vector<unsigned>{}) << "it is there";
@@ -198,38 +193,41 @@ TEST_F(BankedL1Test, EightLanesCompareTheTagOfALineOnce) {
 TEST_F(LoadStoreUnitTest, ALoadCommitsWithItsLastAnswer) {
   Warp& warp = world.blocks.warp(WarpSlot(0));
   issue(load(), 128, 10);
-  EXPECT_EQ(warp.flights, 1u);
+  EXPECT_EQ(world.blocks.under_way().flights(WarpSlot(0)), 1u);
   EXPECT_FALSE(warp.pending.empty());
   run(10, 60);
   answer_pages(60);
   run(60, 100);
-  EXPECT_EQ(warp.flights, 1u);
+  EXPECT_EQ(world.blocks.under_way().flights(WarpSlot(0)), 1u);
   answer_requests(120);
-  EXPECT_EQ(warp.flights, 0u);
+  EXPECT_EQ(world.blocks.under_way().flights(WarpSlot(0)), 0u);
   EXPECT_GT(front_end.next_event(), SmCycle(120));
   EXPECT_NE(front_end.next_event(), no_cycle);
 }
 
 TEST_F(LoadStoreUnitTest, AStoreIsOutstandingUntilItsAcknowledgements) {
-  Warp& warp = world.blocks.warp(WarpSlot(0));
+  const UnderWay& under_way = world.blocks.under_way();
   EXPECT_EQ(issue(store(), 4, 10), Flights::none);
-  EXPECT_EQ(warp.stores, 1u);
-  EXPECT_EQ(world.blocks.block(place).fresh_stores, 1u);
+  EXPECT_EQ(under_way.stores(WarpSlot(0)), 1u);
+  EXPECT_EQ(under_way.unsent_stores(WarpSlot(0)), 1u);
+  EXPECT_EQ(under_way.stores(place), 1u);
   answer_pages(20);
   run(20, 40);
+  EXPECT_EQ(under_way.stores(WarpSlot(0)), 1u);
+  EXPECT_EQ(under_way.unsent_stores(WarpSlot(0)), 0u);
   answer_requests(90);
-  EXPECT_EQ(warp.stores, 0u);
-  EXPECT_EQ(world.blocks.block(place).fresh_stores, 0u);
+  EXPECT_EQ(under_way.stores(WarpSlot(0)), 0u);
+  EXPECT_EQ(under_way.stores(place), 0u);
 }
 
 TEST_F(LoadStoreUnitTest, WhatAnEndedTenantHasQueuedOrParkedNeverGoesOut) {
-  Warp& warp = world.blocks.warp(WarpSlot(0));
   issue(store(), 4, 10);
   issue(load(), 128, 10);
   unit.drop_tenant(TenantId(0), SmCycle(20));
   run(20, 60);
   EXPECT_EQ(world.requests(), 0u);
-  EXPECT_EQ(warp.stores, 0u);
+  EXPECT_EQ(world.blocks.under_way().stores(WarpSlot(0)), 0u);
+  EXPECT_EQ(world.blocks.under_way().stores(place), 0u);
   EXPECT_EQ(translation.has_lines_to_leave(), false);
 }
 

@@ -10,6 +10,7 @@
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
 #include "models/sm/front_end/drained_warps.hpp"
+#include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
 #include "models/sm/ports/sm_ports.hpp"
@@ -52,6 +53,8 @@ class SmWorld {
   SmPorts ports;
   ResidentBlocks blocks;
   Mistakes mistakes;
+  /// All of these, for a part.
+  const SmContext sm{constants, statistics, ports, blocks, mistakes};
 };
 
 /// Remembers who has been drained.

@@ -13,31 +13,22 @@ struct TurnoverWorld {
       : world(body, change, declarations) {}
 
   SmWorld world;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks,
-                     world.mistakes,  turnover,         faultable};
-  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
-  L1 l1{world.constants, world.statistics, world.blocks, world.ports};
+  FrontEnd front_end{world.sm, turnover, faultable};
+  FaultableAccesses faultable{world.sm, front_end};
+  L1 l1{world.sm};
   OutstandingStores stores;
-  CopyGroups copies{64};
-  Flights flights{world.blocks, front_end, l1, faultable, copies};
-  LineAccess lines{world.constants, world.statistics, world.blocks, world.ports, l1,
-                   stores,          flights};
-  LoadStoreUnit load_store{world.constants, world.statistics, world.blocks, world.mistakes,
-                           front_end,       faultable,        translation,  lines,
-                           flights};
-  Translation translation{world.constants, world.statistics, world.blocks, world.ports, load_store};
-  Printing printing{world.blocks, world.mistakes, world.ports};
+  Flights flights{world.sm, front_end, l1, faultable};
+  LineAccess lines{world.sm, l1, stores, flights};
+  LoadStoreUnit load_store{world.sm, front_end, faultable, translation, lines, flights};
+  Translation translation{world.sm, load_store};
+  Printing printing{world.sm};
   const BlockSwitching switching;
-  ContextEngine engine{world.constants, world.statistics, world.ports};
-  BlockContexts contexts{world.constants, world.statistics, world.blocks, front_end,
-                         faultable,       flights,          load_store,   printing};
-  LocalScheduler scheduler{world.constants,
-                           world.statistics,
-                           switching,
-                           {world.blocks, world.ports, front_end, faultable, l1, load_store,
-                            translation, contexts, engine}};
-  BlockTurnover turnover{world.constants, world.blocks, world.ports, front_end, faultable, l1,
-                         translation,     load_store,   printing,    scheduler};
+  ContextEngine engine{world.sm};
+  BlockContexts contexts{world.sm, front_end, faultable, flights, load_store, printing};
+  LocalScheduler scheduler{
+      world.sm, switching, {front_end, faultable, l1, load_store, translation, contexts, engine}};
+  BlockTurnover turnover{world.sm,    front_end,  faultable, l1,
+                         translation, load_store, printing,  scheduler};
 };
 
 }  // namespace lockstep

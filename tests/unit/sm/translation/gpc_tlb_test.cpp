@@ -91,7 +91,7 @@ class TranslationTest : public testing::Test {
 
   SmWorld world;
   ParkedLog log;
-  Translation translation{world.constants, world.statistics, world.blocks, world.ports, log};
+  Translation translation{world.sm, log};
 };
 
 TEST_F(TranslationTest, APageThatOnlyTheGpcHasIsFoundAndStandsInTheL1TlbAgain) {

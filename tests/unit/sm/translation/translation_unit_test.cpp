@@ -47,7 +47,7 @@ class TranslationUnitTest : public testing::Test {
 
   SmWorld world;
   ParkedLog log;
-  Translation translation{world.constants, world.statistics, world.blocks, world.ports, log};
+  Translation translation{world.sm, log};
 };
 
 TEST_F(TranslationUnitTest, APageIsAskedForOnceAndItsLinesLeaveWhenItComes) {
@@ -137,9 +137,9 @@ TEST_F(TranslationUnitTest, AnEndedTenantLeavesNothingParked) {
 }
 
 TEST_F(TranslationUnitTest, AShootdownIsAnsweredWhenTheRequestsToItsFrameAre) {
-  L1 l1{world.constants, world.statistics, world.blocks, world.ports};
+  L1 l1{world.sm};
   OutstandingStores stores;
-  Shootdowns shootdowns{world.constants, world.statistics, world.ports, l1, stores, translation};
+  Shootdowns shootdowns{world.sm, l1, stores, translation};
   const std::uint16_t store = stores.add({.frame = frame_number(40 * page_bytes, false)});
   const PageTableEntry entry = PageTableEntry::of(40 * page_bytes, writable);
   PageSpan span;

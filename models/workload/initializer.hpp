@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "core/parameters/node.hpp"
+#include "models/workload/expression.hpp"
+
+namespace lockstep {
+
+struct Buffer;
+
+/// Reads `init:` of a buffer, whose initial content it sets; a graph also those of the buffers that
+/// it names.  Throws UserError.
+void read_initializer(const Node& node, std::vector<Buffer>& buffers, Buffer& buffer,
+                      const Variables& variables);
+
+}  // namespace lockstep
