@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 jobs/install_packages.sh manual
-/usr/bin/python3 -m sphinx -q -W --keep-going -n -b html -d build/manual.cache docs build/manual
+/usr/bin/python3 -m sphinx -E -a -q -W --keep-going -n -b html -d build/manual/.doctrees docs build/manual
 echo "manual: build/manual/index.html"
