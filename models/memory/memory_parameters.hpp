@@ -98,7 +98,7 @@ struct MemoryParameters {
   DramParameters dram;
   FragmentationParameters fragmentation;
 
-  /// Of all partitions at their peak.
+  /// Peak bandwidth of all partitions.
   std::uint64_t bytes_per_second() const { return partitions * dram.bytes_per_second(); }
 
   static auto schema() {

@@ -68,7 +68,7 @@ class ReceivePort {
     fifo.tail = packet;
   }
 
-  /// What the arrival of a packet will write.
+  /// Fetches the words that the arrival of a packet will write.
   void warm_arrival(std::uint32_t sender, std::uint32_t packet) const {
     warm(&fifos_[sender]);
     if (packet < packets_.size()) warm(&packets_[packet]);

@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// What the GMMU counts.
+/// Counters of the GMMU.
 struct GmmuStatistics {
   PerTenant<Counter> requests, tlb_hits, tlb_misses, merged, walks, walks_restarted, walk_reads,
       walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles, refusals, far_faults,

@@ -10,14 +10,14 @@ namespace lockstep {
 /// A translation lookaside buffer has separate entries for 4 KiB and 2 MiB pages, all tagged with
 /// the tenant (004, section 7.1.2).  `ways` 0: fully associative.
 
-/// What is wrong with an array of `entries` in sets of `ways`, or "".  `kind` stands before both
-/// keys.
+/// Returns what is wrong with an array of `entries` in sets of `ways`, or "".  `kind` stands before
+/// both keys.
 inline std::string misfit(std::uint32_t entries, std::uint32_t ways, const std::string& kind = "") {
   if (ways == 0 || entries % ways == 0) return "";
   return kind + "entries (" + std::to_string(entries) + ") are no multiple of " + kind + "ways (" +
          std::to_string(ways) + ") - make them one, or " + kind + "ways 0 (fully associative)";
 }
-/// The same of a TLB's two arrays.
+/// Returns what is wrong with a TLB's two arrays, or "".
 template <class TlbParameters>
 std::string tlb_misfit(const TlbParameters& p) {
   const std::string base = misfit(p.entries, p.ways);
@@ -117,7 +117,7 @@ struct WalkCacheParameters {
   }
 };
 
-/// Of device memory under page manager `mixed-pages`.
+/// Pages of device memory under page manager `mixed-pages`.
 enum class DevicePages : std::uint8_t { fitting, large, shared };
 
 enum class ShootdownGranularity : std::uint8_t { whole, entry, none };
@@ -138,7 +138,8 @@ struct VmParameters {
   ShootdownScope shootdown_scope;
   DevicePages device_pages;
 
-  /// Of a link between the GMMU and a partition, where those of SMs take as long as `network`.
+  /// Latency of a link between the GMMU and a partition, where the links of SMs take as long as
+  /// `network`.
   Time memory_link(Time network) const {
     return memory_latency == Cycles{0} ? network : Clock(clock).duration(memory_latency);
   }

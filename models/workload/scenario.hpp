@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// What becomes of a run one of whose tenants does not get on.
+/// Fate of a run one of whose tenants makes no progress.
 enum class NoProgress : std::uint8_t { stop, warn };
 
 /// `simulation:` of a scenario.
@@ -45,7 +45,7 @@ struct SimulationParameters {
   }
 };
 
-/// One application, on the GPU or on a CPU core.
+/// An application, on the GPU or on a CPU core.
 struct Tenant : TenantKeys {
   std::string where;
   Workload workload;              ///< empty if it runs on a CPU core
@@ -67,7 +67,7 @@ struct Scenario {
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings);
 /// Reads a scenario file, applies its `override:` and then `settings` (`key=value` strings).
 Scenario read_scenario(const std::string& file, const std::vector<std::string>& settings);
-/// Of a document that load_scenario() might have returned.
+/// Reads a document that load_scenario() might have returned.
 Scenario read_scenario(const Node& root, const std::string& name);
 
 }  // namespace lockstep

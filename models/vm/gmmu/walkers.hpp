@@ -122,7 +122,7 @@ class Walkers {
       walk.stale = walk.active;
     }
   }
-  /// What was held back for a span may go on.
+  /// Lets the walks go on that were held back for a span.
   void release(const PageSpan& span, std::int64_t cycle);
 
   std::string waiting_for() const;

@@ -19,13 +19,13 @@ namespace lockstep {
 
 enum class WarpType : std::uint8_t { mostly_miss, balanced, mostly_hit, all_hit };
 
-/// What the type of the warp that asked for a line decides.
+/// Effect of the type of the warp that asked for a line.
 enum class MedicInsertion : std::uint8_t { classes, stack };
 
-/// What a lookup is that finds its sectors on their way, for somebody who asked before.
+/// Verdict on a lookup that finds its sectors on their way, for a request that came before.
 enum class MedicArriving : std::uint8_t { miss, hit };
 
-/// By which of its requests a warp is judged.
+/// Requests by which a warp is judged.
 enum class MedicJudged : std::uint8_t { all, loads };
 
 /// How lines of a warp come in while it is profiled.

@@ -58,7 +58,7 @@ struct MaskFillParameters {
   }
 };
 
-/// What an SM or the GMMU reports, in 64-bit numbers: a head, and the same of each tenant.
+/// Report of an SM or the GMMU, in 64-bit numbers: a head, then a part for each tenant.
 struct MaskReport {
   static constexpr std::uint64_t gmmu = ~std::uint64_t{0};  ///< a head: not the number of an SM
   struct OfSm {
