@@ -27,11 +27,12 @@ struct HostFaultParameters {
   FaultSplit split;
   Time handling, cpu_service, migrate, allocate;
 
-  /// What a fault takes that waits for no other, without its transfer if that comes on top.
+  /// Time of a fault that waits for no other, without its transfer if that comes on top.
   Time expected() const { return cost_model == FaultCost::tanasic ? migrate : handling; }
 
   static auto schema() { return fields<HostFaultParameters>(); }
-  /// The same at the head of the parameters P, derived from these, of another policy.
+  /// Fields of these parameters at the head of the parameters P, derived from these, of another
+  /// policy.
   template <class P>
   static ParametersOf<P> fields() {
     using namespace literals;
