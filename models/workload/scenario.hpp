@@ -27,7 +27,7 @@ struct SimulationParameters {
     return parameters<P>()
         .field("epoch", &P::epoch, 10_us, at_least(1_ns), "simulated time between two samples")
         .field("seed", &P::seed, 1, at_least(std::uint64_t{0}),
-               "of every random choice the models make")
+               "seed of every random choice the models make")
         .field("stop_at", &P::stop_at, 0_fs, at_least(0_fs),
                "end here even if tenants are not done; 0s: run until they are")
         .field("progress_limit", &P::progress_limit, 100_ms, range(0_fs, 100'000_ms),

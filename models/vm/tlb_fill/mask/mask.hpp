@@ -54,7 +54,8 @@ struct MaskFillParameters {
         .field("large_entries", &P::large_entries, 8, range(1, 4096),
                "beside the TLB, for 2 MiB pages", "entries")
         .field("turns", &P::turns, MaskDecision::usual_turns, range(1, 1'000'000),
-               "of all tenants together at a DRAM channel (dram_scheduler: mask)", "requests");
+               "turns of all tenants together at a DRAM channel (dram_scheduler: mask)",
+               "requests");
   }
 };
 
