@@ -269,9 +269,10 @@ struct PreemptedBlockRow {
         .column("faulted", &R::faulted, "", "1: it waited for a page; likewise")
         .column("lost", &R::lost, "instructions", "warp instructions of a flushed block")
         .column("bytes", &R::bytes, "bytes", "of the context of a block that was switched")
-        .column("register_bytes", &R::register_bytes, "bytes", "of those, for registers")
+        .column("register_bytes", &R::register_bytes, "bytes",
+                "part of the context that registers take")
         .column("shared_bytes", &R::shared_bytes, "bytes",
-                "for shared memory; the rest is control state");
+                "part of the context that shared memory takes; the rest is control state");
   }
 };
 
