@@ -17,3 +17,5 @@ html_theme_options = {"navigation_with_keys": True, "top_of_page_button": None}
 myst_heading_anchors = 4
 # Blocks without a language are commands, what they print, and YAML.
 highlight_language = "none"
+# Options begin with two hyphens, which are no dash.
+smartquotes = False
