@@ -5,8 +5,8 @@
 /// (scoreboard, unit and queue free), operand read, execute (the last translation check of a memory
 /// instruction is its turn in the load-store unit), commit (the scoreboard bit of a destination
 /// falls).  A warp instruction computes its values when it issues; loads get theirs when the memory
-/// answers. Source: architecture.md, sections 3 and 8; hot-path.md (layout); gpu-parameters.md,
-/// section 3.
+/// answers.
+/// Source: architecture.md, sections 3 and 8; hot-path.md (layout); gpu-parameters.md, section 3.
 ///
 /// Simplified: register banks never conflict; one result bus per unit.  Without l0_bytes of
 /// `instruction_cache` and `constant_cache` every fetch, and every load of a constant or parameter,
