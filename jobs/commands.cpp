@@ -27,7 +27,7 @@
 
 namespace lockstep {
 
-/// What the tenants' buffers take of memory, and what there is.
+/// Says how much memory the tenants' buffers take, and how much there is.
 static std::string footprint_text(const Scenario& scenario, Bytes capacity) {
   const auto size = [](std::uint64_t bytes) {
     if (bytes == 0) return std::string("-");

@@ -26,7 +26,7 @@
 namespace lockstep {
 namespace {
 
-/// What is compared, and what of it has been simulated before.
+/// Tenants that are compared, and runs of them that have been simulated before.
 struct Plan {
   std::string name;
   std::vector<std::string> tenants;
@@ -143,7 +143,7 @@ CommandLine with_alone_settings(CommandLine line) {
   return line;
 }
 
-/// One of the runs, which is to be simulated.
+/// A run that is to be simulated.
 struct PlannedRun {
   std::string title;
   CommandLine line;
@@ -167,7 +167,7 @@ PlannedRun run_shared(const CommandLine& line, const Plan& plan) {
   return run;
 }
 
-/// Those of `plan` that nobody has simulated before.
+/// Returns the runs of `plan` that nobody has simulated before.
 std::vector<PlannedRun> missing_runs(const CommandLine& line, const Plan& plan) {
   std::vector<PlannedRun> runs;
   for (const std::string& name : plan.tenants)
@@ -193,7 +193,7 @@ RunOutcome simulate(const PlannedRun& run, Communicator& communicator) {
   return outcome;
 }
 
-/// The same, unless another comparison has simulated it, or does so just now.
+/// Simulates the run, unless another comparison has simulated it, or does so just now.
 RunOutcome simulate_once(const PlannedRun& run, Communicator& communicator) {
   std::optional<SharedOutput> shared;
   std::int64_t is_there[1] = {0};
@@ -205,7 +205,7 @@ RunOutcome simulate_once(const PlannedRun& run, Communicator& communicator) {
   return {exit_done, read_tenants(run.line.output)};
 }
 
-/// Of a tenant that had not finished report() says what to do.
+/// Whether a run has ended; report() says what to do about a tenant that had not finished.
 bool has_ended(const RunOutcome& outcome) {
   return outcome.status == exit_done || outcome.status == exit_unfinished;
 }
@@ -220,7 +220,7 @@ double speed(const TenantRow& row, const std::string& run) {
                   "give it a kernel or leave it out");
 }
 
-/// What the tenants on CPU cores suffer, if there are some, and what all gain.
+/// Slowdown of the tenants on CPU cores, if there are some, and speedup of all.
 /// Source: memory-interference.md, section 1.4 (004, Equations 5.1 and 5.2).
 struct CoreMeasures {
   std::vector<TenantSpeed> cores, gpu;

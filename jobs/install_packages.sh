@@ -12,8 +12,9 @@ declare -A groups=(
   [container]="openmpi-bin libtbb12 libjemalloc2 libhdf5-103-1 libhdf5-hl-100 libyaml-cpp0.7 libfmt9 libmetis5
                libmuparser2v5 liblz4-1 libzstd1 python3 python3-h5py python3-matplotlib python3-numpy python3-pandas"
   [tests]="libgtest-dev libbenchmark-dev python3-venv python3-setuptools python3-wheel chromium"
+  [manual]="python3-sphinx python3-myst-parser furo"
   [cluster]="slurmctld slurmd slurm-client slurm-wlm munge"
-  [lint]="clang-format-14 clang-tidy-14 shellcheck universal-ctags python3-flake8"
+  [lint]="clang-format-14 clang-tidy-14 shellcheck universal-ctags python3-flake8 python3-yaml"
   [soak]="clang-14 valgrind python3-yaml"
   [other_compilers]="clang-16 clang-19"
   [second_mpi]="mpich libmpich-dev"

@@ -55,8 +55,8 @@ int fail_alone(const std::string& what, const Communicator& communicator) {
   return exit_error;
 }
 
-/// What reaches this as UserError or RunError reaches it on one rank only; the others stop without
-/// a word.
+/// Runs a command.  A UserError or RunError that gets here does so on one rank only; the others
+/// stop without a word.
 int guarded(const Command& command, Communicator& communicator) {
   try {
     return command();

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// What the command line of `lockstep` says (architecture.md, section 5).
+/// Values of the command line of `lockstep` (architecture.md, section 5).
 struct CommandLine {
   std::string scenario, output, key;
   std::string weights;  ///< output file of a run with --profile

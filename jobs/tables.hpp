@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// One row of /tenants.
+/// A row of /tenants.
 struct TenantRow {
   std::string tenant;
   std::uint32_t priority = 0;
@@ -43,7 +43,7 @@ struct TenantRow {
   }
 };
 
-/// One row of /kernels.
+/// A row of /kernels.
 struct KernelRow {
   std::string kernel;
   std::uint32_t tenant = 0, stream = 0;
@@ -53,7 +53,7 @@ struct KernelRow {
   Time duration;  ///< from launched to done, or to the end of the run
   std::uint64_t cycles = 0;
   GridCounts counts;
-  /// What `kernel:` of metrics.json says, of these counts.
+  /// Values of the `kernel:` metrics of metrics.json, from these counts.
   double kernel_instructions_per_cycle = 0, occupancy = 0, l1_hit_rate = 0, l2_hit_rate = 0,
          l1_tlb_hit_rate = 0, l2_tlb_hit_rate = 0, kernel_dram_bandwidth = 0,
          kernel_link_bandwidth = 0;
@@ -137,7 +137,7 @@ struct KernelRow {
   }
 };
 
-/// One row of /faults (simulation.record_faults).
+/// A row of /faults (simulation.record_faults).
 struct FaultRow {
   std::uint32_t tenant = 0, pages = 0;
   std::uint64_t virtual_address = 0;
@@ -170,7 +170,7 @@ struct FaultRow {
   }
 };
 
-/// One row of /thread_blocks (simulation.record_blocks).
+/// A row of /thread_blocks (simulation.record_blocks).
 struct BlockRow {
   std::uint32_t grid = 0, sm = 0;
   std::uint64_t block = 0;
@@ -190,7 +190,7 @@ struct BlockRow {
   }
 };
 
-/// One row of /arrivals.
+/// A row of /arrivals.
 struct ArrivalRow {
   std::uint32_t tenant = 0;
   Time arrival, began, ended, deadline;
@@ -212,7 +212,7 @@ struct ArrivalRow {
   }
 };
 
-/// One row of /preemptions (a scenario with a preemption).
+/// A row of /preemptions (a scenario with a preemption).
 struct PreemptedBlockRow {
   std::uint32_t urgent = 0, grid = 0, sm = 0;
   std::uint64_t block = 0;
@@ -269,13 +269,14 @@ struct PreemptedBlockRow {
         .column("faulted", &R::faulted, "", "1: it waited for a page; likewise")
         .column("lost", &R::lost, "instructions", "warp instructions of a flushed block")
         .column("bytes", &R::bytes, "bytes", "of the context of a block that was switched")
-        .column("register_bytes", &R::register_bytes, "bytes", "of those, for registers")
+        .column("register_bytes", &R::register_bytes, "bytes",
+                "part of the context that registers take")
         .column("shared_bytes", &R::shared_bytes, "bytes",
-                "for shared memory; the rest is control state");
+                "part of the context that shared memory takes; the rest is control state");
   }
 };
 
-/// One row of /run/profile/components.
+/// A row of /run/profile/components.
 struct ComponentCostRow {
   std::string component;
   std::uint64_t nanoseconds = 0;
@@ -290,7 +291,7 @@ struct ComponentCostRow {
   }
 };
 
-/// One row of /run/profile/windows.
+/// A row of /run/profile/windows.
 struct WindowCostRow {
   std::uint32_t window = 0, component = 0, nanoseconds = 0, windows = 0;
 
@@ -307,7 +308,7 @@ struct WindowCostRow {
   }
 };
 
-/// One row of /run/profile/times.
+/// A row of /run/profile/times.
 struct WindowTimesRow {
   std::uint32_t rank = 0, window = 0, working = 0, synchronising = 0, exchanging = 0, waiting = 0;
 
@@ -326,7 +327,7 @@ struct WindowTimesRow {
   }
 };
 
-/// One row of /run/profile/ranks.
+/// A row of /run/profile/ranks.
 struct RankRow {
   std::uint32_t rank = 0;
   double wall = 0, working = 0, synchronising = 0, exchanging = 0, waiting = 0, other = 0;
@@ -346,7 +347,7 @@ struct RankRow {
   }
 };
 
-/// One row of /run/profile/speedup.
+/// A row of /run/profile/speedup.
 struct SpeedupRow {
   std::uint32_t workers = 0;
   double speedup = 0;

@@ -31,7 +31,7 @@ inline Assignment partition(const Graph& graph, int ranks, int threads,
 Assignment random_assignment(const Graph& graph, int ranks, int threads, std::uint64_t seed,
                              ComponentId on_rank_0 = ComponentId::none());
 
-/// What is cut between one rank and another.
+/// Links that are cut between one rank and another.
 struct RankCut {
   int from = 0, to = 0;
   std::uint64_t links = 0;
@@ -40,11 +40,11 @@ struct RankCut {
   LinkId shortest;    ///< the first link that has it
 };
 
-/// By (from, to); pairs without a link are left out.
+/// Cuts of every pair of ranks, sorted by (from, to); pairs without a link are left out.
 std::vector<RankCut> rank_cuts(const Graph& graph, const Assignment& assignment);
 
-/// Who gets what, what is cut, and how far ahead each rank may run of each other.  `weights`: as in
-/// PartitionOptions.
+/// Describes who gets what, which links are cut, and how far ahead each rank may run of each
+/// other.  `weights`: as in PartitionOptions.
 std::string describe_partition(const Graph& graph, const Assignment& assignment,
                                const std::vector<double>& weights = {});
 

@@ -75,7 +75,7 @@ def unresolved(root):
     """(file, what cannot be found) for every citation that does not resolve."""
     pages = Pages(root)
     files = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*")) if path.suffix in CODE]
-    for path in [*files, *sorted((root / "docs").glob("*.md"))]:
+    for path in [*files, *sorted((root / "docs").rglob("*.md"))]:
         text = path.read_text(encoding="utf-8")
         for comment in comments(text) if path.suffix in CODE else [re.sub(r"\s+", " ", text)]:
             _, *found = re.split(PAGE, comment)

@@ -4,6 +4,7 @@
     tests/structure.py             prints the twenty largest of each kind, their distance from the limit, and what
                                    breaks a rule
     tests/structure.py --check     prints only what breaks a rule; exit status 1 if anything does
+    tests/structure.py --words R   prints the comments of room R that break the rule of words
 
 The limits on size are alarms.  Code is cut where an idea ends: a class that is one idea stays whole below them, and no
 part of a class moves to a second file for the sake of a number.
@@ -21,6 +22,10 @@ Rules, for the C++ of core, models, partitioner, jobs and tests:
            another.  So a file beside the subfolders is either below one (an interface, a type, that the subfolder
            includes) or above it (a registry, the class that composes the parts, which includes the subfolder), and
            not both.  Two files in one folder may use each other (a.cpp includes b.hpp, b.cpp includes a.hpp).
+  words    Comments of production code are written as docs/design/house-style.md asks.  Those that are plainly not -
+           they begin with a word that stands for something not yet named, or have a phrase that the page lists - are
+           counted in each room, and a room has no more of them than unclear_comments.yaml says.  That number only
+           falls: lower it with the comments.
 
 Functions and line ranges come from universal-ctags.
 """
@@ -32,6 +37,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import yaml
 
 LAYERS = {
     "core": {"core"},
@@ -47,6 +54,13 @@ MOST_FILE_LINES = 600
 MOST_FUNCTIONS = 60
 MOST_CLASS_LINES = 800
 SHOWN = 20
+UNCLEAR = pathlib.Path("tests/unclear_comments.yaml")
+# A word without a noun before it at the start of a comment, behind `name:` too; phrases that leave the reader to guess.
+UNCLEAR_BEGINNING = re.compile(
+    r"(?:`\w+`: )?(?:What(?:ever)?|Of|One|Its?|They|Them|The same|The others?|Who(?:ever|se|m)?|That|Those|These|This|"
+    r"By|Which|Such|Likewise|So|Another|Others?)\b")
+UNCLEAR_PHRASE = re.compile(
+    r"; (?:they|it|those)\.|\bwhether (?:it|one|they) (?:did|does|do|was|is|has)\.|\bof it left\.")
 
 
 def entry(path):
@@ -196,6 +210,48 @@ def two_way(tree):
                     f"\n    {example}" for example in inside)
 
 
+def room_of(path):
+    """Where comments are counted: a folder of models, or one of the other layers."""
+    return "/".join(path.parts[:2]) if path.parts[0] == "models" else path.parts[0]
+
+
+def doc_comments(text):
+    """(line, words) of every doc comment: the blocks of ///, and what stands behind ///<."""
+    block, first = [], 0
+    for number, line in enumerate(text.splitlines() + [""], 1):
+        said = re.match(r"\s*///(?!<) ?(.*)", line)
+        if said:
+            first = first or number
+            block.append(said[1])
+            continue
+        if block:
+            yield first, " ".join(block)
+            block, first = [], 0
+        if trailing := re.search(r"\S\s*///< ?(.*)", line):
+            yield number, trailing[1]
+
+
+def unclear_comments(tree):
+    """Room -> (file, line, words) of the comments of production code that break the rule of words."""
+    found = collections.defaultdict(list)
+    for path in tree.sources:
+        if path.parts[0] == "tests":
+            continue
+        for line, words in doc_comments((tree.root / path).read_text(encoding="utf-8")):
+            if UNCLEAR_BEGINNING.match(words) or UNCLEAR_PHRASE.search(words):
+                found[room_of(path)].append((path, line, words))
+    return found
+
+
+def too_many_unclear(tree):
+    bounds = tree.root / UNCLEAR
+    most = yaml.safe_load(bounds.read_text(encoding="utf-8")) if bounds.exists() else {}
+    for room, found in sorted(unclear_comments(tree).items()):
+        if len(found) > most.get(room, 0):
+            yield (f"words: {room} has {len(found)} unclear comments (at most {most.get(room, 0)}); the last ones:"
+                   + "".join(f"\n    {path}:{line}: {words[:60]}" for path, line, words in found[-3:]))
+
+
 def broken(tree, sizes):
     """A line for every rule that something breaks."""
     for folder, names in sorted(tree.entries().items()):
@@ -216,6 +272,7 @@ def broken(tree, sizes):
             if other.parts[0] not in LAYERS[path.parts[0]]:
                 yield f"layer: {path} includes {other}"
     yield from two_way(tree)
+    yield from too_many_unclear(tree)
 
 
 def report(tree, sizes):
@@ -246,9 +303,14 @@ def report(tree, sizes):
 def main():
     parser = argparse.ArgumentParser(description="Sizes and includes of the source tree.")
     parser.add_argument("--check", action="store_true", help="print only broken rules; exit status 1 if there are any")
+    parser.add_argument("--words", metavar="ROOM", help="print the unclear comments of a room, such as models/sm")
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[1])
     arguments = parser.parse_args()
     tree = Tree(arguments.root)
+    if arguments.words:
+        for path, line, words in unclear_comments(tree).get(arguments.words, ()):
+            print(f"{path}:{line}: {words}")
+        return 0
     sizes = classes(tree)
     if not arguments.check:
         report(tree, sizes)

@@ -122,6 +122,28 @@ class Structure(unittest.TestCase):
         self.assertIn("601    -1  jobs/run.cpp", found.stdout)
         self.assertIn("file: jobs/run.cpp has 601 lines", found.stdout)
 
+    def test_comments_that_begin_without_a_noun_do_not_grow_in_number(self):
+        unclear = ("/// What one thread sends.", "int a;  ///< of it", "int b;  ///< Of the page.",
+                   "/// `more`: It waits.", "/// Removes the blocks; they.", "/// Clears the flag; whether it did.",
+                   "/// The same for a page.")
+        clear = ("/// Returns what one thread sends.", "/// Ones of the mask.", "/// Itself a page.", "// What follows",
+                 "/// Bytes of a page.  What it holds is known.", "/// The samples of an epoch.")
+        self.write("models/vm/tlb.hpp", "\n\n".join(clear) + "\n")
+        self.assert_kept()
+        self.write("models/vm/tlb.hpp", "\n\n".join(unclear + clear) + "\n")
+        found = self.check("--check").stdout
+        self.assertIn("words: models/vm has 6 unclear comments (at most 0)", found)
+        self.assertIn("models/vm/tlb.hpp:13: The same for a page.", found)
+        self.write("tests/unclear_comments.yaml", "models/vm: 6\n")
+        self.assert_kept()
+        self.write("tests/unclear_comments.yaml", "models/vm: 5\nmodels/sm: 6\n")
+        self.assertEqual(self.check("--check").returncode, 1)
+        self.write("tests/unclear_comments.yaml", "models/vm: 6\n")
+        self.write("models/sm/port.hpp", "/// What tests say is counted nowhere.\n")
+        self.write("tests/unit/vm/tlb_test.cpp", "/// What tests say is counted nowhere.\n")
+        self.assertIn("models/sm has 1 unclear", self.check("--check").stdout)
+        self.assertIn("models/sm/port.hpp:1: What tests say", self.check("--words", "models/sm").stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -6,7 +6,8 @@
 
 namespace lockstep {
 
-/// Of bytes that may get damaged; no change of a single word is missed.  As fast as memory.
+/// Checksum of bytes that may get damaged; no change of a single word is missed.  As fast as
+/// memory.
 std::uint64_t checksum(std::span<const std::byte> bytes);
 
 }  // namespace lockstep

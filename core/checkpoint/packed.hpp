@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// What an archive makes of a value, as bytes that one rank sends to another.
+/// Returns the bytes that an archive makes of a value, to be sent from one rank to another.
 template <class T>
 std::vector<std::byte> packed(T value) {
   std::ostringstream out;

@@ -19,7 +19,8 @@ class PartSink {
  public:
   virtual ~PartSink() = default;
   virtual void begin(const std::string& part) = 0;
-  /// Of the part that has begun; all but the last have PartWriter::chunk_bytes.
+  /// Writes the next chunk of the part that has begun; all chunks but the last have
+  /// PartWriter::chunk_bytes.
   virtual void write(std::span<const std::byte> chunk) = 0;
   virtual void end() = 0;
 };

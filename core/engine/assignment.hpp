@@ -12,7 +12,7 @@ struct Place {
   int thread = 0;
 };
 
-/// Who owns what.  Results never depend on it.
+/// Assignment of components to ranks and threads.  Results never depend on it.
 struct Assignment {
   std::vector<Place> places;  ///< by component
 

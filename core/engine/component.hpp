@@ -32,7 +32,8 @@ class Component {
   /// The whole mutable state, both directions; begins with its section.
   virtual void serialize(Archive& archive) = 0;
 
-  /// What to sample at an epoch (see core/statistics); called when the component stands at `now`.
+  /// Returns the statistics to sample at an epoch (see core/statistics); called when the component
+  /// stands at `now`.
   virtual StatisticsView statistics(Time now) = 0;
 
   /// Statistics of parts that the output shows as a kind of their own, such as the directions of a

@@ -7,7 +7,7 @@
 namespace lockstep {
 namespace {
 
-/// One step between kinds: the shortest link of each pair that `wanted` accepts.
+/// Distances of a single step between kinds: the shortest link of each pair that `wanted` accepts.
 template <class Predicate>
 Distances steps(const Graph& graph, Predicate wanted) {
   Distances result(graph.kinds().size());

@@ -22,7 +22,7 @@ class Distances {
   /// horizons[k] = min over j of (next[j] + between(j, k)), at most `horizons[k]` as it stands.
   void cap_horizons(const std::vector<Time>& next, std::vector<Time>& horizons) const;
 
-  /// Of all paths; a path is no shorter than its first link.
+  /// Returns the length of the shortest path of all; a path is no shorter than its first link.
   Time shortest() const;
   void shorten(std::size_t from, std::size_t to, Time length);
 

@@ -39,7 +39,7 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Another rank failed and says why; end without a word.
+/// Thrown when another rank has failed and reports why: this rank ends without a word.
 class StoppedElsewhere : public std::runtime_error {
  public:
   StoppedElsewhere() : std::runtime_error("another rank failed") {}
@@ -75,7 +75,7 @@ class Engine {
   /// kinds named in `except` is passed over.
   std::string limiting_cycle(std::span<const std::string> except = {}) const;
 
-  /// What this rank's part of the run took so far: from RunControl::agreed.
+  /// Returns what this rank's part of the run has taken so far; called from RunControl::agreed.
   RunSummary so_far() const;
 
   /// All state, without a trace of ranks or threads; rank 0 hands it to `sink`, which is null

@@ -17,7 +17,7 @@ struct LocalComponent {
   Component* component;
 };
 
-/// What is sampled at epoch boundaries.  Epochs in which nothing happened are passed over.
+/// Samples the machine at epoch boundaries.  Epochs in which nothing happened are passed over.
 class EpochObserver {
  public:
   virtual ~EpochObserver() = default;

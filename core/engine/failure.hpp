@@ -23,7 +23,7 @@ struct Failure {
   ComponentId component;
   std::exception_ptr exception;
 
-  /// Of several failures in a window one is reported: the same one whichever thread met it first.
+  /// Keeps one of several failures of a window: the same one whichever thread met it first.
   static void keep_first(std::optional<Failure>& kept, const Failure& other) {
     if (!kept || other.time < kept->time ||
         (other.time == kept->time && other.component < kept->component)) {

@@ -48,7 +48,8 @@ class Trunk {
         first_destination_(first_destination),
         link_(first, first_destination, latency) {}
 
-  /// Of links that a graph made one after the other, to components made one after the other.
+  /// A trunk of links that a graph made one after the other, to components made one after the
+  /// other.
   explicit Trunk(std::span<const Link> links) {
     if (links.empty()) return;
     *this = Trunk(links[0].id(), links[0].destination(), links[0].latency());

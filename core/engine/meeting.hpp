@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// What ranks tell each other when they exchange messages, and what all of them then know.
+/// Facts that ranks tell each other when they exchange messages, and that all of them then know.
 struct Agreement {
   std::vector<Time> next;  ///< by kind: earliest activity anywhere, messages on their way included
   int failed_rank = nobody;  ///< the lowest rank that failed

@@ -1,4 +1,4 @@
-/// What --profile records: what each component costs, in all and window by window, and where the
+/// Records of --profile: the cost of each component, in all and window by window, and where the
 /// time of each window went.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// What one component cost in one window, and as how many windows like it that counts: windows are
-/// recorded by sample, but each step that takes long is.
+/// Cost of one component in one window, and how many windows like it this one stands for: windows
+/// are recorded by sample, but each step that takes long is recorded.
 struct WindowCost {
   std::uint32_t window;
   std::uint32_t component;
@@ -22,7 +22,7 @@ struct WindowTimes {
   std::uint32_t window, working, synchronising, exchanging, waiting;
 };
 
-/// What --profile records on this rank.
+/// Records of --profile on this rank.
 struct Profile {
   std::vector<std::uint64_t> component_nanoseconds;  ///< by component; 0 for those of other ranks
   std::vector<WindowCost> costs;                     ///< the first few million
@@ -31,7 +31,7 @@ struct Profile {
   double exchanging_seconds = 0;
 };
 
-/// What the ticks since the beginning went into.
+/// Ticks since the beginning, by what they were spent on.
 struct TicksSpent {
   double all = 0, working = 0, exchanging = 0, waiting = 0, observing = 0;
 };

@@ -14,7 +14,7 @@ struct ProgressReport {
   double wall_seconds = 0;
 };
 
-/// What the outside world asks of a running simulation: signals, wall-clock limits, a progress
+/// Requests of the outside world to a running simulation: signals, wall-clock limits, a progress
 /// line.
 class RunControl {
  public:

@@ -55,7 +55,7 @@ struct Engine::State {
   TicksSpent spent() const;
   Profile make_profile() const;
 
-  /// What belongs to no component (checkpoint.cpp).
+  /// Serialises the state that belongs to no component (checkpoint.cpp).
   void serialize(Archive& archive);
 
   const Graph& graph;
@@ -72,8 +72,8 @@ struct Engine::State {
   std::optional<Window> window;    ///< once the components exist
   std::unique_ptr<Executor> executor;
   std::vector<Time> horizons;  ///< of the next window, by kind
-  /// By local component: how far it had come when it was restored.  Of a kind the ranks that saved
-  /// it may have come to different times.
+  /// How far each local component had come when it was restored.  Components of one kind may stand
+  /// at different times, since they may have been saved by different ranks.
   std::vector<Time> restored;
   Time boundary;                     ///< where all components meet next; zero before the run
   Time boundary_for;                 ///< the activity for which it was chosen

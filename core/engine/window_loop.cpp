@@ -36,7 +36,7 @@
 namespace lockstep {
 namespace {
 
-/// The other threads are at hand while this lives.
+/// Keeps the other threads at hand while it lives.
 class AtHand {
  public:
   explicit AtHand(Executor& executor) : executor_(executor) { executor_.begin(); }

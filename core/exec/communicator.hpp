@@ -17,8 +17,9 @@ class Communicator {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// One message to and from each rank in `neighbours` (sorted; the relation is symmetric), empty
-  /// ones included.  `outgoing[i]` goes to neighbours[i]; what it sends lands in `incoming[i]`.
+  /// Exchanges a message with each rank in `neighbours` (sorted; the relation is symmetric); a
+  /// message may be empty. `outgoing[i]` goes to neighbours[i]; the message of neighbours[i] lands
+  /// in `incoming[i]`.
   virtual void exchange(std::span<const int> neighbours, std::span<const Bytes> outgoing,
                         std::span<Bytes> incoming) = 0;
 
@@ -33,7 +34,7 @@ class Communicator {
   std::vector<Bytes> gather(Bytes contribution);
 };
 
-/// One rank alone.
+/// Communicator of a run on one rank.
 class SelfCommunicator final : public Communicator {
  public:
   int rank() const override { return 0; }

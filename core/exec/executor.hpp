@@ -5,15 +5,16 @@
 
 namespace lockstep {
 
-/// What an executor runs in a window: one share of tasks per owner thread.  Whichever thread runs a
-/// task, the outcome is the same.  No function throws.
+/// The tasks of a window: one share of tasks per owner thread.  Whichever thread runs a task, the
+/// outcome is the same.  No function throws.
 class WindowTasks {
  public:
   virtual ~WindowTasks() = default;
   /// `open` will be called for `share` in the window of that number: asks for what it reads, which
   /// other threads wrote.
   virtual void fetch(std::uint32_t share, std::uint64_t number) const = 0;
-  /// Others may be done: asks for what they leave to who called run_window.
+  /// Fetches the results of tasks, which other threads may have run, into the cache of the thread
+  /// that called run_window.
   virtual void fetch_outcome() const = 0;
   /// Finds out what is to be done for `share`; returns how many tasks.  Once per share and window.
   virtual std::uint32_t open(std::uint32_t share, std::uint32_t thread) = 0;

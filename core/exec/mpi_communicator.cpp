@@ -135,7 +135,7 @@ class MpiCommunicator final : public Communicator {
   std::vector<MPI_Request> requests_;
 };
 
-/// One line and the end of the job, in place of the library's own dozen.
+/// Prints one line and ends the job, in place of the library's own dozen lines.
 void report_and_abort(MPI_Comm*, int* error, ...) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// What every rank of a run must have alike, such as a parameter or a file.
+/// A fact that every rank of a run must have alike, such as a parameter or a file.
 struct RankFact {
   std::string name;   ///< "gpu.sm.count"
   std::string value;  ///< what stands in a message; a file's is its digest

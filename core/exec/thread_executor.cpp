@@ -35,7 +35,8 @@ constexpr std::uint32_t quit_bit = 1u << 31;
 /// Pauses between two looks at the shares of others: every look makes their next step wait.
 constexpr std::uint32_t steal_interval = 8;
 
-/// Which part of a share is still to be taken, in one word: round, tasks, first task not taken.
+/// The part of a share that no thread has taken yet, in one word: round, tasks, first task not
+/// taken.
 struct Remainder {
   static constexpr std::uint64_t field = (1u << 20) - 1;
   static std::uint64_t pack(std::uint32_t round, std::uint32_t tasks, std::uint32_t taken) {
@@ -59,7 +60,7 @@ struct alignas(sharing_bytes) TaskShare {
 /// A number of a round, in one word with it: another round's number counts as none.
 class RoundNumber {
  public:
-  /// By the one thread that writes it.
+  /// Stores the number of a round; only one thread writes it.
   void store(std::uint32_t round, std::uint32_t number) {
     word_.store(static_cast<std::uint64_t>(round) << 32 | number, std::memory_order_release);
   }
@@ -72,7 +73,7 @@ class RoundNumber {
   std::atomic<std::uint64_t> word_{0};
 };
 
-/// What a thread did in a round: all that the calling thread waits for, on one cache line.
+/// Progress of a thread in a round: all that the calling thread waits for, on one cache line.
 struct alignas(sharing_bytes) Progress {
   RoundNumber shares;  ///< that it opened
   RoundNumber tasks;   ///< in these

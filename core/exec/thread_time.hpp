@@ -12,7 +12,7 @@ namespace lockstep {
 /// what ticks() measured meanwhile is not what it took.
 class ThreadTime {
  public:
-  /// By the thread that is measured.
+  /// Starts the measurement; called by the thread that is measured.
   void begin() {
     wall_ = ticks();
     ran_ = nanoseconds_run();

@@ -24,8 +24,8 @@ inline std::uint64_t ordered_ticks() {
   return ticks();
 }
 
-/// What two calls of ordered_ticks() are apart on average when nothing stands between them: clocks
-/// may count in steps as long as that.
+/// Returns the average distance of two calls of ordered_ticks() when nothing stands between them:
+/// clocks may count in steps as long as that.
 double measure_ordered_ticks_cost();
 
 /// Ticks per nanosecond, measured over a fraction of a millisecond.

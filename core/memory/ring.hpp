@@ -45,7 +45,7 @@ class Ring {
     return item;
   }
 
-  /// What waits, from the front.
+  /// Serialises the waiting elements, from the front.
   template <class Archive>
   void serialize(Archive& archive) {
     std::uint64_t count = size_;

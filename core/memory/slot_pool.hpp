@@ -51,7 +51,7 @@ class SlotPool {
   }
   std::size_t capacity() const { return items_.size(); }
 
-  /// What free records hold means nothing.
+  /// Serialises the records that are in use; the contents of free records mean nothing.
   void serialize(Archive& archive) {
     std::uint64_t count = items_.size();
     archive(used_, free_, count);

@@ -10,9 +10,8 @@
 
 namespace lockstep {
 
-/// What travels on a link: this header, then a trivially copyable body, then an optional payload,
-/// all in one contiguous piece of a buffer whose parts are 8-byte aligned.  Body and payload mean
-/// nothing to the engine: between ranks and in checkpoints they go as their bytes.
+/// Header of a message on a link.  A trivially copyable body and an optional payload follow it, all
+/// in one contiguous piece of a buffer whose parts are 8-byte aligned.
 struct MessageHeader {
   Time arrival;
   LinkId link;

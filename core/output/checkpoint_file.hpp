@@ -50,7 +50,7 @@ class CheckpointReader final : public PartSource {
 
   std::vector<char> read(const std::string& part, std::size_t index) override;
   std::uint64_t size(const std::string& part) override;
-  /// Of all parts: files with the same bytes in them have the same.
+  /// Returns the digest of all parts: files with the same bytes in them have the same digest.
   std::uint64_t digest();
 
  private:

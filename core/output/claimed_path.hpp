@@ -10,7 +10,7 @@ namespace lockstep {
 /// one that nobody can read.
 class ClaimedPath {
  public:
-  /// What becomes of the file that is there: whoever reads one that is emptied would be misled.
+  /// Treatment of the file that is there: a reader of a file that is emptied would be misled.
   enum class Use : std::uint8_t { emptied, left };
 
   /// Throws UserError when it cannot be opened, when another process has claimed the path or reads

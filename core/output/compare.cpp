@@ -67,7 +67,7 @@ std::pair<std::string, double> element_text(const h5::ElementType& type, const s
   return {"\"" + text.substr(0, std::min(text.find('\0'), std::size_t{60})) + "\"", 0.0};
 }
 
-/// Which member of a compound differs, and its values.
+/// Describes which member of a compound differs, and its values.
 std::string difference_text(const h5::ElementType& type, const std::byte* a, const std::byte* b,
                             double& size) {
   for (const h5::Member& member : type.members) {
@@ -102,7 +102,7 @@ struct Difference {
   std::string place, values;  ///< "[3, 1]", "7 against 8"
 };
 
-/// What one data set's comparison found.
+/// Result of the comparison of one data set.
 struct DatasetResult {
   std::string path;
   std::string structure;  ///< type or shape differ; then nothing else was compared

@@ -8,11 +8,12 @@ namespace lockstep {
 /// How two output files differ outside /run.
 struct FileComparison {
   bool equal = true;
-  /// One sentence: the earliest epoch, then the first component and counter, or what else differs.
+  /// A sentence on the earliest epoch, then the first component and counter, or on other
+  /// differences.
   std::string first_difference;
   /// The largest differences, one line per data set, largest first.
   std::vector<std::string> largest;
-  /// What was left out, and why; "": nothing.
+  /// Data that were left out, and why; "": none.
   std::string note;
 
   /// All of it, for people.

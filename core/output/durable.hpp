@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// What was written to a file or folder reaches the disk before this returns.  False, and errno,
-/// if it does not.
+/// Brings everything written to a file or folder to the disk before it returns.  Returns false, and
+/// sets errno, if that fails.
 bool reach_disk(const std::string& path);
 
 /// Copies all of a file, over what is there.  False, and errno, if it could not; the standard

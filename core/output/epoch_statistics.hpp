@@ -21,7 +21,7 @@ class EpochStatistics final : public EpochObserver {
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
 
   using Bytes = std::span<const std::byte>;
-  /// The same, of contributions that stand among others.
+  /// Collects contributions that stand among others.
   void collect(Time end, std::span<const Bytes> contributions);
 
   /// All words as the layout says, whoever contributed what.

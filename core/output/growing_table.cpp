@@ -45,8 +45,8 @@ void GrowingTable::take_rows(const h5::File& from) {
   }
 }
 
-/// These rows, the last chunk once more (compressed anew, it may need another place), one more
-/// chunk, and nodes of the index.
+/// The bound counts these rows, the last chunk once more (compressed anew, it may need another
+/// place), one more chunk, and nodes of the index.
 std::uint64_t GrowingTable::most_bytes() const {
   return (pending_rows() + 2 * rows_per_chunk) * packed_.bytes_of_row() + bytes_of_index_node +
          rows_ / rows_per_chunk;

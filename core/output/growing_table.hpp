@@ -24,10 +24,10 @@ class GrowingTable {
   }
   bool has_pending() const { return !pending_.empty(); }
 
-  /// Of a resumed run, before RunOutput::start(): the rows that were written before the state that
-  /// serialize() restored.
+  /// Takes the rows that were written before the state that serialize() restored; for a resumed
+  /// run, before RunOutput::start().
   void take_rows(const h5::File& from);
-  /// What the file grows by at most when the pending rows are flushed.
+  /// Returns the bytes by which the file grows at most when the pending rows are flushed.
   std::uint64_t most_bytes() const;
   /// Makes all rows readable.
   void flush();

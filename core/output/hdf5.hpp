@@ -93,7 +93,7 @@ struct Member {
   std::size_t offset = 0;
 };
 
-/// What a reader sees of a type: enough to compare and print.
+/// Type as a reader sees it: enough to compare and print.
 struct ElementType {
   std::size_t bytes = 0;  ///< in memory
   bool is_text = false;
@@ -146,14 +146,15 @@ class File {
                    const std::vector<std::string>& texts);
   void write_table(const std::string& path, const std::vector<Member>& members,
                    std::size_t row_bytes, std::uint64_t rows, const void* data);
-  /// One behind the other in the file, neither chunked nor compressed.
+  /// Writes the bytes one behind the other in the file, neither chunked nor compressed.
   void write_bytes(const std::string& path, std::span<const std::byte> bytes);
   /// Empty, chunked by `chunk`, not compressed.
   Series create_bytes(const std::string& path, std::uint64_t chunk);
   /// Empty, chunked by `chunk_rows`, compressed.
   Series create_series(const std::string& path, Scalar type, const Shape& row,
                        std::uint64_t chunk_rows, Sums sums = Sums::none);
-  /// Likewise, of the compound type that has these members.
+  /// Creates an empty series of the compound type that has these members, chunked by `chunk_rows`,
+  /// compressed.
   Series create_table(const std::string& path, const std::vector<Member>& members,
                       std::size_t row_bytes, std::uint64_t chunk_rows, Sums sums = Sums::none);
   void set_attribute(const std::string& path, const std::string& name,
@@ -181,7 +182,7 @@ class File {
   // if it has not (hdf5_typed.cpp).
   /// Length of the first axis.
   std::uint64_t rows(const std::string& dataset) const;
-  /// The same, of rows of this shape.
+  /// Length of the first axis of a data set that must have rows of this shape.
   std::uint64_t rows_of(const std::string& dataset, Scalar type, const Shape& row) const;
   /// Numbers of 64 bits: rows [first, first + count) along the first axis.
   std::vector<std::uint64_t> words(const std::string& dataset, std::uint64_t first,

@@ -1,4 +1,4 @@
-/// What reading and writing HDF5 files both need of the library: errors, owned identifiers, types.
+/// Parts of the HDF5 library that reading and writing both need: errors, owned identifiers, types.
 #pragma once
 
 #include <hdf5.h>

@@ -16,7 +16,7 @@ constexpr std::uint64_t most_attribute_bytes = 64 << 20;
 /// A data set may have this much that was never written.
 constexpr std::uint64_t most_unwritten_bytes = 64 << 20;
 
-/// Of a number or text; another type has no description.
+/// Describes the type of a number or text; another type has no description.
 ElementType describe_simple(hid_t id) {
   ElementType type;
   type.bytes = H5Tget_size(id);
@@ -63,7 +63,7 @@ ElementType describe_type(hid_t id) {
   return H5Tget_class(id) == H5T_COMPOUND ? describe_compound(id) : describe_simple(id);
 }
 
-/// What is read of such a type are places in memory.
+/// Returns whether a value of this type is a place in memory, where the data themselves stand.
 bool has_values_elsewhere(hid_t type) {
   return H5Tdetect_class(type, H5T_VLEN) != 0 || H5Tdetect_class(type, H5T_REFERENCE) != 0 ||
          (H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) != 0);
@@ -84,7 +84,7 @@ std::uint64_t checked_bytes(const Shape& shape, std::size_t element, const std::
   return bytes;
 }
 
-/// What the file holds of a data set, uncompressed.
+/// Returns the bytes that the file holds of a data set, uncompressed.
 std::uint64_t stored_bytes(hid_t data, hid_t space, std::size_t element, std::uint64_t file_bytes) {
   const Handle list = owned_list(H5Dget_create_plist(data));
   if (H5Pget_layout(list.id()) != H5D_CHUNKED)

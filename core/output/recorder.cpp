@@ -76,7 +76,7 @@ std::string make_axis(h5::File& file, const std::string& kind, const StatisticsF
 
 }  // namespace
 
-/// One data set below /stats.
+/// A data set below /stats.
 struct StatisticsRecorder::Series {
   std::string kind;
   const StatisticsField* field = nullptr;
@@ -230,8 +230,8 @@ void StatisticsRecorder::record(Time end, std::span<const std::uint64_t> values)
   if (many || std::chrono::steady_clock::now() > next_flush_) flush();
 }
 
-/// What a file grows by at most when `rows` are flushed: of each series these rows, the last chunk
-/// once more (compressed anew, it may need another place), one more chunk, and nodes of its index.
+/// The bound counts for each series these rows, the last chunk once more (compressed anew, it may
+/// need another place), one more chunk, and nodes of its index.
 std::uint64_t StatisticsRecorder::most_bytes(std::uint64_t rows) const {
   const std::uint64_t index = index_node_bytes + epochs_;
   std::uint64_t bytes = rows * sizeof(std::int64_t) + 2 * chunk_bytes + index;

@@ -69,8 +69,8 @@ class StatisticsRecorder {
   /// this.
   void add(GrowingTable& table) { tables_.push_back(&table); }
 
-  /// Of a resumed run, before RunOutput::start(): the rows that were written before the state that
-  /// serialize() restored.
+  /// Takes the rows that were written before the state that serialize() restored; for a resumed
+  /// run, before RunOutput::start().
   void take_rows(const h5::File& from);
 
   /// `values`: all components' words as the layout says, at the epoch that ends at `end`.  Writes
@@ -88,7 +88,7 @@ class StatisticsRecorder {
   /// Rows written so far.
   std::uint64_t epochs() const { return epochs_; }
 
-  /// What the next increments are taken from.
+  /// Serialises the values from which the next increments are taken.
   void serialize(Archive& archive);
 
  private:

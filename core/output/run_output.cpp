@@ -27,7 +27,7 @@ std::string copy_of(const std::string& place) {
   return place + ".finishing";
 }
 
-/// What the process may write, in bytes.
+/// Returns the length that a file of the process may have, in bytes.
 std::uint64_t longest_file() {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
@@ -66,7 +66,8 @@ std::string existing(const std::string& path) {
                   "name it with --output, or start the run anew");
 }
 
-/// What a killed process left there is of no use.
+/// Returns the name under which the output is begun; removes a file that a killed process left
+/// there.
 std::string place_to_start(const std::string& place) {
   std::error_code absent;
   std::filesystem::remove(place + starting, absent);

@@ -38,7 +38,7 @@ class RunOutput {
 
   const std::string& path() const { return path_; }
   h5::File& file() { return file_; }
-  /// What was written before a resumed run, to be read until start().
+  /// The output written before a resumed run, to be read until start().
   const h5::File& before() const { return before_; }
   /// All that was written and flushed reaches the disk before this returns.
   void reach_disk() const;
@@ -66,7 +66,7 @@ class RunOutput {
   void write_buffer(const std::string& tenant, const std::string& name, h5::Scalar type,
                     const std::vector<std::uint64_t>& shape, std::span<const std::byte> data);
 
-  /// What may differ between runs of the same scenario.
+  /// Sets a value below /run, which may differ between runs of the same scenario.
   void set_run(const std::string& name, const std::string& value);
   void set_run(const std::string& name, std::uint64_t value);
   void set_run(const std::string& name, double value);

@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// One declared column of a table of the output file.
+/// A declared column of a table of the output file.
 struct TableColumn {
   enum class Type : std::uint8_t { boolean, uint32, uint64, int64, real, text, time };
   std::string name, unit, doc;
@@ -59,7 +59,7 @@ class TableOf {
     return add<M>(std::move(name), offset, std::move(unit), std::move(doc));
   }
 
-  /// Of a struct in the row.
+  /// Declares a column whose value is a member of a struct in the row.
   template <class P, class M>
   TableOf& column(std::string name, P Row::*part, M P::*member, std::string unit, std::string doc) {
     return add<M>(std::move(name), address_in(part, member), std::move(unit), std::move(doc));
@@ -139,7 +139,7 @@ class PackedRows {
   std::vector<h5::Member> members_;
   std::size_t bytes_ = 0;
 };
-/// What the table and its columns mean, as attributes of the data set.
+/// Writes the meaning of the table and its columns as attributes of the data set.
 void describe_table(h5::File& file, const TableSchema& schema);
 
 /// Reads rows of a table back, from `first` on, into `rows` (of `schema.row_bytes` each).  A

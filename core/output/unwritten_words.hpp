@@ -20,7 +20,7 @@ class UnwrittenWords {
   void make_room(std::size_t words) { words_.reserve(words); }
 
   std::size_t count() const { return words_.size(); }
-  /// What was added after so many is forgotten.
+  /// Forgets the words that were added after the first `count`.
   void cut(std::size_t count) { words_.resize(count); }
   /// Word `word` of row `row`, which is no earlier than that of any other.
   void add(std::uint32_t row, std::uint32_t word, std::uint64_t value) {

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Which values a parameter may take, both ends included.
+/// Values that a parameter may take, both ends included.
 template <class T>
 struct Limits {
   std::optional<T> low, high;

@@ -14,7 +14,7 @@ namespace lockstep {
 template <class T>
 const ParameterSchema& schema_of();
 
-/// What stands at a plug point: `tree`, or `{name: tree, threshold: 0.5}`.
+/// Choice at a plug point: `tree`, or `{name: tree, threshold: 0.5}`.
 class PolicyChoice {
  public:
   PolicyChoice() = default;
@@ -68,7 +68,7 @@ class PolicyRegistry {
       : traits_(traits) {
     for (const Row& row : rows) add(row);
   }
-  /// One more, for programs that bring a policy of their own: before a scenario names it.
+  /// Adds a policy, for programs that bring one of their own; called before a scenario names it.
   void add(const Row& row) {
     rows_.push_back(row);
     if (row.traits == nullptr) rows_.back().traits = traits_;

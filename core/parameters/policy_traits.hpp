@@ -1,4 +1,4 @@
-/// Which policies go together, as data in their registry rows.
+/// Rules on which policies go together, as data in their registry rows.
 ///
 /// A row says what its policy can do for those at other plug points (`has`), and what it needs of
 /// them or cannot stand beside (`needs`).  Traits are words, so that a new policy joins without a

@@ -15,8 +15,8 @@ class ParameterSchema;
 class PolicyChoice;
 struct PolicyTraits;
 
-/// One value as read from or written to YAML.  Quantities stand in their base unit: bytes
-/// (unsigned), femtoseconds and cycles (signed), hertz and bytes per second (double).
+/// A value as read from or written to YAML.  Quantities stand in their base unit: bytes (unsigned),
+/// femtoseconds and cycles (signed), hertz and bytes per second (double).
 using ParameterScalar = std::variant<bool, std::int64_t, std::uint64_t, double, std::string>;
 
 enum class ParameterType : std::uint8_t {
@@ -48,7 +48,7 @@ struct PolicyInfo {
 };
 using PolicyList = std::vector<PolicyInfo>;
 
-/// One declared parameter, independent of the struct it lives in.  Made and ended by calls: schemas
+/// A declared parameter, independent of the struct it lives in.  Made and ended by calls: schemas
 /// are instantiated in many files.
 struct ParameterField {
   ParameterField(const char* key, const char* doc, const char* unit, ParameterType type,
@@ -117,7 +117,8 @@ std::string to_yaml(const ParameterSchema& schema, const void* values, int inden
 std::string describe(const ParameterSchema& schema, const std::string& prefix = "",
                      const std::string& only = "");
 
-/// The same as Markdown tables, one per group and policy, under headings of `level` #s.
+/// Returns the table of describe() as Markdown, one per group and policy, under headings of
+/// `level` #s.
 std::string reference_page(const ParameterSchema& schema, const std::string& title, int level = 2);
 
 }  // namespace lockstep

@@ -15,7 +15,7 @@ bool is_word(const std::string& name);
 std::string find_by_name(const std::string& name, const std::string& kind,
                          const std::string& beside);
 
-/// What can be named so, in the order of the alphabet.
+/// Returns the names that find_by_name() would find, in the order of the alphabet.
 std::vector<std::string> known_names(const std::string& kind, const std::string& beside);
 
 }  // namespace lockstep

@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// What `text` says as a value of `type`, or what is wrong with it and how to write it.
+/// Value of a text as a given type, or what is wrong with the text and how to write it.
 struct ParsedScalar {
   std::optional<ParameterScalar> value;
   std::string problem, advice;

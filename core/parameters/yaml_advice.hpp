@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// What was expected, and what to do, where the YAML parser fails with `message`.
+/// Returns what the YAML parser expected, and what to do, where it fails with `message`.
 std::string yaml_advice(const std::string& message);
 
 }  // namespace lockstep

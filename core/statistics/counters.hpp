@@ -86,8 +86,8 @@ class LinearHistogram {
   std::array<std::uint64_t, Bins> bins_{};
 };
 
-/// One `T` (Counter, Gauge, Histogram, a struct of them) per tenant.  Sized once, before the first
-/// use: by the constructor or by set_tenants() of the struct it stands in.
+/// A `T` (Counter, Gauge, Histogram, a struct of them) for each tenant.  Sized once, before the
+/// first use: by the constructor or by set_tenants() of the struct it stands in.
 template <class T>
 class PerTenant {
  public:
@@ -102,7 +102,7 @@ class PerTenant {
   std::vector<T> values_;
 };
 
-/// Who slowed whom: `at(victim, culprit)`.
+/// Counters of pairs of tenants, one of which slowed the other: `at(victim, culprit)`.
 class PerTenantPair {
  public:
   PerTenantPair() = default;

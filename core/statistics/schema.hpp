@@ -19,7 +19,7 @@ struct StatisticsAxis {
   std::vector<std::string> names;         ///< names: what each entry counts
 };
 
-/// One declared statistic, independent of the struct it lives in.  Made and ended by calls: schemas
+/// A declared statistic, independent of the struct it lives in.  Made and ended by calls: schemas
 /// are instantiated in many files.
 struct StatisticsField {
   enum class Kind : std::uint8_t { counter, gauge, real_gauge };

@@ -194,7 +194,7 @@ const StatisticsSchema& statistics_schema_of() {
   return schema;
 }
 
-/// What Component::statistics returns.
+/// Returns a view of a statistics struct, as Component::statistics must.
 template <class T>
 StatisticsView statistics_view(const T& values) {
   return {&statistics_schema_of<T>(), &values};
@@ -206,7 +206,7 @@ void set_tenants(T& values, std::size_t tenants) {
   statistics_schema_of<T>().set_tenants(&values, tenants);
 }
 
-/// What an Archive does with a statistics struct.
+/// Lets an Archive serialise a statistics struct.
 template <class T>
 requires requires {
   T::schema().erased();

@@ -30,7 +30,8 @@ isa::SourceModule numbers_of_earlier(std::size_t functions, const std::string& n
   return module;
 }
 
-/// What goes wrong in a text that is newer than any that was there to read is its version's fault.
+/// Reads a module.  A mistake in a text that is newer than any known version is reported as a
+/// mistake of its version.
 isa::SourceModule read_known(const std::string& text, const std::string& name) {
   constexpr double newest = 9.0;
   const std::size_t place = text.find(".version");

@@ -7,7 +7,7 @@
 
 namespace lockstep::capture {
 
-/// Its compute capability as PTX writes it: 70 for 7.0.
+/// Returns the compute capability of the GPU as PTX writes it: 70 for 7.0.
 std::uint32_t architecture_of(const GpuParameters& gpu);
 OccupancyLimits limits_of(const GpuParameters& gpu);
 DeviceDescription describe_device(const GpuParameters& gpu);

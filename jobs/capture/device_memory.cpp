@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint64_t alignment = std::uint64_t{2} << 20, guard = 4096;
 constexpr std::uint64_t granule = 512;
 
-/// What the CPU shares is kept twice, so it does not fit anyway.
+/// Returns the memory of the machine that captures.  Memory that the CPU shares is kept twice, so
+/// more than this cannot fit.
 std::uint64_t memory_of_this_machine() {
   return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));

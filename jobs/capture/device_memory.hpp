@@ -29,7 +29,7 @@ class DeviceMemory {
     std::uint64_t hidden = 0;          ///< at its beginning, bytes that are nobody's business
     std::vector<std::byte> last_seen;  ///< of shared memory: what has been recorded
 
-    /// What of shared memory belongs to the recording.
+    /// Begin of the part of shared memory that belongs to the recording.
     std::uint64_t shared_address() const { return address + hidden; }
     std::uint64_t shared_bytes() const { return asked - hidden; }
   };
@@ -50,8 +50,8 @@ class DeviceMemory {
   bool has_driver_mark() const { return base_[driver_mark] != std::byte{0}; }
   /// 0 when there is no room.
   std::uint64_t allocate(MemoryKind kind, std::uint64_t bytes, const std::string& symbol = "");
-  /// Of whole pages that the program shares because of what begins `hidden` bytes behind their
-  /// begin and has so many bytes, only this is recorded.
+  /// Records only a part of the whole pages that the program shares: the `bytes` bytes that begin
+  /// `hidden` bytes behind their begin.
   void hide_around(std::uint64_t address, std::uint64_t hidden, std::uint64_t bytes);
   /// Since the last time: the lowest address that lay behind what was asked for.
   std::optional<std::uint64_t> lowest_stray();

@@ -29,8 +29,8 @@ struct FatBinary {
   std::vector<MachineCode> machine_code;
 };
 
-/// What the machine code for this architecture, or the nearest to it, says of a kernel: registers
-/// of a thread.  Nothing: there is none, or it does not say so.
+/// Returns the registers of a thread of a kernel by the machine code for this architecture, or the
+/// nearest to it. Nothing: there is no such code, or it does not say so.
 std::optional<std::uint32_t> machine_registers(const FatBinary& binary, std::uint32_t architecture,
                                                const std::string& kernel);
 
@@ -42,8 +42,8 @@ std::vector<FatBinary> read_fat_binaries(std::span<const char> containers, const
 bool is_ptx(std::span<const char> bytes);
 FatBinary ptx_alone(std::span<const char> text);
 
-/// What a driver would take for a GPU of this architecture: the newest that is not newer, and
-/// otherwise the oldest.  Throws UserError when there is only machine code.
+/// Returns the PTX that a driver would take for a GPU of this architecture: the newest that is not
+/// newer, and otherwise the oldest.  Throws UserError when there is only machine code.
 const FatBinary::Ptx& best_ptx(const FatBinary& binary, std::uint32_t architecture,
                                const std::string& name);
 

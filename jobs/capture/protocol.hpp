@@ -1,5 +1,5 @@
-/// What a captured program and `lockstep capture` say to each other: one request and one answer at
-/// a time over a socket, each a header of numbers and bytes behind it.
+/// Requests of a captured program to `lockstep capture`, and the answers: one request and one
+/// answer at a time over a socket, each a header of numbers and bytes behind it.
 ///
 /// Memory that the program's CPU code shares with the GPU lies in a file in memory that both map;
 /// the place in the file is the address less the first one.

@@ -34,7 +34,7 @@ class RecordedPtx {
   };
   /// Adds a module: one file, or those that were compiled apart and linked (-rdc=true).
   Added add(const std::vector<std::string>& group);
-  /// So many files that were added last turn out to be none that can be linked.
+  /// Removes the files that were added last, when they turn out to be none that can be linked.
   void take_back(std::size_t files) { files_.resize(files_.size() - files); }
   const std::vector<std::string>& files() const { return files_; }
 

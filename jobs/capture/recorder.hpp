@@ -1,4 +1,4 @@
-/// What a captured program asked of the GPU, on its way into a recording.
+/// Requests of a captured program to the GPU, on their way into a recording.
 ///
 /// Simplified: the default stream waits for all others and they for it, also those that were made
 /// not to; a wait of one stream for another is a wait of the host.
@@ -34,9 +34,9 @@ class Recorder {
   void advise(std::uint64_t address, std::uint64_t bytes, Advice advice);
   void touch(const Touch& touch);
   void delay(std::chrono::nanoseconds time);
-  /// What the CPU wrote to shared memory since the last time.
+  /// Records what the CPU wrote to shared memory since the last call.
   void note_cpu_writes();
-  /// What the GPU wrote there is not news.
+  /// Takes what the GPU wrote there as known, so that it is not recorded.
   void note_gpu_writes();
 
   const RecordingWriter& writer() const { return writer_; }

@@ -75,9 +75,9 @@ class Session {
   /// A library that brings a CUDA runtime of its own, or the program itself.
   void other_runtime(const Request& request, Bytes bytes);
 
-  /// What a block takes.  Where the kernel has more registers here than an SM has for the block, it
-  /// counts with those of the program's own machine code, or else with those that fit: a run makes
-  /// the kernel again with fewer.
+  /// Returns the resources that a block takes.  Where the kernel has more registers here than an SM
+  /// has for the block, it counts with those of the program's own machine code, or else with those
+  /// that fit: a run makes the kernel again with fewer.
   BlockResources block_of(const CapturedModules::Kernel& kernel, std::uint32_t threads,
                           std::uint32_t shared_bytes) const;
   void tell_of_refusal(const CapturedModules::Kernel& kernel, const BlockResources& block);
@@ -87,7 +87,7 @@ class Session {
                Bytes parameters, Reply& reply);
   /// Once for each kernel that reaches behind what the program asked for.
   void warn_of_strays(const std::string& kernel);
-  /// One of copy_kernels, over `count` elements.
+  /// Runs a kernel of copy_kernels over `count` elements.
   void run_own(const std::string& name, std::uint64_t to, std::uint64_t count, std::uint64_t last,
                std::uint64_t stream, Reply& reply);
 

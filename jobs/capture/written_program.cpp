@@ -125,7 +125,7 @@ class Writer {
     });
   }
 
-  /// It concerns whole buffers.
+  /// Writes an advice, which concerns whole buffers.
   std::optional<std::string> advise(const RecordedStep& step) const {
     constexpr std::pair<Kind, const char*> words[] = {
         {Kind::prefer_gpu, "preferred: gpu"},

@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// What an output counts with `word` in its path or meaning, whatever its case: statistics, who
-/// waits behind whom, columns of tables, derived metrics; a line each.  "": all.
+/// Describes the counts of an output with `word` in their path or meaning, whatever its case:
+/// statistics, who waits behind whom, columns of tables, derived metrics; a line each.  "": all.
 std::string describe_output(const std::string& word);
 
 }  // namespace lockstep

@@ -6,10 +6,11 @@
 
 namespace lockstep {
 
-/// What a manual says beyond the options: exit statuses, files, examples.  "" is the program.
+/// Returns the text of a manual beyond the options: exit statuses, files, examples.  "" is the
+/// program.
 std::string manual_of(const std::string& command);
 
-/// Of this command, or of the program, whichever command was used.
+/// Returns the help of this command, or of the program, whichever command was used.
 std::string help_of(const CLI::App& command);
 
 /// `--help` in the order of a manual page: name, synopsis, options, exit status, examples.

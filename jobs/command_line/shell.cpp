@@ -1,4 +1,4 @@
-/// What other programs read of the command line: the manual page and the completion of bash.
+/// Texts of the command line for other programs: the manual page and the completion of bash.
 #include "jobs/command_line/shell.hpp"
 
 #include <sstream>
@@ -24,7 +24,7 @@ bool is_heading(const std::string& line) {
          line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ ") == std::string::npos;
 }
 
-/// What --help says, with its headings; its lines are filled already.
+/// Turns the text of --help into a page with its headings; its lines are filled already.
 std::string pages_of(const std::string& help, const char* heading) {
   std::string text;
   std::istringstream lines(help);

@@ -18,7 +18,7 @@
 namespace lockstep {
 namespace {
 
-/// One kind for all policies that count the same.
+/// Adds a kind of statistics; policies that count the same share one kind.
 void add_kind(std::vector<KindStatistics>& kinds, const std::string& name,
               const StatisticsSchema& (*statistics)(), const std::string& policy) {
   if (statistics == nullptr) return;
@@ -32,7 +32,7 @@ void add_kind(std::vector<KindStatistics>& kinds, const std::string& name,
   }
 }
 
-/// What the policies of a plug point count that count something of their own.
+/// Adds the statistics of a plug point's policies that have counters of their own.
 template <class Factory>
 void add_policies(std::vector<KindStatistics>& kinds, const std::string& plug_point,
                   const PolicyRegistry<Factory>& registry) {

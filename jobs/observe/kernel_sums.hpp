@@ -15,7 +15,8 @@ struct KernelSum {
   KernelRow sum;
 };
 
-/// By tenant, those that took longest first; of `run`, whose configuration is given.
+/// Sums the kernels of `run`, whose configuration is given, by tenant; those that took longest come
+/// first.
 std::vector<std::vector<KernelSum>> sum_of_kernels(const h5::File& run, std::size_t tenants,
                                                    const Node& configuration);
 

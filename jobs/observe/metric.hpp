@@ -23,14 +23,14 @@ struct Metric {
   std::string kernel = {};  ///< column of /kernels, which has it for kernel time; "": none
   std::string denominator_times = {};  ///< key of the configuration; "": nothing
 
-  /// That number.
+  /// Returns the number at the key `denominator_times`.
   std::uint64_t factor(const Node& configuration) const;
   /// A value below its short title: ratios in percent, bytes in GB; "-" for NaN.
   std::string short_text(double value) const;
 };
 
 const std::vector<Metric>& metrics();
-/// What in /kernels is counted as that counter.
+/// Returns the columns of /kernels that count the same as a counter.
 const std::vector<std::string>& kernel_columns_of(const std::string& counter);
 /// NaN where there is nothing to divide by.
 double quotient(std::uint64_t numerator, double divisor);
@@ -43,7 +43,7 @@ class MetricSeries {
   std::size_t epochs() const { return epochs_; }
   /// NaN where there is nothing to divide by.
   double at(std::size_t epoch, std::size_t tenant) const;
-  /// Of all its epochs together.
+  /// Returns the metric over all its epochs together.
   double of_all(std::size_t tenant) const;
 
  private:
@@ -57,8 +57,8 @@ class MetricSeries {
   std::vector<std::int64_t> elapsed_;                     ///< fs, by epoch
 };
 
-/// By tenant, of a whole run: `series` has all of its epochs.  Where /tenants tells it, of the
-/// tenant's own time.
+/// Returns the metric of a whole run by tenant: `series` has all of its epochs.  Where /tenants has
+/// it, the value is that of the tenant's own time.
 std::vector<double> of_whole_run(const ObservedRun& run, const Metric& metric,
                                  const MetricSeries& series);
 

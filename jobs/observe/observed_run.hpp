@@ -42,7 +42,7 @@ class ObservedRun {
   const Node& configuration() const { return configuration_; }
   const std::string& configuration_text() const { return configuration_text_; }
   double core_hertz() const { return core_hertz_; }
-  /// Its tables and totals are there.
+  /// Whether the run's tables and totals are there.
   bool is_finished() const { return is_finished_; }
   /// When it ended, or the last epoch; fs.
   std::int64_t end() const { return end_; }

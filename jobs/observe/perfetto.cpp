@@ -47,7 +47,7 @@ class Trace {
     file_.write("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
   }
 
-  /// Of a time that never came, the end of the run.
+  /// Returns a time in nanoseconds; a time that never came is the end of the run.
   std::int64_t nanoseconds(Time time) const {
     return std::min(time.femtoseconds(), end_) / femtoseconds_per_nanosecond;
   }

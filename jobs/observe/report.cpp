@@ -64,7 +64,7 @@ std::vector<Metric> metrics_of_kernels() {
   return all;
 }
 
-/// What kernel_table_json has a value of, after what is counted.
+/// Titles of the values of kernel_table_json, behind those of its counts.
 std::string kernel_columns_json() {
   List titles;
   for (const Metric& metric : metrics_of_kernels()) titles.add(json_text(metric.short_title));
@@ -151,7 +151,7 @@ std::string differences_json(const std::vector<ObservedRun>& runs) {
   return all.json();
 }
 
-/// What one run adds to a plot.
+/// Curves that one run adds to a plot.
 struct Curves {
   std::vector<std::string> names;
   std::vector<double> last, whole;

@@ -10,7 +10,7 @@ struct Extremes {
   double first, second;
 };
 
-/// Of values[begin, end), whichever of the least and the largest comes first, then the other.
+/// Returns the least and the largest of values[begin, end), in the order in which they come.
 Extremes extremes(const std::vector<double>& values, std::size_t begin, std::size_t end) {
   std::size_t least = begin, largest = begin;
   for (std::size_t i = begin; i < end; ++i) {

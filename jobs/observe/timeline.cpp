@@ -13,7 +13,7 @@
 namespace lockstep {
 namespace {
 
-/// Of a run that ends at `end`; later times, and those that never came, are its last.
+/// Scale of a run that ends at `end`; later times, and those that never came, are at its end.
 class Scale {
  public:
   Scale(std::int64_t end, std::size_t pixels)

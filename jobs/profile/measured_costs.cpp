@@ -25,7 +25,7 @@ std::vector<Row> read_profile(const h5::File& file) {
   return read_table<Row>(file);
 }
 
-/// Of both runs, what both recorded.
+/// Returns the smaller costs of the steps that both runs recorded.
 std::map<WindowStep, WindowCostRow> least_of(const std::map<WindowStep, WindowCostRow>& before,
                                              const std::vector<WindowCostRow>& rows) {
   std::map<WindowStep, WindowCostRow> both;

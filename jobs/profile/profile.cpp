@@ -12,7 +12,7 @@
 namespace lockstep {
 namespace {
 
-/// What each rank contributes, on rank 0; collective.
+/// Gathers the contributions of all ranks on rank 0; collective.
 template <class T>
 std::vector<std::vector<T>> gather(Communicator& communicator, std::span<const T> own) {
   const auto bytes = std::as_bytes(own);

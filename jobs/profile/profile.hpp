@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// What --profile recorded on all ranks, and what follows from it.
+/// Records of --profile on all ranks, and what follows from them.
 struct RunProfile {
   std::vector<ComponentCostRow> components;
   std::vector<WindowCostRow> windows;  ///< those of rank 0

@@ -46,7 +46,7 @@ class Threads {
     longest_ = std::max(longest_, cost);
   }
   double busiest() const { return busiest_; }
-  /// One component takes as long as all of the window.
+  /// Whether a single component takes as long as all of the window.
   bool is_one_component() const { return longest_ >= busiest_; }
 
  private:

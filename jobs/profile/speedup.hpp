@@ -28,7 +28,7 @@ struct Prediction {
 
 class SpeedupModel {
  public:
-  /// Of a run on one rank, whose components are all in `windows`.
+  /// Model of a run on one rank, whose components are all in `windows`.
   SpeedupModel(const std::vector<ComponentCostRow>& components, std::vector<WindowCostRow> windows,
                const std::vector<RankRow>& ranks);
 
@@ -42,7 +42,7 @@ class SpeedupModel {
     double nanoseconds;       ///< of all of them
   };
   std::vector<int> deal_to_ranks(int ranks) const;
-  /// What a window takes beside an exchange; adds to the losses.
+  /// Returns the time of a window beside an exchange; adds to the losses.
   double window_nanoseconds(const MeasuredWindow& window, const std::vector<int>& home, int ranks,
                             int threads, Losses& losses) const;
 

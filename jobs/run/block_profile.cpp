@@ -21,7 +21,7 @@ constexpr const char* advice =
 constexpr const char* technique = "policies.preemption";
 constexpr const char* block_path = "/thread_blocks";
 
-/// What must be the same in both runs.
+/// Returns the facts that must be the same in both runs.
 std::vector<RankFact> comparable(const std::string& configuration) {
   std::vector<RankFact> facts;
   add_values(parse_document(configuration, "the configuration"), facts);
@@ -54,8 +54,8 @@ std::vector<std::size_t> first_round(const std::vector<KernelRow>& kernels, std:
   return rows;
 }
 
-/// By row of /kernels; shorter than the kernel if it was cut off, as that of a tenant that is
-/// launched again until the others have ended.
+/// Durations of blocks by row of /kernels; shorter than the kernel if it was cut off, like one of a
+/// tenant that is launched again until the others have ended.
 std::vector<BlockProfile::Durations> durations(const std::vector<KernelRow>& kernels,
                                                const std::vector<BlockRow>& blocks,
                                                const h5::File& file) {

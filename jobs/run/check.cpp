@@ -14,7 +14,7 @@ namespace lockstep {
 
 namespace {
 
-/// What a CPU core read against what it had written.
+/// Compares what a CPU core read with what it had written.
 void check_core(const Tenant& tenant, const TenantRun& run, CheckResult& result) {
   if (const auto& misread = run.misread()) {
     result.passed = false;
@@ -37,8 +37,9 @@ std::string passed_text(const std::string& tenant, std::size_t compared, std::si
       left_out == 0 ? "" : fmt::format(" ({} not compared: `check: false`)", left_out));
 }
 
-/// Its program in the interpreter against what it left on the machine.  Throws UserError for
-/// mistakes that only the interpreter sees, such as an access just behind a buffer.
+/// Compares a run of the tenant's program in the interpreter with what it left on the machine.
+/// Throws UserError for mistakes that only the interpreter sees, such as an access just behind a
+/// buffer.
 void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t index, TenantRun& run,
                   const std::function<void()>& look, CheckResult& result) {
   const SmParameters& sm = machine.parameters().gpu.sm;
@@ -75,7 +76,7 @@ void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t inde
                           : passed_text(tenant.name, compared, got.size() - compared);
 }
 
-/// What was in GPU memory before the run.
+/// Compares foreign pages with what they held in GPU memory before the run.
 void check_foreign_pages(const Host& host, CheckResult& result) {
   const ForeignInspection& foreign = host.foreign();
   if (host.driver().page_manager().foreign_pages().empty()) return;

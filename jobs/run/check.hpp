@@ -16,7 +16,7 @@ namespace lockstep {
 inline constexpr const char* check_passed = "passed";
 
 struct CheckResult {
-  /// Of a buffer's final bytes.
+  /// Digest of a buffer's final bytes.
   struct Digest {
     std::string tenant, buffer;
     std::uint64_t value = 0;

@@ -19,7 +19,7 @@ std::string without(const std::string& path, const std::string& end) {
   return path.ends_with(end) ? path.substr(0, path.size() - end.size()) : path;
 }
 
-/// Of the run that wrote `output`; "" if it does not say.
+/// Returns the digest of the run that wrote `output`; "" if the file does not say.
 std::string digest_in(const h5::File& output) {
   if (!output.has("/run")) return "";
   return output.text_attribute("/run", "run_digest");

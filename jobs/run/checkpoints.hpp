@@ -67,7 +67,7 @@ class Checkpoints {
   bool is_good_ = false;  ///< what stands at the path is of this run
 };
 
-/// Of Checkpoints::write(), by a run that ends: UserError if there is a problem.
+/// Throws UserError if Checkpoints::write() had a problem; for a run that ends.
 void require_written(const std::optional<std::string>& problem);
 
 }  // namespace lockstep

@@ -83,7 +83,7 @@ void write_saved_buffers(RunOutput& file, const Scenario& scenario, const Host& 
   }
 }
 
-/// What has been counted, by its names.
+/// Counts of a run, by their names.
 struct Counted {
   Host& host;
   const Totals totals;

@@ -15,7 +15,7 @@ namespace lockstep {
 
 class Host;
 
-/// What all ranks know of, on rank 0 after the run.
+/// Knowledge of all ranks, on rank 0 after the run.
 struct Gathered {
   RunProfile profile;
   std::vector<BlockRow> blocks;

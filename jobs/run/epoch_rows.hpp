@@ -14,7 +14,7 @@ namespace lockstep {
 class Host;
 struct Output;
 
-/// What is written down at each epoch: statistics, and the kernels that are over.
+/// Rows that are written at each epoch: statistics, and the kernels that are over.
 ///
 /// What components have counted for grids travels beside the statistics.  The host's log sums it
 /// up, so that it stands in checkpoints and rows need no second look.

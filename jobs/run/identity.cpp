@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// Of the sources, written by the build.
+/// Digest of the sources, written by the build.
 extern const char* const source_digest;
 extern const char* const git_revision;
 extern const char* const build_text;

@@ -10,9 +10,9 @@
 
 namespace lockstep {
 
-/// What the result of a run depends on: the program, options that change state, every value of the
-/// resolved scenario with the host programs and initial content of its workloads, and the bytes of
-/// modules and data.  No paths, ranks or threads.
+/// Identity of a run: all that its result depends on, which is the program, options that change
+/// state, every value of the resolved scenario with the host programs and initial content of its
+/// workloads, and the bytes of modules and data.  No paths, ranks or threads.
 class Identity {
  public:
   /// `document`: what the scenario was read from; tenants that the scenario lacks do not count.
@@ -21,7 +21,7 @@ class Identity {
 
   /// Equal for runs that end in the same file.
   const std::string& digest() const { return digest_; }
-  /// Of facts().
+  /// Digest of facts().
   const std::string& run_digest() const { return run_digest_; }
   /// Everything but when the run is to stop, which a resumed run may change.
   const std::vector<RankFact>& facts() const { return facts_; }

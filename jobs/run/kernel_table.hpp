@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// What the table of a run says of a tenant's kernels, in lines of 80 columns.
+/// Returns the part of a run's table on a tenant's kernels, in lines of 80 columns.
 std::string kernel_table(const std::vector<KernelSum>& kernels);
 
 }  // namespace lockstep

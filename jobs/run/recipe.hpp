@@ -10,13 +10,14 @@
 
 namespace lockstep {
 
-/// What `lockstep run --config-of FILE` needs to repeat a run to the bit: /run/scenario, a scenario
-/// with the machine and the host programs by value, and files of modules and data by name; and
-/// /run/facts, all that the result depends on, the digests of those files included.
+/// The parts of an output that `lockstep run --config-of FILE` needs to repeat a run to the bit:
+/// /run/scenario, a scenario with the machine and the host programs by value, and files of modules
+/// and data by name; and /run/facts, all that the result depends on, the digests of those files
+/// included.
 
 /// The scenario that the command line names, or that its --config-of holds.
 Node scenario_document(const CommandLine& line);
-/// Its name: that of its file, without folder and ending.
+/// Returns the name of the scenario: that of its file, without folder and ending.
 std::string scenario_name(const CommandLine& line);
 
 /// A scenario to be run again, as YAML.  `machine` is its resolved part.

@@ -169,7 +169,7 @@ static std::string core_text(const Totals& totals, std::size_t core) {
       ratio(count("read_cycles"), count("reads")));
 }
 
-/// Of all slots in which its schedulers might have issued.
+/// Returns the shares of all slots in which the tenant's schedulers might have issued.
 static std::string shares_text(const Totals& totals, std::size_t tenant) {
   const std::uint64_t issued = totals.sum("sm", "issue_slots", tenant);
   std::array<std::uint64_t, stall_causes> stalls{};

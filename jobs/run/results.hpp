@@ -44,7 +44,7 @@ std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host)
 void write_interference(h5::File& file, const Totals& totals, const GpuParameters& gpu,
                         std::size_t tenants);
 
-/// What ended tenants that did not end by themselves, a line each.
+/// Returns the reasons why tenants were ended that did not end by themselves, a line each.
 std::string failures(const Scenario& scenario, const Host& host);
 
 /// The table a run ends with: per tenant cycles, instructions, IPC, page faults, where its time

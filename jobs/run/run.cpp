@@ -38,7 +38,8 @@
 namespace lockstep {
 namespace {
 
-/// Other ranks may still read what rank 0 is about to replace, and nobody wants to lose it.
+/// Refuses an output that is also an input: other ranks may still read the file that rank 0 is
+/// about to replace, and nobody wants to lose it.
 void refuse_inputs(const std::string& output, const CommandLine& line, const Scenario& scenario) {
   const auto refuse = [&](const std::string& input, const std::string& what) {
     std::error_code absent;
@@ -132,7 +133,7 @@ void tell_of_limit(const Engine& engine) {
   }
 }
 
-/// What a user may not know of the run, after `notes` of how it runs.
+/// Prints facts of the run that a user may not know, after `notes` of how it runs.
 void tell(const Prepared& run, const CommandLine& line, std::vector<std::string> notes) {
   notes.push_back(run.note);
   notes.push_back(note_of_shares(run.scenario, run.parameters.policies));
@@ -154,8 +155,8 @@ EngineOptions engine_options(const CommandLine& line, const SimulationParameters
   return options;
 }
 
-/// What is read of GPU memory for the check has come, where the run is over; of a run that has
-/// ended the memory itself is not needed any more.
+/// Waits, where the run is over, until all of GPU memory that the check reads has come; then frees
+/// the memory of the partitions, which is not needed any more.
 void gather_memory(Engine& engine, const Machine& machine) {
   const bool is_first = engine.communicator().rank() == 0;
   if (!engine.settle([&] { return !is_first || !find_host(engine, machine).inspects(); })) return;

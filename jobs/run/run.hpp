@@ -18,13 +18,13 @@ struct RunOutcome {
   std::vector<TenantRow> tenants;  ///< on rank 0
 };
 
-/// What is to be simulated instead of the scenario as it was read.
+/// Change of the scenario as it was read into the one that is simulated.
 using ScenarioChange = std::function<Scenario(Scenario)>;
 
-/// Who the run is that simulate() would make of the same.
+/// Returns the identity of the run that simulate() would make of the same arguments.
 Identity identity_of(const CommandLine& line, const ScenarioChange& change);
 
-/// One simulation from scenario to HDF5 file, as the command line says.
+/// Simulates one scenario and writes its HDF5 file, as the command line says.
 RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
                     Communicator& communicator);
 

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// What a run took over all its segments; one begins with the run and each time it is resumed.
+/// Cost of a run over all its segments; a segment begins with the run and each time it is resumed.
 struct RunCost {
   std::uint64_t segments = 0, windows = 0, exchanges = 0, peak_memory_bytes = 0;
   double wall_seconds = 0, synchronising_seconds = 0, waiting_seconds = 0;

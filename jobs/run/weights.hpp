@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-/// What each component of this machine cost in a run with --profile, from its output file; empty if
-/// `file` is.  Throws UserError if the file holds no profile or one of another machine.
+/// Reads the cost of each component of this machine in a run with --profile from its output file;
+/// empty if `file` is.  Throws UserError if the file holds no profile or one of another machine.
 std::vector<double> read_weights(const std::string& file, const Graph& graph);
 
 }  // namespace lockstep

@@ -20,7 +20,7 @@ int number_in(const char* variable) {
   return text ? std::atoi(text) : 0;
 }
 
-/// What a rank says of where it runs.
+/// A rank's account of where it runs.
 struct RankPlace {
   char computer[256];
   int threads;

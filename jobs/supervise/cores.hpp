@@ -6,9 +6,9 @@
 
 namespace lockstep {
 
-/// So many worker threads as were asked for; with CommandLine::threads_auto as many as each rank
-/// has cores of its own: by affinity, the control group's quota, what Slurm lends the job on this
-/// computer, and its --cpus-per-task.  The same on all ranks.  Collective.
+/// Returns the number of worker threads that was asked for; with CommandLine::threads_auto as many
+/// as each rank has cores of its own: by affinity, the control group's quota, what Slurm lends the
+/// job on this computer, and its --cpus-per-task.  The same on all ranks.  Collective.
 int threads_of(int asked, Communicator& communicator);
 
 /// On rank 0: a line if every task of a Slurm step runs all of it, since MPI was not told of the

@@ -6,7 +6,7 @@
 namespace lockstep {
 namespace {
 
-/// Of one start of a program.
+/// Returns the number of blocks in one start of a program.
 std::optional<std::uint64_t> blocks_of(const Workload& workload) {
   constexpr int most_steps = 1'000'000;  // that a progress line is worth looking at
   constexpr std::int64_t most_blocks = std::int64_t{1} << 31;

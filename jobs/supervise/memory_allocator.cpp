@@ -11,7 +11,7 @@
 /// jemalloc reads this before main().
 extern "C" const char* const malloc_conf = "thp:always,metadata_thp:auto,dirty_decay_ms:-1";
 
-/// Of jemalloc; not there under a sanitizer.
+/// Entry of jemalloc; not there under a sanitizer.
 extern "C" [[gnu::weak]] int mallctl(const char* name, void* old, std::size_t* old_size,
                                      void* value, std::size_t size) noexcept;
 

@@ -2,7 +2,7 @@
 
 namespace lockstep {
 
-/// What signals ask of a run.
+/// Requests of signals to a run.
 ///
 /// SIGTERM, also a second one, and SIGINT: come to an end that can be resumed.  SIGINT once more
 /// ends the process at once.  (mpirun sends SIGTERM after the SIGINT that a terminal sends to all.)
@@ -19,10 +19,11 @@ struct Signals {
   /// Before another program takes the place of this one: it shall hear them itself.
   static void leave_to_others();
 
-  /// What the process returns after the signal to end that came first; exit_done if none came.
+  /// Returns the exit status of the process after the signal to end that came first; exit_done if
+  /// none came.
   static int status();
   static bool ask_for_checkpoint();
-  /// One has been written: whatever asked for it until now is served.
+  /// A checkpoint has been written: all requests for one until now are served.
   static void serve_checkpoint();
 };
 

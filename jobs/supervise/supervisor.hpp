@@ -25,7 +25,7 @@ class Supervisor final : public RunControl {
   unsigned requests() override;
   bool agreed(unsigned bits) override;
 
-  /// What a run that was asked to end returns; the same on all ranks.
+  /// Returns the exit status of a run that was asked to end; the same on all ranks.
   int status() const;
 
  private:

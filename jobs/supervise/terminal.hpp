@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// Whoever reads a stream: a person at a terminal, or a file.
+/// Reader of a stream: a person at a terminal, or a file.
 class Terminal {
  public:
   explicit Terminal(std::FILE* stream);

@@ -20,9 +20,9 @@ PointState state_of(const Sweep& sweep, const SweepPoint& point);
 /// "" if there is none, or no such file.
 std::string text_attribute(const std::string& file, const std::string& object,
                            const std::string& name);
-/// Its own file, or that of the run in which all tenants share the GPU.
+/// Returns the output file of the point, or that of the run in which all tenants share the GPU.
 std::string output_of(const Sweep& sweep, const SweepPoint& point);
-/// What `compare` writes last, of all its runs.
+/// Returns the file that `compare` writes last, of all its runs.
 std::string measures_of(const Sweep& sweep, const SweepPoint& point);
 /// Whether the output of a point holds a whole run, of whatever program, scenario or data, which
 /// has passed its check if the sweep asks for one.

@@ -200,7 +200,7 @@ class Pool {
   bool told_ = false;
 };
 
-/// Of those that are not done, as Slurm takes them: "0,3,4".
+/// Returns the points that are not done, as Slurm takes them: "0,3,4".
 std::string array_of(const Sweep& sweep) {
   std::string text;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {

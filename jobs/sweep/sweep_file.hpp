@@ -6,11 +6,11 @@
 
 namespace lockstep {
 
-/// One run of a sweep.
+/// A run of a sweep.
 struct SweepPoint {
   std::string name;      ///< of its files, without folder and ending
   std::string scenario;  ///< file
-  /// What it sets, in the order of the sweep's file: key and value.
+  /// Settings of the point, in the order of the sweep's file: key and value.
   std::vector<std::pair<std::string, std::string>> parameters;
 
   std::vector<std::string> settings() const;

@@ -19,16 +19,16 @@ class EpochController {
  public:
   virtual ~EpochController() = default;
 
-  /// Of the epochs; a multiple of nothing, and may be shorter than the way to all and back.
+  /// Epoch length: any positive time, even shorter than a round trip to all members.
   virtual Time period() const = 0;
-  /// What one of the policy's parts has counted in an epoch.
+  /// Adds the counts of one of the policy's parts in an epoch.
   virtual void add(std::span<const std::uint64_t> increments) = 0;
   /// Appends what all are told, if anything; `epoch` is the k of the reports.
   virtual void decide(std::uint64_t epoch, std::vector<std::uint64_t>& values) = 0;
   virtual void serialize(Archive&) {}
 };
 
-/// What a controller is made from.
+/// Setup of a controller.
 struct EpochControllerSetup {
   PolicyChoice choice;  ///< the policies' name and parameters
   std::size_t tenants = 0;

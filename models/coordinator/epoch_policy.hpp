@@ -18,7 +18,7 @@
 
 namespace lockstep {
 
-/// Whose values they are: the plug point of the policy that asked for a controller.
+/// Topic of values: the plug point of the policy that asked for a controller.
 enum class EpochTopic : std::uint8_t { cache_policy, dram_scheduler, translation, tlb_fill };
 inline constexpr std::size_t epoch_topics = 4;
 
@@ -27,7 +27,8 @@ class EpochPolicy {
  public:
   virtual ~EpochPolicy() = default;
 
-  /// What it counts for the output, with the schema that its registry row names; empty if nothing.
+  /// Counters of the policy for the output, with the schema that its registry row names; empty if
+  /// it has none.
   virtual StatisticsView statistics() const { return {}; }
   /// Whether there is anything to report since the last time.
   virtual bool has_report() const { return false; }

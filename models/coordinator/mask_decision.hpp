@@ -1,4 +1,4 @@
-/// What MASK decides once an epoch and tells GMMU and partitions (EpochTopic::tlb_fill).
+/// Decision of MASK, made once an epoch and told to GMMU and partitions (EpochTopic::tlb_fill).
 ///
 /// Source: 004, sections 6.4.2 and 6.4.4; memory-interference.md, sections 5.3.3 and 5.3.5.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// What the coordinator tells of each tenant.
+/// Decision of the coordinator on each tenant.
 struct MaskDecision {
   static constexpr std::size_t words = 3;
   static constexpr std::uint32_t usual_turns = 500;  ///< of all tenants together, requests

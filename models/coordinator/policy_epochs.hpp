@@ -17,7 +17,7 @@ namespace lockstep {
 
 class PolicyEpochs {
  public:
-  /// Of each topic, where there is a controller; zero elsewhere.
+  /// Period of each topic, where there is a controller; zero elsewhere.
   using Periods = std::array<Time, epoch_topics>;
 
   /// No policy of the run needs a coordinator.
@@ -31,9 +31,11 @@ class PolicyEpochs {
   bool idle() const { return parts_.empty(); }
   /// Earliest report or decision that is due.
   Time next() const { return limit_ == Time::never() ? limit_ : first_due(); }
-  /// The same if it is due by `own`, and otherwise any time after that: no policy is asked.
+  /// Earliest report or decision if it is due by `own`, and otherwise any time after that: no
+  /// policy is asked.
   Time next(Time own) const { return own < limit_ ? Time::never() : next(); }
-  /// What is done in one go must end before this: the next time at which there may be something.
+  /// Time before which an uninterrupted piece of work must end: the next report or decision may be
+  /// due then.
   Time limit() const { return limit_; }
   /// The component is about to act at `now`, before next().
   void before(Time now) {
@@ -41,7 +43,7 @@ class PolicyEpochs {
   }
   /// A decision, which takes effect at its arrival.
   void take(const MessageHeader& message);
-  /// The same, for a component that takes a message when its time has come.
+  /// Applies a decision at once, for a component that takes a message when its time has come.
   void apply(const MessageHeader& message) const;
   /// At next(): decisions take effect, then reports leave.  True if there was a decision.
   bool run(Time now, Outbox& outbox);

@@ -36,7 +36,7 @@ class SmSide : public EpochPolicy {
   virtual void serialize(Archive&) {}
 };
 
-/// What the side of one SM is made from.
+/// Setup of the side of one SM.
 struct SmSideSetup {
   PolicyChoice choice;  ///< the policy's name and parameters
   Time cycle;           ///< of the clock in which those parameters count
@@ -53,7 +53,8 @@ struct SmSideSetup {
 /// How the sides of the policies under one name are made, if they have any.
 struct SmSideFactory {
   std::unique_ptr<SmSide> (*make)(const SmSideSetup&) = nullptr;
-  /// Of what each of them counts, if anything: a kind of statistics, of its plug point in the SMs.
+  /// Schema of the sides' own counters, if they have any: a kind of statistics, of its plug point
+  /// in the SMs.
   const StatisticsSchema& (*statistics)() = nullptr;
 };
 

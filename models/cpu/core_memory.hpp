@@ -41,7 +41,7 @@ class CoreMemory {
   std::uint32_t partitions() const { return mapping_.partitions(); }
   std::uint32_t banks() const { return mapping_.partitions() * layout_.banks(); }
   std::uint64_t row_bytes() const { return layout_.row_bytes(); }
-  /// Of each bank, that are the tenant's.
+  /// Rows of each bank that are the tenant's.
   std::uint64_t rows() const { return bytes_ / row_bytes_of_all_banks(); }
   /// The offset of a byte of one of these rows.
   std::uint64_t offset_of(std::uint32_t bank, std::uint64_t row, std::uint64_t byte) const {

@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// What a CPU core counts; a core has one tenant.
+/// Counters of a CPU core; a core has one tenant.
 struct CoreStatistics {
   Counter instructions, reads, writes;
   Counter read_cycles, outstanding_cycles, bank_cycles;

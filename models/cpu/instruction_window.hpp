@@ -40,7 +40,7 @@ class InstructionWindow {
     }
     return instruction + lag_;
   }
-  /// It enters in `slot`, not before entry(), and those behind it after it.
+  /// The instruction enters in `slot`, not before entry(), and those behind it enter after it.
   void hold(std::int64_t instruction, std::int64_t slot) {
     lag_ = std::max(lag_, slot - instruction);
   }
@@ -50,7 +50,7 @@ class InstructionWindow {
     misses_.push({instruction, unknown});
     return first_ + static_cast<std::uint32_t>(misses_.size()) - 1;
   }
-  /// Its data are there.
+  /// The data of a miss are there.
   void answer(std::uint32_t miss, std::int64_t slot) {
     misses_[miss - first_].done = slot;
     while (answered_ < misses_.size() && misses_[answered_].done != unknown) {

@@ -1,4 +1,4 @@
-/// What a tenant on a CPU core writes, and what it must read.
+/// Data that a tenant on a CPU core writes, and must read back.
 ///
 /// The bytes of a line follow from its place and from how many lines the core had written before,
 /// so that the core need remember only that number for each line.  A line that was never written

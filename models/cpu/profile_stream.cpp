@@ -8,9 +8,9 @@ namespace lockstep {
 
 namespace {
 
-/// What the slowest of some banks takes beyond the average one, in standard deviations of what one
-/// takes.  A fit to measured parallelism: banks with many reads also wait for those of their
-/// channel and for writes.
+/// Time that the slowest of some banks takes beyond the average bank, in standard deviations of the
+/// time of one bank.  A fit to measured parallelism: banks with many reads also wait for those of
+/// their channel and for writes.
 double excess_of_slowest(double banks, double reads_of_bank) {
   return (1.75 + 0.17 * reads_of_bank) * (banks - 1) / (banks + 1.6);
 }

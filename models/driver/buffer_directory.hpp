@@ -7,10 +7,10 @@
 
 namespace lockstep {
 
-/// What the driver asks the host about tenants and their buffers.
+/// Answers of the host to the driver about tenants and their buffers.
 class BufferDirectory {
  public:
-  /// What messages say of a buffer.
+  /// Description of a buffer for messages.
   struct Description {
     std::string where;  ///< file:line:column
     std::string name;   ///< of the buffer and its tenant

@@ -129,7 +129,8 @@ void Driver::page_copied(const PageCopy& copy, const HostCycle& cycle) {
   finish_rearrangements(cycle);
 }
 
-/// What waited for the pages goes first, so that the page manager cannot keep it waiting for ever.
+/// Requests that waited for the pages go first, so that the page manager cannot keep them waiting
+/// for ever.
 void Driver::finish_rearrangements(const HostCycle& cycle) {
   for (const Rearranger::Finished& finished : rearranger_.take_finished()) {
     --busy_[finished.pages.tenant.value()];

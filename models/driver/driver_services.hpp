@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// What the page manager may ask for at one point in time.
+/// Services that the page manager may ask for at one point in time.
 class Driver::Services final : public PageServices {
  public:
   Services(Driver& driver, const HostCycle& cycle) : driver_(driver), cycle_(cycle) {}

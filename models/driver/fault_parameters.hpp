@@ -27,11 +27,12 @@ struct HostFaultParameters {
   FaultSplit split;
   Time handling, cpu_service, migrate, allocate;
 
-  /// What a fault takes that waits for no other, without its transfer if that comes on top.
+  /// Time of a fault that waits for no other, without its transfer if that comes on top.
   Time expected() const { return cost_model == FaultCost::tanasic ? migrate : handling; }
 
   static auto schema() { return fields<HostFaultParameters>(); }
-  /// The same at the head of the parameters P, derived from these, of another policy.
+  /// Fields of these parameters at the head of the parameters P, derived from these, of another
+  /// policy.
   template <class P>
   static ParametersOf<P> fields() {
     using namespace literals;
@@ -49,10 +50,10 @@ struct HostFaultParameters {
                "which faults are handled together: of those found in one cycle the ones on a page, "
                "on a 64 KiB block, or all; or all that wait when the driver begins")
         .field("order", &P::order, TenantOrder::fifo, choice({"fifo", "round-robin", "priority"}),
-               "whose fault the driver takes next")
+               "tenant whose fault the driver takes next")
         .field("serialize", &P::serialize, FaultSerialization::cpu_and_link,
                choice({"cpu+link", "whole-cost", "none"}),
-               "what of a fault keeps the next one waiting")
+               "part of a fault that keeps the next one waiting")
         .field("split", &P::split, FaultSplit::upto, choice({"upto", "isolate"}),
                "how a range is cut into transfers around its faulting pages")
         .field("handling", &P::handling, 45_us, range(0_ns, 1000_ms),

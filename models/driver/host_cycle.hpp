@@ -8,7 +8,7 @@ namespace lockstep {
 class HostLink;
 class Outbox;
 
-/// One point in time at which the host acts, and what it acts with.
+/// A point in time at which the host acts, and the means with which it acts.
 struct HostCycle {
   Time now;
   HostLink& link;

@@ -29,11 +29,12 @@ struct HostStatistics {
     return statistics<S>()
         .per_tenant("launches", &S::launches, "grids", "kernels launched")
         .per_tenant("remote_requests", &S::remote_requests, "requests",
-                    "of SMs to pinned host memory")
+                    "requests of SMs to pinned host memory")
         .per_tenant("far_faults", &S::far_faults, "faults", "pages of managed memory that faulted")
         .per_tenant("faults_invalid", &S::faults_invalid, "faults", "outside of every buffer")
-        .per_tenant("late_hits", &S::late_hits, "faults",
-                    "of those, on pages that were on their way already")
+        .per_tenant(
+            "late_hits", &S::late_hits, "faults",
+            "far-faults on pages that were on their way already when they reached the driver")
         .per_tenant("pages_migrated", &S::pages_migrated, "pages", "moved to the GPU over the link")
         .per_tenant("pages_allocated", &S::pages_allocated, "pages",
                     "given to the GPU without data, on first touch")
@@ -42,9 +43,9 @@ struct HostStatistics {
         .per_tenant("pages_prefetched", &S::pages_prefetched, "pages",
                     "that came along with a fault or by a prefetch step")
         .per_tenant("prefetched_used", &S::prefetched_used, "pages",
-                    "of those that left after they had been accessed")
+                    "prefetched pages that left after they had been accessed")
         .per_tenant("prefetched_unused", &S::prefetched_unused, "pages",
-                    "of those that left without having been accessed")
+                    "prefetched pages that left without having been accessed")
         .per_tenant("pages_evicted", &S::pages_evicted, "pages", "taken off the GPU to make room")
         .per_tenant("pages_written_back", &S::pages_written_back, "pages",
                     "dirty pages moved to the host")
@@ -60,7 +61,8 @@ struct HostStatistics {
                     "stores to read-mostly pages on the GPU, which became writable")
         .per_tenant("faults_local", &S::faults_local, "faults",
                     "that the GPU handled by itself, each for a granule of untouched pages")
-        .per_tenant("pages_local", &S::pages_local, "pages", "that it mapped so")
+        .per_tenant("pages_local", &S::pages_local, "pages",
+                    "untouched pages that the GPU mapped by itself")
         .per_tenant("fault_batches", &S::fault_batches, "batches",
                     "of faults that the driver handled together, by the tenant of the first")
         .per_tenant("batch_faults", &S::batch_faults, "faults",

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// What the nodes of each height of a tree (TreeLayout) hold, from the leaves to the root.
+/// Sizes of the nodes of each height of a tree (TreeLayout), from the leaves to the root.
 inline constexpr const char* tree_node_sizes[] = {"64KiB",  "128KiB", "256KiB",
                                                   "512KiB", "1MiB",   "2MiB"};
 

@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// One of the full binary trees over an allocation: its leaves are blocks of 64 KiB, its root 2
-/// MiB; what is left at the end of the allocation is rounded up to the next smaller tree.  Its last
+/// A full binary tree over a part of an allocation: its leaves are blocks of 64 KiB, its root 2
+/// MiB; the rest at the end of the allocation is rounded up to the next smaller tree.  Its last
 /// leaves may lie behind the allocation.  Source: 001, section B.3.3.
 struct TreeLayout {
   ManagedPage first;

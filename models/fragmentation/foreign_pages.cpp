@@ -12,10 +12,10 @@
 namespace lockstep {
 namespace {
 
-/// Of random numbers: no component has this number.
+/// Component number for random draws; no component has this number.
 constexpr ComponentId drawer{0xffff'fffe};
 
-/// So many of the numbers below `bound`, drawn without repetition, ascending.
+/// Draws `count` of the numbers below `bound`, without repetition, ascending.
 std::vector<std::uint64_t> draw(std::uint64_t count, std::uint64_t bound, Random& random) {
   std::vector<std::uint64_t> numbers(bound);
   std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});

@@ -21,7 +21,7 @@ namespace lockstep {
 /// at 0, which is nobody's frame.
 std::vector<Frame> foreign_pages(const FragmentationParameters& parameters, std::uint64_t bytes,
                                  std::uint64_t seed);
-/// What a page holds from `offset` on, in multiples of 8 bytes.
+/// Writes the content of a page from `offset` on, in multiples of 8 bytes.
 void write_foreign_bytes(std::uint64_t page, std::uint64_t offset, std::span<std::byte> out);
 /// The first of the pages, one behind the other in `bytes`, that holds anything else.
 std::optional<std::uint64_t> find_damaged_page(std::span<const std::byte> bytes);

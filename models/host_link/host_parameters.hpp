@@ -29,7 +29,7 @@ struct HostParameters {
     using namespace literals;
     using P = HostParameters;
     return parameters<P>()
-        .required("name", &P::name, "what it is called in reports")
+        .required("name", &P::name, "name of the host in reports")
         .field("link_curve", &P::link_curve, CurveKind::measured,
                choice({"measured", "affine", "atan"}),
                "time of a transfer by its size: as measured for PCIe 3.0 x16 (001, Table 1), "
@@ -38,20 +38,21 @@ struct HostParameters {
                range(Bandwidth{1e6}, Bandwidth{1e13}),
                "each direction: of remote accesses, and of transfers with the affine curve")
         .field("transfer_setup", &P::transfer_setup, 900_ns, range(0_ns, 1_ms),
-               "what a transfer takes besides its bytes")
+               "time of a transfer besides that of its bytes")
         .field("atan_bandwidth", &P::atan_bandwidth, Bandwidth{10.01e9},
-               range(Bandwidth{1e6}, Bandwidth{1e13}), "of the largest transfers")
+               range(Bandwidth{1e6}, Bandwidth{1e13}), "bandwidth of the largest transfers")
         .field("atan_slope", &P::atan_slope, 0.129, range(1e-6, 1e6),
-               "how soon that is reached, per KiB")
+               "how soon the largest bandwidth is reached, per KiB")
         .field("link_latency", &P::link_latency, 500_ns, range(10_ns, 1_ms),
-               "of the host link, each way")
+               "latency of the host link, each way")
         .field("launch_overhead", &P::launch_overhead, 1_us, range(0_ns, 10_ms),
                "the driver's time per kernel launch, at the CPU")
         .field("lines_in_flight", &P::lines_in_flight, 4096, range(1, 1 << 20),
                "128-byte lines of transfers not yet acknowledged")
         .field("link_order", &P::link_order, TenantOrder::round_robin,
                choice({"fifo", "round-robin", "priority"}),
-               "whose transfer is next of those that somebody waits for, of prefetches, of copies")
+               "tenant whose transfer is next: of those that somebody waits for, of prefetches, of "
+               "copies")
         .field("link_preempts_prefetch", &P::link_preempts_prefetch, false,
                "a transfer that somebody waits for goes between the pages of a prefetch")
         .field("memory", &P::memory, 256_GiB, at_least(1_MiB),

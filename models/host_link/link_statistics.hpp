@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// One direction of the host link.
+/// Counters of one direction of the host link.
 struct LinkStatistics {
   /// Transfer::Class, then remote accesses.
   static constexpr std::size_t classes = 4, remote = 3;

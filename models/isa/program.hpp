@@ -71,11 +71,11 @@ struct GlobalVariable {
   std::string name;
   std::uint64_t bytes = 0, alignment = 1;
   std::vector<std::byte> initial;  ///< empty: zero
-  /// `index` of a constant is unused: its place in the constant image is part of the addend.
-  /// Addresses to be patched into `initial` when globals are placed.
+  /// An address to be patched into `initial` when globals are placed.
   struct Relocation {
     std::uint64_t offset;
     enum class Target : std::uint8_t { global, constant, function } target;
+    /// Unused for a constant: its place in the constant image is part of the addend.
     std::uint32_t index;
     std::int64_t addend;
     std::uint8_t bytes = 8,

@@ -64,12 +64,13 @@ struct L2Parameters {
         .field("write", &L2Parameters::write, L2Write::back, choice({"back", "through"}),
                "when stores go to DRAM")
         .field("fetch", &L2Parameters::fetch, L2Fetch::sectors, choice({"sectors", "line"}),
-               "what a miss reads: the sectors that were asked for, or all that its line lacks")
-        .field("dirty_ways", &L2Parameters::dirty_ways, 0, range(0, 64),
-               "of a set may be dirty: before one more is, the oldest of them goes to DRAM and "
-               "stays as "
-               "a clean line; 0: all",
-               "lines")
+               "sectors that a miss reads: the sectors that were asked for, or all that its line "
+               "lacks")
+        .field(
+            "dirty_ways", &L2Parameters::dirty_ways, 0, range(0, 64),
+            "lines of a set that may be dirty: before one more is, the oldest of them goes to DRAM "
+            "and stays as a clean line; 0: all",
+            "lines")
         .check([](const L2Parameters& p) -> std::string {
           const std::uint64_t bank = p.size.count() / p.banks;
           const std::uint64_t sets = bank / (std::uint64_t{128} * p.ways);
@@ -98,7 +99,7 @@ struct MemoryParameters {
   DramParameters dram;
   FragmentationParameters fragmentation;
 
-  /// Of all partitions at their peak.
+  /// Peak bandwidth of all partitions.
   std::uint64_t bytes_per_second() const { return partitions * dram.bytes_per_second(); }
 
   static auto schema() {

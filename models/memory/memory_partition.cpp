@@ -136,7 +136,7 @@ void MemoryPartition::accept(const MessageHeader& message) {
   }
 }
 
-/// What the requests will touch is brought near.
+/// Fetches the words that the requests will touch.
 void MemoryPartition::warm_requests(Inbox inbox) const {
   const auto for_each_request = [&](auto&& function) {
     for (const MessageHeader* message : inbox) {

@@ -29,7 +29,7 @@ class PartitionAnswers {
                    RequestSources& sources, TransactionPool& transactions, PartitionBytes& bytes,
                    PartitionStatistics& statistics, PartitionAgenda& agenda);
 
-  /// What leaves in a cycle of its own: the answer to an inspection, a zeroing or a copy.
+  /// Adds the answer to an inspection, a zeroing or a copy: it leaves in a cycle of its own.
   void add_inspected(std::uint32_t transaction) {
     add({transactions_[transaction].arrival, transaction, {}, {}});
   }

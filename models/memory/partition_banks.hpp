@@ -47,12 +47,12 @@ class PartitionBanks {
   bool use_copy(const Transaction& t) {
     return banks_[t.bank].use_copy(context_, t.request, t.line);
   }
-  /// The other half of L2 keeps a copy of what it has asked for.
+  /// Keeps a copy of a line that the other half of L2 has asked for.
   void keep_copy(const Transaction& transaction, L2Cycle now) {
     banks_[transaction.bank].keep_copy(context_, transaction, now);
   }
 
-  /// What DRAM has read reaches the fill queues.
+  /// Moves lines that DRAM has read to the fill queues.
   void take_returns(L2Cycle now);
   /// A cycle of the banks that are due, the first one rotating; true if a request queue has a
   /// place now.
@@ -80,8 +80,8 @@ class PartitionBanks {
   void room_made(unsigned room, L2Cycle cycle);
   unsigned wanted_room() const { return wanted_room_; }
 
-  /// Answers that came past the banks, for the GPU and for CPU cores; those of the banks are
-  /// theirs.
+  /// Answers to requests that bypassed the banks, for the GPU and for CPU cores; each bank holds its
+  /// own answers.
   Ring<L2Bank::Pending>& answers_past() { return answers_past_; }
   Ring<L2Bank::Pending>& answers_to_cpu() { return answers_to_cpu_; }
   /// An answer left: its bank may go on.
@@ -89,8 +89,8 @@ class PartitionBanks {
     banks_[bank].pop_answer(source, now);
     PartitionAgenda::wake(agenda_.banks, banks_[bank].due());
   }
-  /// What the fills on their way, and the answers that have not left yet, will touch is brought
-  /// near.
+  /// Fetches the words that the fills on their way will touch, and those of answers that have not
+  /// left yet.
   void warm_returns(const PartitionBytes& bytes) const;
   void warm_answers(const PartitionBytes& bytes) const;
 

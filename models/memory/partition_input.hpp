@@ -31,7 +31,7 @@ class PartitionInput {
     if (arrivals_.empty()) agenda_.arrivals = std::min(halves_.next(), arrival);
     arrivals_.push({arrival, transaction});
   }
-  /// What the arrival of a request will write.
+  /// Fetches the words that the arrival of a request will write.
   void warm_arrival(const MemoryRequest& request, std::uint32_t transaction) const {
     port_.warm_arrival(sources_.place_of(request), transaction);
     sources_.warm_place(request);
@@ -73,7 +73,7 @@ class PartitionInput {
   };
   static constexpr std::uint32_t past_banks = 0xffff;
 
-  /// It comes from the half of L2 that has neither the line's home nor a copy.
+  /// Whether the request comes from the half of L2 that has neither the line's home nor a copy.
   bool has_to_cross(Transaction& transaction);
   void enter(std::uint32_t transaction, L2Cycle now);
   bool route(std::uint32_t transaction, std::uint32_t target, L2Cycle now);

@@ -15,7 +15,7 @@
 
 namespace lockstep {
 
-/// What a policy of one partition is made from.
+/// Setup of a policy of one partition.
 struct PartitionPolicySetup {
   PolicyChoice choice;          ///< its name and its own parameters
   MemoryParameters parameters;  ///< sizes of L2 and DRAM
@@ -33,9 +33,9 @@ template <class Policy>
 struct PartitionPolicyFactory {
   std::unique_ptr<Policy> (*make)(const PartitionPolicySetup&);
   MakeEpochController controller = nullptr;
-  /// Of what each of them counts, if they count anything: a kind of statistics of the plug point.
+  /// Schema of the policy's own counters, if it has any: a kind of statistics of the plug point.
   const StatisticsSchema& (*statistics)() = nullptr;
-  /// What is wrong with the memory for it, and what to do, or "".
+  /// Returns why the policy cannot work with this memory, and what to do, or "".
   std::string (*objection)(const MemoryParameters&) = nullptr;
   SmSideFactory sm_side = {};  ///< its part in every SM, if it has one
 };

@@ -8,9 +8,9 @@ namespace lockstep {
 
 enum class BankStall : std::uint8_t { mshrs, merges, dram_queue, responses };
 
-/// What a memory partition counts.
+/// Counters of a memory partition.
 struct PartitionStatistics {
-  /// Of one tenant, side by side.
+  /// Counters of one tenant, side by side.
   struct OfTenant {
     Counter requests, sector_hits, sector_misses, merged_sectors, store_sectors, atomic_lanes,
         bypasses, dirty_lookups, writebacks, bytes_in, bytes_out, port_cycles, queue_cycles,

@@ -4,13 +4,13 @@
 
 namespace lockstep {
 
-/// Of `mapping: grouped`: how many, and how much memory each has.
+/// Groups of `mapping: grouped`: how many, and how much memory each has.
 struct MemoryGroups {
   std::uint32_t count = 1;
   std::uint64_t bytes = 0;
 };
 
-/// Which memory partition holds a physical address, and where in it.
+/// Mapping of a physical address to its memory partition, and to a place in it.
 ///
 /// With `grouped`, memory is in equal parts and so are the partitions: a part lies, interleaved, in
 /// partitions that hold nothing else.  What stands behind all parts is spread over all partitions.
@@ -27,7 +27,7 @@ class AddressMapping {
   AddressMapping(Kind kind, std::uint32_t partitions, MemoryGroups groups = {});
 
   std::uint32_t partitions() const { return all_.partitions(); }
-  /// Of memory that a group of partitions has; 0: there are no groups.
+  /// Memory of a group of partitions; 0: there are no groups.
   std::uint64_t group_bytes() const { return groups_.bytes; }
   /// Bytes that stay together: the period of partition changes.
   std::uint64_t chunk_bytes() const { return all_.chunk_bytes(); }

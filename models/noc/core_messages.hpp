@@ -1,4 +1,4 @@
-/// What CPU cores and the host say to each other.
+/// Messages between CPU cores and the host.
 ///
 /// A core starts its tenant's program by itself, and tells the host once when that has executed
 /// what it is measured by; the host stops all cores when every tenant has been measured.

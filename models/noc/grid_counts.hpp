@@ -1,4 +1,4 @@
-/// What is counted of a grid, by all that count it.
+/// Counts of a grid, by all components that count it.
 ///
 /// SMs know whose warp and whose access it is: what they count is the grid's own, to the last one,
 /// whoever else runs.  GMMU, partitions and host know tenants: theirs is what the tenant's counters
@@ -55,7 +55,7 @@ struct GridCounts {
   }
 };
 
-/// What a component has counted of a grid since it was last asked.
+/// Counts of a grid by a component since it was last asked.
 struct GridContribution {
   std::uint64_t grid = 0;
   GridCounts counts;

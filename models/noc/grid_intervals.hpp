@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// What a tenant's counters grow by while each of its grids runs, where only tenants are known.
+/// Growth of a tenant's counters while each of its grids runs, where only tenants are known.
 class GridIntervals {
  public:
   /// `counts`: what the counters of its tenant say now.

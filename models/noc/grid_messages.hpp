@@ -1,4 +1,4 @@
-/// What host, dispatcher and SMs say to each other about grids and thread blocks.
+/// Messages of host, dispatcher and SMs about grids and thread blocks.
 ///
 /// The host launches a grid at the dispatcher, which starts it on SMs and hands out its blocks;
 /// SMs tell of blocks that are done, the dispatcher of grids.  All three rooms speak these, so they
@@ -48,7 +48,7 @@ struct GridLaunch {
   std::uint32_t registers = 0;  ///< of a thread, for occupancy; 0: as many as the program has
   /// isa::PointerOrigins through which the kernel overwrites what it reads.
   std::uint64_t overwritten = 0;
-  /// Of these, those through which others see each store.
+  /// Members of `overwritten` through which others see each store.
   std::uint64_t pinned = 0;
   std::uint32_t bounds = 0;
   std::uint32_t reserved = 0;
@@ -64,12 +64,12 @@ struct GridLaunch {
 };
 static_assert(sizeof(GridLaunch) == 80);
 
-/// What a block that is saved leaves on chip, as bits.
+/// State that a saved block leaves on chip, as bits.
 namespace in_place {
 inline constexpr std::uint8_t registers = 1, shared = 2;
 }
 
-/// What becomes of a thread block that makes room for a more urgent grid.
+/// Ways to remove a thread block that makes room for a more urgent grid.
 enum class Technique : std::uint8_t {
   drain,  ///< it runs to its end
   save,   ///< it stops, and its context goes to memory
@@ -145,7 +145,7 @@ struct InstructionCount {
   }
 };
 
-/// What a block has done, while a preemption asks for that (SmSetup::follows_blocks).
+/// Work of a block so far, while a preemption asks for that (SmSetup::follows_blocks).
 struct BlockWork {
   InstructionCount executed;
   std::uint64_t cycles = 0;  ///< of the SM, on chip
@@ -165,12 +165,12 @@ struct BlockDone {
 };
 static_assert(sizeof(BlockDone) == 64);
 
-/// Of what a context consists, beside control state.
+/// Parts of a context, beside control state.
 struct ContextParts {
   std::uint32_t register_bytes = 0;  ///< the first of it
   std::uint32_t shared_bytes = 0;    ///< that follow
   std::uint32_t compressed = 0;      ///< registers that pass the compressor
-  /// Of registers and shared memory, as many as the block is said to have at most: a launch may
+  /// Registers and shared memory as far as the block is said to have them at most: a launch may
   /// state fewer registers than the program uses.
   std::uint32_t stated_bytes = 0;
 

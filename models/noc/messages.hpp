@@ -100,7 +100,7 @@ enum class MemoryOperation : std::uint8_t {
   inspect,  ///< reads bytes at once, past caches, queues and statistics (checking only)
 };
 
-/// What kind of sender a request comes from.  Kinds are numbers: a machine may have others.
+/// Kind of sender of a request.  Kinds are numbers: a machine may have others.
 enum class SourceKind : std::uint8_t { sm, gmmu, host, cpu };
 inline constexpr std::size_t most_source_kinds = 8;
 
@@ -115,7 +115,7 @@ enum MemoryFlag : std::uint8_t {
   flag_no_data = 128,  ///< reserved: the answer would carry no data; nobody asks like that yet
 };
 
-/// What the SM sides of policies say of a request (models/coordinator/sm_side.hpp).
+/// Marks that the SM sides of policies put on a request (models/coordinator/sm_side.hpp).
 enum RequestMark : std::uint8_t {
   mark_class = 3,         ///< of the warp, such as MeDiC's warp type, if it
   mark_has_class = 4,     ///< ... has one
@@ -124,7 +124,7 @@ enum RequestMark : std::uint8_t {
   mark_may_allocate = 32  ///< what it misses may stay in the L2
 };
 
-/// One request for sectors of one 128-byte line.
+/// A request for sectors of one 128-byte line.
 ///
 /// Payload of a store: for each sector in `sectors`, lowest first, a 32-bit byte mask; then for
 /// each its 32 bytes.  Payload of an atomic: `lanes` records AtomicLane in lane order; a lane whose

@@ -36,9 +36,9 @@ struct NocParameters {
             "how physical addresses spread over partitions; grouped: each tenant has its own, as "
             "many as the others (004, section 6.6: Static)")
         .field("flit_bytes", &NocParameters::flit_bytes, 40, range(1, 1024),
-               "what a port moves in a cycle", "bytes")
+               "bytes that a port moves in a cycle", "bytes")
         .field("control_bytes", &NocParameters::control_bytes, 8, range(0, 1024),
-               "of a packet beside its data", "bytes")
+               "bytes of a packet beside its data", "bytes")
         .field("credits", &NocParameters::credits, 8, range(1, 4096),
                "unanswered requests of an SM at one partition: places in its receiving port",
                "requests")

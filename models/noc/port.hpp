@@ -41,8 +41,8 @@ class SendPort {
   std::int64_t next_ = 0;  ///< first free flit slot, counted from time 0
 };
 
-/// The receiving end: a FIFO per sender in front of `ports` input registers.  A free register
-/// takes the oldest packet of the sender in turn, some of each before it is the next one's.
+/// The receiving end: a FIFO per sender in front of `ports` input registers.  The registers serve
+/// the senders round-robin: up to `burst` of the oldest packets of one sender, then the next one.
 class ReceivePort {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -68,7 +68,7 @@ class ReceivePort {
     fifo.tail = packet;
   }
 
-  /// What the arrival of a packet will write.
+  /// Fetches the words that the arrival of a packet will write.
   void warm_arrival(std::uint32_t sender, std::uint32_t packet) const {
     warm(&fifos_[sender]);
     if (packet < packets_.size()) warm(&packets_[packet]);

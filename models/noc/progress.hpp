@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// What has been seen of a tenant; bits of one byte.
+/// Signs of progress of a tenant; bits of one byte.
 namespace progress {
 /// A store or an atomic changed a word, a warp's registers are not what they were before, a thread
 /// block has ended.

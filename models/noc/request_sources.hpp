@@ -1,4 +1,4 @@
-/// Who sends requests to a receiving port, and how their answers go back.
+/// Senders of requests to a receiving port, and the ways of their answers.
 ///
 /// The builder of the machine adds the senders kind by kind: SMs, the GMMU's page walkers, the
 /// host, or any other.  A request names its sender by kind and by number within the kind; the port
@@ -52,13 +52,13 @@ class RequestSources {
     Time departure;       ///< none of a kind overtakes another
     std::uint32_t place;  ///< of the sender
   };
-  /// Of an answer that could leave at `at`.
+  /// Returns link and departure time of an answer that is ready at `at`.
   Way way_to(SourceKind kind, std::uint32_t number, Time at) {
     Group& group = groups_[number_of(kind)];
     if (at > group.last_departure) group.last_departure = at;
     return {group.links[number], group.last_departure, group.first + number};
   }
-  /// It answers a request that arrived(): the sender has its credit back.
+  /// An answer goes to a request that arrived(): the sender has its credit back.
   void answered(const Way& way) { --unanswered_[way.place]; }
 
   /// "; sm[3]: 2; host: 1"

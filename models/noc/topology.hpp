@@ -1,4 +1,4 @@
-/// Which SMs stand together, and which SMs and partitions stand near each other.
+/// SMs that stand together, and SMs and partitions that stand near each other.
 ///
 /// SMs are in clusters (NVIDIA: GPCs) of neighbouring numbers, as equal as they can be.  SMs and
 /// partitions are in two halves: the first half of the SMs stands at the first half of the

@@ -63,7 +63,7 @@ class ServerWaits {
     if (waiting_++ == 0 && now >= free_) holder_ = tenant;
     meter_.enter(tenant, now);
   }
-  /// It is taken, and the server is not free before `free`.
+  /// A request of the tenant is taken, and the server is not free before `free`.
   void take(std::uint16_t tenant, std::int64_t now, std::int64_t free, PerTenantPair& matrix) {
     hold(tenant, now, free, matrix);
     meter_.leave(tenant, now);

@@ -23,7 +23,8 @@ class BufferBytes {
   std::span<std::byte> memory() const { return {memory_.data(), size_}; }
   /// Bytes [offset, offset + bytes), ready to read or write.
   std::span<std::byte> at(std::uint64_t offset, std::uint64_t bytes);
-  /// Likewise, with the rest of the pieces in which they lie; all bytes when all were touched.
+  /// Bytes [offset, offset + bytes) with the rest of the pieces in which they lie, ready to read or
+  /// write; all bytes when all were touched.
   std::span<std::byte> around(std::uint64_t offset, std::uint64_t bytes);
   /// The bytes of this range become those that `other` has there.
   void assign(const BufferBytes& other, std::uint64_t offset, std::uint64_t bytes);

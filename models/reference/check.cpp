@@ -7,7 +7,7 @@ namespace lockstep {
 
 namespace {
 
-/// Of both sides at a time.
+/// Bytes of each side that are compared at a time.
 constexpr std::uint64_t piece_bytes = std::uint64_t{256} << 10;
 
 /// Calls function(offset, bytes) for the pieces of an image.

@@ -52,7 +52,7 @@ class ImageBytes {
 /// FNV-1a of the bytes, for people who compare two runs.  `pause` is called now and then.
 std::uint64_t digest_of(const ImageBytes& bytes, const std::function<void()>& pause = {});
 
-/// What a buffer holds after the run.
+/// Content of a buffer after the run.
 struct BufferImage {
   ImageBytes host;
   /// The GPU's bytes: of device buffers always, of managed ones when they ended there.
@@ -70,7 +70,7 @@ struct Mismatch {
   std::string type;         ///< of a float among bytes, where `index` is the byte; else empty
   std::string expected, got;
 
-  /// One line for people.
+  /// A line for people.
   std::string text() const;
 };
 

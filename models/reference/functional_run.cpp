@@ -120,7 +120,7 @@ class FunctionalRun {
     return declaration(buffer).memory == MemoryKind::device ? state.at_host : state.bytes;
   }
 
-  /// What a step's name means now.
+  /// Returns the buffer that a step's name means now.  Throws UserError if it was freed.
   std::uint32_t buffer(const Step& step, std::uint32_t name) const {
     const std::uint32_t index = names_[name];
     if (buffers_[index].freed) {
@@ -257,7 +257,8 @@ class FunctionalRun {
     return load_element(declared.type, place.data()) == step.equals.evaluate(cursor_.variables());
   }
 
-  /// What is left of the buffer can be used, and the program does not use the rest.
+  /// Checks the part that a free step names.  The other part can still be used; the program does
+  /// not use the freed one.
   void release_part(const Step& step) const {
     part_of(step, declaration(buffer(step, step.buffer)), cursor_.variables(), tenant_);
   }

@@ -1,5 +1,5 @@
-/// One application executed for its meaning alone: the host program in order, kernels in the
-/// interpreter, no time.  What it leaves is what the machine must leave (`--check`).
+/// Functional run of one application: the host program in order, kernels in the interpreter, no
+/// time.  The machine must leave the same buffers (`--check`).
 ///
 /// Buffers and the module's variables have the addresses that the driver gives them, so that
 /// pointers stored in memory agree as well.
@@ -24,8 +24,8 @@
 
 namespace lockstep {
 
-/// What an application leaves.  Buffers are numbered as declared in the workload, whatever names
-/// they were swapped to.
+/// Buffers that an application leaves, numbered as declared in the workload, whatever names they
+/// were swapped to.
 struct FunctionalResult {
   struct BufferContent {
     BufferBytes host;                   ///< the one copy of managed and pinned buffers
@@ -46,7 +46,7 @@ struct FunctionalResult {
   /// recorded.
   std::optional<std::string> unexpected;
 
-  /// Of each device buffer that a kernel reads before anything was written to it, one line.
+  /// A line for each device buffer that a kernel reads before anything was written to it.
   std::vector<std::string> warnings;
 
   std::uint64_t launches = 0;

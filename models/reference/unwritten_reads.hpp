@@ -17,10 +17,10 @@
 
 namespace lockstep {
 
-/// One line for each such buffer.
+/// Returns a line for each such buffer.
 std::vector<std::string> find_unwritten_reads(const Workload& workload, const isa::Module& module);
 
-/// What is said of one.  `where`: file, line and kernel.
+/// Text on one such read.  `where`: file, line and kernel.
 std::string unwritten_read_text(const std::string& where, const std::string& buffer);
 
 }  // namespace lockstep

@@ -1,14 +1,16 @@
 /// The streaming multiprocessor: blocks in, memory requests and finished blocks out.
 ///
-/// Stages are explicit: fetch (the instruction buffer always holds a warp's next instruction, a
-/// branch empties it for its latency), issue (scoreboard, unit and queue free), operand read,
-/// execute (the last translation check of a memory instruction is its turn in the load-store unit),
-/// commit (the scoreboard bit of a destination falls).  A warp instruction computes its values when
-/// it issues; loads get theirs when the memory answers.
+/// Stages are explicit: fetch (the instruction buffer holds a warp's next instruction unless its
+/// line is missing in the instruction cache; a branch empties the buffer for its latency), issue
+/// (scoreboard, unit and queue free), operand read, execute (the last translation check of a memory
+/// instruction is its turn in the load-store unit), commit (the scoreboard bit of a destination
+/// falls).  A warp instruction computes its values when it issues; loads get theirs when the memory
+/// answers.
 /// Source: architecture.md, sections 3 and 8; hot-path.md (layout); gpu-parameters.md, section 3.
 ///
-/// Simplified: the instruction cache always hits; register banks never conflict; one result bus per
-/// unit.  Constant and parameter memory always hit (as in the configurations of section 7).
+/// Simplified: register banks never conflict; one result bus per unit.  Without l0_bytes of
+/// `instruction_cache` and `constant_cache` every fetch, and every load of a constant or parameter,
+/// hits (as in the configurations of section 7).
 /// Cost model: see sm_parameters.hpp.
 #pragma once
 

@@ -26,7 +26,7 @@ void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {
   answers_.pages_came(body.span, FarFaults::Which::all, replay_, entry, cycle);
 }
 
-/// What TLBs keep of pages that were coalesced stays right (004, section 7.3.3).
+/// Translations of pages that were coalesced stay right in the TLBs (004, section 7.3.3).
 void Gmmu::note_entries(const PagesMapped& body, Entries entries, GmmuCycle& cycle) {
   const PageSpan& span = body.span;
   if (PageTableEntry{entries[0]}.is(PageTableEntry::untouched))

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// What a policy of the GMMU is made from.
+/// Setup of a policy of the GMMU.
 struct GmmuPolicySetup {
   PolicyChoice choice;      ///< its name and its own parameters
   VmParameters parameters;  ///< sizes and times

@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// What the GMMU counts.
+/// Counters of the GMMU.
 struct GmmuStatistics {
   PerTenant<Counter> requests, tlb_hits, tlb_misses, merged, walks, walks_restarted, walk_reads,
       walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles, refusals, far_faults,
@@ -27,9 +27,11 @@ struct GmmuStatistics {
         .per_tenant("requests", &S::requests, "requests", "translations that SMs asked for")
         .per_tenant("tlb_hits", &S::tlb_hits, "requests", "answered by the second-level TLB")
         .per_tenant("tlb_misses", &S::tlb_misses, "requests", "not in the second-level TLB")
-        .per_tenant("tlb_lost_misses", &S::tlb_lost_misses, tlb_loss_names, "requests",
-                    "of those misses, the first on pages that were there until they were flushed, "
-                    "since others came, or shot down, since they left")
+        .per_tenant(
+            "tlb_lost_misses", &S::tlb_lost_misses, tlb_loss_names, "requests",
+            "misses of the second-level TLB, the first on pages that were there until they were "
+            "flushed, "
+            "since others came, or shot down, since they left")
         .per_tenant("merged", &S::merged, "requests", "whose page was being walked for already")
         .per_tenant("walks", &S::walks, "walks", "begun, those for dirty bits included")
         .per_tenant("walks_restarted", &S::walks_restarted, "walks",

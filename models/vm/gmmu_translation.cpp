@@ -1,4 +1,4 @@
-/// What a request goes through: lookups, the walk, the answer or the refusal.
+/// Stages of a request: lookups, the walk, the answer or the refusal.
 /// Source: 004, section 6.4; 001, section B.2 (refusals); memory-interference.md, section 5.3.1.
 #include <algorithm>
 
@@ -134,7 +134,7 @@ void Gmmu::answer(const TranslateRequest& request, PageTableEntry entry, GmmuCyc
   if (!answers_.answer(request, entry, cycle)) unmap_ready(cycle);
 }
 
-/// What waits for a far-fault MSHR, as they come free.
+/// Retries requests that wait for a far-fault MSHR, as these come free.
 void Gmmu::retry_faults(GmmuCycle& cycle) {
   for (TranslateRequest request; answers_.faults().take_retry(request);) look_up(request, cycle);
 }

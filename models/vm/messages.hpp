@@ -1,4 +1,4 @@
-/// What SMs, GMMU and host say to each other about translations.  Bodies travel as they stand.
+/// Messages of SMs, GMMU and host about translations.  Bodies travel as they stand.
 ///
 /// An SM asks (translate) and gets an answer (translation): an entry, or a refusal that tells it to
 /// wait (Nack-Replayable) until a replay tells it to ask again.  The first store under an entry is
@@ -113,7 +113,7 @@ static_assert(sizeof(PageSpan) == 24);
 struct UnmapRequest {
   PageSpan span;
   std::uint64_t entries_at = 0;  ///< physical address of the first level-4 entry
-  /// Of the level-3 entry if the span was a large page, else 0; bit 0: its entries are disabled.
+  /// The level-3 entry if the span was a large page, else 0; bit 0: its entries are disabled.
   std::uint64_t large_at = 0;
 
   bool is_coalesced() const { return (large_at & 1) != 0; }

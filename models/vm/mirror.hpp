@@ -1,4 +1,4 @@
-/// What the page tables say, known without reading them.
+/// Content of the page tables, known without reading them.
 ///
 /// For walks of a fixed latency and for ideal translation, which read no memory: kept up to date by
 /// what the driver tells, it also takes the accessed and dirty bits until a page is unmapped.  A

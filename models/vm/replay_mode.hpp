@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Whom the GMMU tells that a page has come, and what a refused SM may do meanwhile.
+/// SMs that the GMMU tells that a page has come, and what a refused SM may do meanwhile.
 enum class ReplayMode : std::uint8_t {
   listed,     ///< the TLBs that were refused (001, section B.2)
   broadcast,  ///< all SMs, each asks again for all it was refused (000, section 2.2)

@@ -55,7 +55,7 @@ class TlbArray {
   /// Enters `value` as the most recently used one, over an older value of the key or in the place
   /// of the set's least recently used entry; returns its index.
   std::uint32_t insert(TlbKey key, PageTableEntry value);
-  /// Whose entry the last insert took the place of, since this was asked last.
+  /// Returns the tenant whose entry was replaced by an insert since the last call, if any.
   std::optional<TenantId> take_evicted() { return std::exchange(evicted_, std::nullopt); }
   /// True if it was there.
   bool drop(TlbKey key);

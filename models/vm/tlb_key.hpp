@@ -8,16 +8,16 @@
 
 namespace lockstep {
 
-/// What a translation array finds an entry by: a tenant, and a number of up to 52 bits - of a page,
-/// of a large page, or of a place in a page table.  Default-constructed: of no entry.
+/// Key of an entry in a translation array: a tenant, and a number of up to 52 bits - of a page, of
+/// a large page, or of a place in a page table.  A default-constructed key belongs to no entry.
 class TlbKey {
  public:
   constexpr TlbKey() = default;
   constexpr TlbKey(TenantId tenant, std::uint64_t number)
       : bits_(std::uint64_t{tenant.value()} << number_bits | number) {}
-  /// Of the page itself.
+  /// Key of the page itself.
   static constexpr TlbKey base(TenantPage where) { return {where.tenant, where.page.value()}; }
-  /// Of the large page around it.
+  /// Key of the large page around it.
   static constexpr TlbKey large(TenantPage where) {
     return {where.tenant, where.page.value() / pages_per_large};
   }
@@ -26,7 +26,7 @@ class TlbKey {
     return TenantId(static_cast<std::uint16_t>(bits_ >> number_bits));
   }
   constexpr std::uint64_t number() const { return bits_ & ((std::uint64_t{1} << number_bits) - 1); }
-  /// Of base().
+  /// Page of a key made by base().
   constexpr TenantPage where() const { return {tenant(), VirtualPage{number()}}; }
   /// All of it, for tables of buckets.
   constexpr std::uint64_t bits() const { return bits_; }

@@ -10,14 +10,14 @@ namespace lockstep {
 /// A translation lookaside buffer has separate entries for 4 KiB and 2 MiB pages, all tagged with
 /// the tenant (004, section 7.1.2).  `ways` 0: fully associative.
 
-/// What is wrong with an array of `entries` in sets of `ways`, or "".  `kind` stands before both
-/// keys.
+/// Returns what is wrong with an array of `entries` in sets of `ways`, or "".  `kind` stands before
+/// both keys.
 inline std::string misfit(std::uint32_t entries, std::uint32_t ways, const std::string& kind = "") {
   if (ways == 0 || entries % ways == 0) return "";
   return kind + "entries (" + std::to_string(entries) + ") are no multiple of " + kind + "ways (" +
          std::to_string(ways) + ") - make them one, or " + kind + "ways 0 (fully associative)";
 }
-/// The same of a TLB's two arrays.
+/// Returns what is wrong with a TLB's two arrays, or "".
 template <class TlbParameters>
 std::string tlb_misfit(const TlbParameters& p) {
   const std::string base = misfit(p.entries, p.ways);
@@ -32,7 +32,8 @@ struct L1TlbParameters {
     using P = L1TlbParameters;
     return parameters<P>()
         .field("entries", &P::entries, 64, range(1, 1 << 16), "for 4 KiB pages", "entries")
-        .field("ways", &P::ways, 0, range(0, 1 << 16), "of a set; 0: fully associative", "ways")
+        .field("ways", &P::ways, 0, range(0, 1 << 16), "ways of a set; 0: fully associative",
+               "ways")
         .field("large_entries", &P::large_entries, 16, range(1, 1 << 16), "for 2 MiB pages",
                "entries")
         .field("large_ways", &P::large_ways, 0, range(0, 1 << 16), "0: fully associative", "ways")
@@ -52,9 +53,10 @@ struct GpcTlbParameters {
     using namespace literals;
     using P = GpcTlbParameters;
     return parameters<P>()
-        .field("enabled", &P::enabled, false, "false: what an L1 TLB misses, the GMMU is asked for")
+        .field("enabled", &P::enabled, false, "false: L1 TLB misses go straight to the GMMU")
         .field("entries", &P::entries, 4096, range(1, 1 << 20), "for 4 KiB pages", "entries")
-        .field("ways", &P::ways, 0, range(0, 1 << 20), "of a set; 0: fully associative", "ways")
+        .field("ways", &P::ways, 0, range(0, 1 << 20), "ways of a set; 0: fully associative",
+               "ways")
         .field("large_entries", &P::large_entries, 4096, range(0, 1 << 20),
                "for 2 MiB pages; 0: a large page takes an entry for each 4 KiB of it that is used, "
                "and device memory reaches no further than `entries` of them, whatever "
@@ -62,7 +64,7 @@ struct GpcTlbParameters {
                "entries")
         .field("large_ways", &P::large_ways, 0, range(0, 1 << 20), "0: fully associative", "ways")
         .field("latency", &P::latency, 9_cycles, range(0_cycles, 10000_cycles),
-               "by which a request leaves later whose page only this one has")
+               "extra delay of a request when only the GPC TLB holds its page")
         .only_if("entries ways large_entries large_ways latency", "with enabled: true",
                  [](const P& p) { return p.enabled; })
         .only_if("large_ways", "with large_entries above 0",
@@ -84,7 +86,8 @@ struct L2TlbParameters {
         .field("enabled", &P::enabled, true,
                "false: there is none, every L1 miss is a walk (001, section B.2)")
         .field("entries", &P::entries, 512, range(1, 1 << 20), "for 4 KiB pages", "entries")
-        .field("ways", &P::ways, 16, range(0, 1 << 20), "of a set; 0: fully associative", "ways")
+        .field("ways", &P::ways, 16, range(0, 1 << 20), "ways of a set; 0: fully associative",
+               "ways")
         .field("large_entries", &P::large_entries, 256, range(1, 1 << 20), "for 2 MiB pages",
                "entries")
         .field("large_ways", &P::large_ways, 0, range(0, 1 << 20), "0: fully associative", "ways")
@@ -92,7 +95,7 @@ struct L2TlbParameters {
                "pages")
         .field("ports", &P::ports, 2, range(1, 64), "lookups that begin in a cycle", "lookups")
         .field("latency", &P::latency, 10_cycles, range(1_cycles, 10000_cycles),
-               "of the large-page entries; as much again for the others when those miss")
+               "lookup of the large-page entries; as much again for the others when those miss")
         .field("together", &P::together, false, "both are looked up at once, in one latency")
         .only_if("entries ways large_entries large_ways ports latency together",
                  "with enabled: true", [](const P& p) { return p.enabled; })
@@ -111,13 +114,15 @@ struct WalkCacheParameters {
     return parameters<P>()
         .field("entries", &P::entries, 1024, range(1, 1 << 20), "page table entries of 8 bytes",
                "entries")
-        .field("ways", &P::ways, 16, range(0, 1 << 20), "of a set; 0: fully associative", "ways")
-        .field("latency", &P::latency, 10_cycles, range(1_cycles, 10000_cycles), "of a lookup")
+        .field("ways", &P::ways, 16, range(0, 1 << 20), "ways of a set; 0: fully associative",
+               "ways")
+        .field("latency", &P::latency, 10_cycles, range(1_cycles, 10000_cycles),
+               "latency of a lookup")
         .check([](const P& p) { return misfit(p.entries, p.ways); });
   }
 };
 
-/// Of device memory under page manager `mixed-pages`.
+/// Pages of device memory under page manager `mixed-pages`.
 enum class DevicePages : std::uint8_t { fitting, large, shared };
 
 enum class ShootdownGranularity : std::uint8_t { whole, entry, none };
@@ -138,7 +143,8 @@ struct VmParameters {
   ShootdownScope shootdown_scope;
   DevicePages device_pages;
 
-  /// Of a link between the GMMU and a partition, where those of SMs take as long as `network`.
+  /// Latency of a link between the GMMU and a partition, where the links of SMs take as long as
+  /// `network`.
   Time memory_link(Time network) const {
     return memory_latency == Cycles{0} ? network : Clock(clock).duration(memory_latency);
   }
@@ -154,7 +160,8 @@ struct VmParameters {
                "between the GMMU and a memory partition, each way; 0: as between SMs and those")
         .field("walkers", &P::walkers, 64, range(1, 1 << 16), "page walks at once", "walks")
         .field("walk_latency", &P::walk_latency, 0_cycles, range(0_cycles, 1000000_cycles),
-               "of every walk (000, 001); 0: walks read the tables through L2 and DRAM (004)")
+               "fixed latency of every walk (000, 001); 0: walks read the tables through L2 and "
+               "DRAM (004)")
         .field("far_fault_mshrs", &P::far_fault_mshrs, 0, range(0, 1 << 20),
                "pages that the host has been told of at once; 0: any number", "pages")
         .field("fault_granule", &P::fault_granule, 64_KiB, range(4_KiB, 2_MiB),
@@ -169,7 +176,7 @@ struct VmParameters {
                "TLB entries dropped when a page has come (001, section C.3) or, `whole`, has gone "
                "(004, section 6.4.1); a page that goes always loses its own")
         .field("shootdown_scope", &P::shootdown_scope, ShootdownScope::tenant,
-               choice({"tenant", "all"}), "whose entries `whole` drops")
+               choice({"tenant", "all"}), "tenants whose entries `whole` drops")
         .field(
             "device_pages", &P::device_pages, DevicePages::fitting,
             choice({"fitting", "large", "shared"}),

@@ -22,7 +22,7 @@ struct IntegerLiteral {
 
   /// In two's complement.
   std::uint64_t bits() const { return negative ? 0 - magnitude : magnitude; }
-  /// It is a signed or an unsigned number of so many bits.
+  /// Whether the literal is a signed or an unsigned number of so many bits.
   bool fits(unsigned width) const;
 };
 

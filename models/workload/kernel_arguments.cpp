@@ -49,7 +49,7 @@ void check_words(const isa::Program& kernel, std::size_t index, const Step::Argu
                   "write a number for each 4 bytes and a buffer for each address");
 }
 
-/// What needs no variables: the number of arguments, structures, where buffers stand.
+/// Checks all that needs no variables: the number of arguments, structures, where buffers stand.
 void check_kinds(const isa::Program& kernel, const Step& launch) {
   if (launch.arguments.size() != kernel.parameters.size()) {
     throw UserError(launch.where,
@@ -181,8 +181,8 @@ void collect_launched(const std::vector<Step>& steps, std::set<std::string>& ker
 
 }  // namespace
 
-/// What a user may have meant who names a kernel that is not there.  C++ gives kernels without
-/// extern "C" names with their length in front and their parameters behind: _Z3addPfi.
+/// Advises a user who names a kernel that is not there.  C++ gives kernels without extern "C" names
+/// with their length in front and their parameters behind: _Z3addPfi.
 static std::string kernel_advice(const std::string& name, const std::vector<std::string>& known) {
   const std::string mangled = "_Z" + std::to_string(name.size()) + name;
   for (const std::string& candidate : known)

@@ -49,7 +49,7 @@ class ProgramCursor {
   const std::vector<Step>& list(std::size_t depth) const;
   const Step& loop(std::size_t depth) const;
   void settle();
-  /// Of a recording: takes the step at which it stands.
+  /// Takes the step at which a recording stands.
   void load();
   void set_counter(std::size_t depth);
   /// The counters of the loops around the step, and nothing of loops that are over.

@@ -130,7 +130,7 @@ void for_each_recorded_launch(const Workload& workload,
 
 namespace {
 
-/// By their offsets in the buffer.
+/// Returns the inexact floats of a copy, by their offsets in the buffer.
 std::vector<isa::InexactFloats> inexact_of_copy(const Workload& workload, const RecordedData& data,
                                                 std::uint64_t offset) {
   std::vector<isa::InexactFloats> floats = workload.recording->inexact(data);

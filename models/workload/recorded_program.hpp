@@ -18,7 +18,7 @@ std::uint64_t recorded_steps(const Workload& workload);
 /// Throws UserError for a step that does not fit the workload's buffers.
 Step recorded_step(const Workload& workload, std::uint64_t number);
 
-/// One launch of each shape that a kernel is launched with.
+/// Calls `function` for one launch of each shape that a kernel is launched with.
 void for_each_recorded_launch(const Workload& workload,
                               const std::function<void(const Step&)>& function);
 

@@ -112,7 +112,8 @@ void read_gpu(Tenant& tenant, const Node& node) {
   tenant.workload = read_workload(workload, tenant.parameters_node);
 }
 
-/// What ends the measuring of a tenant on a CPU core, which has no program that would end.
+/// Checks that something ends the measuring of a tenant on a CPU core, which has no program that
+/// would end.
 void check_end(const Tenant& tenant, const Node& node, const SimulationParameters& simulation) {
   const CpuProgram& program = *tenant.cpu;
   if (!program.profile.empty() && tenant.instructions == 0 && simulation.stop_at == Time::zero())
@@ -150,7 +151,7 @@ Tenant read_tenant(const Node& node, const SimulationParameters& simulation, std
   return tenant;
 }
 
-/// Those that replace the whole machine or its host, and the others.
+/// Splits off the settings that replace the whole machine or its host.
 std::pair<std::vector<std::string>, std::vector<std::string>> split_settings(
     const std::vector<std::string>& settings) {
   std::pair<std::vector<std::string>, std::vector<std::string>> split;

@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// What becomes of a run one of whose tenants does not get on.
+/// Fate of a run one of whose tenants makes no progress.
 enum class NoProgress : std::uint8_t { stop, warn };
 
 /// `simulation:` of a scenario.
@@ -27,7 +27,7 @@ struct SimulationParameters {
     return parameters<P>()
         .field("epoch", &P::epoch, 10_us, at_least(1_ns), "simulated time between two samples")
         .field("seed", &P::seed, 1, at_least(std::uint64_t{0}),
-               "of every random choice the models make")
+               "seed of every random choice the models make")
         .field("stop_at", &P::stop_at, 0_fs, at_least(0_fs),
                "end here even if tenants are not done; 0s: run until they are")
         .field("progress_limit", &P::progress_limit, 100_ms, range(0_fs, 100'000_ms),
@@ -45,7 +45,7 @@ struct SimulationParameters {
   }
 };
 
-/// One application, on the GPU or on a CPU core.
+/// An application, on the GPU or on a CPU core.
 struct Tenant : TenantKeys {
   std::string where;
   Workload workload;              ///< empty if it runs on a CPU core
@@ -67,7 +67,7 @@ struct Scenario {
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings);
 /// Reads a scenario file, applies its `override:` and then `settings` (`key=value` strings).
 Scenario read_scenario(const std::string& file, const std::vector<std::string>& settings);
-/// Of a document that load_scenario() might have returned.
+/// Reads a document that load_scenario() might have returned.
 Scenario read_scenario(const Node& root, const std::string& name);
 
 }  // namespace lockstep

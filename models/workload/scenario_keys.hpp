@@ -14,7 +14,8 @@ struct ScenarioKeys {
     return parameters<P>()
         .part("gpu", &P::gpu, "file or map (required)",
               "a file of configs/gpus by name, another file, or the parameters themselves")
-        .part("host", &P::host, "file or map (required)", "likewise, of configs/hosts")
+        .part("host", &P::host, "file or map (required)",
+              "a file of configs/hosts by name, another file, or the parameters themselves")
         .part("simulation", &P::simulation, "map", "sampling, seed and end")
         .part("override", &P::override_node, "map",
               "values of the machine, of policies or of tenants, by dotted key: {gpu.sm.count: 16}")

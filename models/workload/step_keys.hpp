@@ -39,7 +39,7 @@ struct LaunchKeys {
               "buffers, formulas, and lists of words for structures passed by value")
         .part("shared", &P::shared, "formula", "bytes of dynamic shared memory; without it 0")
         .part("registers", &P::registers, "formula",
-              "of a thread, 1 to 255; without it as the simulator allocates them")
+              "registers of a thread, 1 to 255; without it as the simulator allocates them")
         .part("stream", &P::stream, "number", "0 to 65535; without it 0");
   }
 };
@@ -69,7 +69,7 @@ struct TouchKeys {
   static auto schema() {
     using P = TouchKeys;
     auto keys = parameters<P>();
-    keys.part("buffer", &P::buffer, "name (required)", "whose part it is");
+    keys.part("buffer", &P::buffer, "name (required)", "buffer that the range belongs to");
     return with_range(keys);
   }
 };
@@ -78,7 +78,7 @@ struct WriteKeys {
   static auto schema() {
     using P = WriteKeys;
     auto keys = parameters<P>();
-    keys.part("buffer", &P::buffer, "name (required)", "whose part it is");
+    keys.part("buffer", &P::buffer, "name (required)", "buffer that the range belongs to");
     return with_range(keys).part("recorded", &P::recorded, "number",
                                  "step of the recording whose data it writes");
   }
@@ -89,8 +89,8 @@ struct FillKeys {
   static auto schema() {
     using P = FillKeys;
     return parameters<P>()
-        .part("buffer", &P::buffer, "name (required)", "whose copy at the host is filled")
-        .part("value", &P::value, "formula (required)", "of each element");
+        .part("buffer", &P::buffer, "name (required)", "buffer whose copy at the host is filled")
+        .part("value", &P::value, "formula (required)", "value of each element");
   }
 };
 
@@ -123,7 +123,8 @@ struct RepeatKeys {
         .part("times", &P::times, "formula", "how often; or until")
         .part("until", &P::until, "map",
               "{buffer: b, index: 0, equals: 0}, tested after each round; or times")
-        .part("counter", &P::counter, "name", "of the round, from 0 on, for formulas in the loop")
+        .part("counter", &P::counter, "name",
+              "number of the round, from 0 on, for formulas in the loop")
         .part("program", &P::program, "list (required)", "steps of the loop");
   }
 };

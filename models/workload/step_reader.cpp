@@ -226,8 +226,8 @@ class StepReader {
     step.count = optional(keys.count);
   }
 
-  /// What a recording has of one of its steps: the content of a copy or of what the CPU writes,
-  /// or what a copy to the host brought.
+  /// Takes the recorded data of a step: the content of a copy or of what the CPU writes, or the
+  /// bytes that a copy to the host brought.
   void recorded(const Node& number, Step& step) const {
     if (!number.exists()) return;
     if (!workload_.recording)

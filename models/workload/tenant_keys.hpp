@@ -22,17 +22,17 @@ struct TenantKeys {
     using namespace literals;
     using P = TenantKeys;
     return parameters<P>()
-        .required("name", &P::name, "what it is called in reports and in the output")
+        .required("name", &P::name, "name of the tenant in reports and in the output")
         .part("workload", &P::workload_node, "file or map",
-              "what it runs: a file of configs/workloads by name, or a map (docs/workloads.md)")
+              "program of the tenant: a file of configs/workloads by name, or a map "
+              "(docs/workloads.md)")
         .field("arrival", &P::arrival, 0_fs, at_least(0_fs), "when its program starts first")
         .field("priority", &P::priority, 0, range(0, 65535),
-               "who is more urgent has more of it: with policies.preemption and host.link_order: "
+               "urgency, the higher the more urgent: with policies.preemption and host.link_order: "
                "priority",
                "priority")
         .field("sms", &P::sms, 0, range(0, 65535),
-               "that are its own with policies.sharing: spatial; 0: an equal part of the rest",
-               "SMs")
+               "SMs of its own with policies.sharing: spatial; 0: an equal part of the rest", "SMs")
         .field("relaunch", &P::relaunch, false,
                "its program starts over until all other tenants have been measured")
         .optional("instructions", &P::instructions, 0, "none", at_least(std::uint64_t{1}),
@@ -43,8 +43,8 @@ struct TenantKeys {
                   "within which an SM that it takes from another tenant should be free: techniques "
                   "of policies.preemption choose by it; more than 0")
         .optional("deadline", &P::deadline, Time::never(), "none", at_least(0_fs),
-                  "of each start of its program, from its arrival on: /arrivals says whether it "
-                  "was met; more than 0")
+                  "time limit of each start of its program, from its arrival on: /arrivals says "
+                  "whether it was met; more than 0")
         .part("arrivals", &P::arrivals_node, "map",
               "when its program starts again: {every: 200us, count: 50}, {uniform: [100us, 300us], "
               "count: 50}, {poisson: 200us, count: 50} or {at: [10us, 50us]}, from arrival on")
@@ -54,7 +54,7 @@ struct TenantKeys {
         .part("set", &P::set_node, "map",
               "other values of the workload, by dotted key: {buffers.a.memory: managed}")
         .part("cpu", &P::cpu_node, "map",
-              "what it runs on a CPU core, instead of a workload: {profile: mcf} or {trace: FILE}")
+              "program on a CPU core, instead of a workload: {profile: mcf} or {trace: FILE}")
         .only_if("workload priority sms latency_bound deadline arrivals parameters memory set",
                  "without cpu", [](const P& p) { return !p.cpu_node.exists(); });
   }

@@ -48,7 +48,7 @@ Value named(const Node& node, const std::map<std::string, Value>& names, const s
                    suggest(node.text(), known));
 }
 
-/// One word for all dimensions, or a list.
+/// Reads the addressing: one word for all dimensions, or a list.
 std::uint32_t addressing_of(const Node& node) {
   static const std::map<std::string, isa::TextureAddressing> names{
       {"wrap", isa::TextureAddressing::wrap},

@@ -34,10 +34,10 @@ void require_file(const std::string& file, const std::string& where);
 /// counters do.
 void require_identifier(const std::string& name, const Node& node);
 
-/// Of elements, vertices, edges.
+/// Largest number of elements, vertices or edges.
 inline constexpr std::int64_t maximum_count = std::int64_t{1} << 40;
 
-/// What a buffer holds at the start.
+/// Initial content of a buffer.
 struct Initializer {
   enum class Kind : std::uint8_t {
     zero,
@@ -82,7 +82,7 @@ struct Buffer {
 /// Where a managed buffer's pages should be, as in cudaMemAdvise.
 enum class PreferredPlace : std::uint8_t { none, host, gpu };
 
-/// One step of a host program.
+/// A step of a host program.
 struct Step {
   enum class Kind : std::uint8_t {
     copy,

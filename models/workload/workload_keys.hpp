@@ -18,7 +18,8 @@ struct WorkloadKeys {
               "steps of its host program, or {recording: FILE, steps: [...]}")
         .part("heap", &P::heap, "amount of memory",
               "for malloc in kernels: 4KiB to 64GiB, a multiple of 16 bytes")
-        .part("name", &P::name, "text", "what /config of the output calls it; without it its file");
+        .part("name", &P::name, "text",
+              "name of the workload in /config of the output; without it that of its file");
   }
 };
 
@@ -28,7 +29,7 @@ struct BufferKeys {
     using P = BufferKeys;
     return parameters<P>()
         .part("type", &P::type, "word (required)",
-              "of an element: u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64")
+              "type of an element: u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64")
         .part("count", &P::count, "formula (required)", "elements")
         .part("memory", &P::memory, "word (required)", "device, managed or pinned")
         .part("init", &P::init, "word or map",

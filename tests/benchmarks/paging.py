@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trends of virtual memory: the tables of docs/validation.md and docs/performance.md, 'Virtual memory'.
+"""Trends of virtual memory: the tables of docs/validation/paging.md and docs/performance.md, 'Virtual memory'.
 
 paging.py [--lockstep build/release/lockstep] [PART ...]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Every shipped workload at a size that fills the v100, with --check: the table of docs/validation.md.
+"""Every shipped workload at a size that fills the v100, with --check: the table of docs/validation/functional.md.
 
 large_workloads.py [--lockstep build/release/lockstep] [--threads 2] [WORKLOAD ...]
 

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Simulated GPUs beside real ones, row by row: rows.yaml says what runs and what was measured.
 
-    validate.py table   runs everything (minutes), writes the first table of docs/validation.md and scatter.svg
+    validate.py table   runs everything (minutes), writes the tables of docs/validation/v100.md and a100.md, and
+                        scatter.svg
     validate.py check   runs what is marked quick; exit status 1 if a row's error is above its bound (bounds.yaml)
     validate.py print   prints the rows only (with --only: some)
     validate.py renew   as `table`, and the errors that are found become the bounds
@@ -22,7 +23,8 @@ import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PAGE = ROOT / "docs/validation.md"
+PAGES = ROOT / "docs/validation"
+OTHER_CARDS = ("A100: ", "Pascal: ")  # rows of a100.md; all others are of v100.md
 BEGIN, END = "<!-- validate.py: begin -->\n", "<!-- validate.py: end -->\n"
 CLOCKS = ("sm", "noc", "memory", "dispatch", "vm")
 CARD_CLOCK = {"v100": "1380MHz", "a100": "1410MHz", "gtx1080ti": "1481MHz"}
@@ -128,6 +130,9 @@ class Result:
     def is_kernel(self):
         return self.row["source"] == "GV"
 
+    def is_of_another_card(self):
+        return self.row["item"].startswith(OTHER_CARDS)
+
 
 def results_of(arguments, described, wanted):
     """Of the rows whose runs are wanted, in the table's order."""
@@ -151,22 +156,32 @@ def summary(results):
             f"largest {max(errors):.0f} %, correlation of the logarithms {covariance / spread:.4f}")
 
 
-def write_page(results):
-    head = "|---|---|---:|---:|---:|---|"
-    text = [BEGIN]
-    for title, chosen in (("microbenchmark", False), ("kernel, cold L2", True)):
-        part = [result for result in results if result.is_kernel() is chosen]
-        if not part:
-            continue
-        text += [f"| {title} | unit | real | simulated | error | source |\n", head + "\n"]
-        text += [result.line() + "\n" for result in part]
-        text += ["\n", f"{len(part)} rows: {summary(part)}.\n", "\n"]
+def table(title, results):
+    return [f"| {title} | unit | real | simulated | error | source |\n", "|---|---|---:|---:|---:|---|\n",
+            *(result.line() + "\n" for result in results), "\n"]
+
+
+def text_of_v100(results):
+    """Its rows, with the summary of all cards, its kernels, and their counters."""
+    micro, kernels = ([result for result in results if result.is_kernel() is chosen] for chosen in (False, True))
+    text = []
+    if micro:
+        text += table("microbenchmark", [result for result in micro if not result.is_of_another_card()])
+        text += [f"{len(micro)} rows, with those of the other cards: {summary(micro)}.\n", "\n"]
+    if kernels:
+        text += [*table("kernel, cold L2", kernels), f"{len(kernels)} rows: {summary(kernels)}.\n", "\n"]
     counted = [result.counters_line() + "\n" for result in results if result.counters]
     if counted:
         text += ["| thousands, real and simulated | " + " | ".join(COUNTERS.values()) + " |\n",
                  "|---|" + "---:|" * len(COUNTERS) + "\n", *counted, "\n"]
-    page = PAGE.read_text()
-    PAGE.write_text(page[:page.index(BEGIN)] + "".join(text) + page[page.index(END):])
+    return text
+
+
+def write_pages(results):
+    for name, text in (("v100.md", text_of_v100(results)),
+                       ("a100.md", table("microbenchmark", [r for r in results if r.is_of_another_card()]))):
+        page = (PAGES / name).read_text()
+        (PAGES / name).write_text(page[:page.index(BEGIN)] + BEGIN + "".join(text) + page[page.index(END):])
 
 
 def plot(results):
@@ -221,7 +236,7 @@ def main():
         return 0
     if arguments.verb == "renew":
         renew(results)
-    write_page(results)
+    write_pages(results)
     plot(results)
     return 0
 

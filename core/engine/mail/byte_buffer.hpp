@@ -11,8 +11,8 @@ namespace lockstep {
 /// Bytes back to back, 8-byte aligned pieces, less than 4 GiB; the memory is kept when cleared.
 class ByteBuffer {
  public:
-  /// So many bytes behind the last piece are the buffer's own, whatever the size: who fills it may
-  /// ask for them ahead.
+  /// Bytes behind the last piece that belong to the buffer, whatever its size: a writer may fetch
+  /// them into the cache ahead.
   static constexpr std::size_t margin = 4 * cache_line_bytes;
 
   /// Room for `size` bytes (a multiple of 8) at the end.

@@ -86,7 +86,7 @@ struct MailTarget {
   std::uint32_t bundle = 0;  ///< the last one it had
 };
 
-/// What one thread sends to the components of one share, or rank; reused window after window.
+/// Messages from one thread to the components of one share, or rank; reused window after window.
 class alignas(sharing_bytes) MessageLog {
  public:
   /// For at most `most` targets.
@@ -126,7 +126,8 @@ class alignas(sharing_bytes) MessageLog {
  private:
   /// Bundles that a reader asks for before it knows whether they are needed.
   static constexpr std::size_t ahead = 8;
-  /// So far before its writing is a bundle asked for.
+  /// Distance, in bundles, from the one that is written to the one that is fetched for
+  /// writing.
   static constexpr std::size_t write_ahead = 4;
 
   struct alignas(MailBundle) Head {

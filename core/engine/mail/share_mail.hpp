@@ -7,9 +7,9 @@
 
 namespace lockstep {
 
-/// What was sent to the components of a share in the last window, by their positions in the share.
-/// It stands in the order in which it is found, one chain per component: senders may be other
-/// cores, and a list per component would be a cache line more to wait for.
+/// Messages of the last window to the components of a share, by their positions in the share. The
+/// messages stay in the order in which they are found, one chain per component: senders may be
+/// other cores, and a list per component would be a cache line more to wait for.
 class ShareMail {
  public:
   void resize(std::size_t positions) { first_.assign(positions, none); }

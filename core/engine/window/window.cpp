@@ -160,7 +160,8 @@ std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
   return static_cast<std::uint32_t>(share.to_run.size());
 }
 
-/// What other cores wrote takes long to come: all of it is asked for before the first is needed.
+/// Hands out the mail.  Words that other cores wrote take long to come, so all of them are fetched
+/// before the first is needed.
 void Window::hand_out_mail(Share& share, std::uint32_t index) {
   share.mail.clear();
   const std::uint64_t last = window_ - 1;
@@ -221,8 +222,8 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
     for (const MessageLog& log : worker.bags[(window_ + 1) % 2].logs) log.warm_head_to_write();
 }
 
-/// What a component that runs soon will read: its own state and its mail, which other cores may
-/// have written.
+/// Fetches the words that a component which runs soon will read: its own state and its mail, which
+/// other cores may have written.
 void Window::fetch_messages(const Share& share, std::uint32_t position) const {
   static constexpr std::uint32_t most = 24;
   __builtin_prefetch(slots_[share.slots[position]].component);

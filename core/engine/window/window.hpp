@@ -30,12 +30,12 @@ class Window final : public WindowTasks {
   /// As run, and also calls those that have nothing to do.
   void run_everyone(Executor& executor, Time horizon);
 
-  /// By kind: earliest activity on this rank, messages on their way to it included.
+  /// Earliest activity of each kind on this rank, messages on their way to it included.
   const std::vector<Time>& next() const { return next_; }
-  /// By kind: up to where the components stand.
+  /// Time up to which the components of each kind stand.
   const std::vector<Time>& reached() const { return reached_; }
   std::uint64_t windows() const { return counted_windows_; }
-  /// Of the last window; those at boundaries count too.
+  /// Number of the last window; windows at boundaries count too.
   std::uint64_t number() const { return window_; }
 
   /// Whether any component failed, and the failure to report.

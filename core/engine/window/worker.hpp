@@ -28,7 +28,7 @@ struct Mailbag {
   }
 };
 
-/// What a thread owns while it runs components.
+/// State that a thread owns while it runs components.
 struct alignas(128) Worker {
   std::array<Mailbag, 2> bags;
   std::array<Outbox, 2> outboxes;

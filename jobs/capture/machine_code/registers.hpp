@@ -1,4 +1,4 @@
-/// What machine code says of its kernels: the registers of a thread, as ptxas gave them out.
+/// Registers of a thread by the machine code of its kernel, as ptxas gave them out.
 /// Source: the .nv.info sections that nvcc 9 to 13 write; none of it is documented.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace lockstep::capture {
 
-/// By the kernel's name.  What is not understood says nothing: the map is empty then.
+/// Registers by the kernel's name.  The map is empty where the machine code is not understood.
 std::map<std::string, std::uint32_t> registers_of_kernels(std::span<const char> elf);
 
 }  // namespace lockstep::capture

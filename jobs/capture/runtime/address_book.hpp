@@ -1,4 +1,4 @@
-/// What the program's pointers mean: allocations by address, and symbols by their host variables.
+/// Meaning of the program's pointers: allocations by address, and symbols by their host variables.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace lockstep::capture {
 
-/// Which entry gives memory back: cudaFree, cudaFreeHost, or one of ours.
+/// Entry that gives memory back: cudaFree, cudaFreeHost, or one of ours.
 enum class Releaser { device, host, any };
 
 struct Allocation {

@@ -27,12 +27,12 @@ class Connection {
   /// the program's standard output.
   Reply ask(Operation operation, std::initializer_list<std::uint64_t> numbers = {},
             std::span<const char> bytes = {});
-  /// Likewise; the answer's bytes go to `to`, which must hold them.
+  /// Asks and waits like ask(); the answer's bytes go to `to`, which must hold them.
   Error ask_into(Operation operation, std::initializer_list<std::uint64_t> numbers, void* to);
 
   const DeviceDescription& device() const { return device_; }
   int memory_file() const { return memory_; }
-  /// Of the GPU's memory.
+  /// First address of the GPU's memory.
   std::uint64_t first_address() const { return first_address_; }
 
  private:

@@ -24,8 +24,8 @@ bool is_on_gpu(const void* pointer) {
   return AddressBook::get().is_device(pointer);
 }
 
-/// One end of a copy or fill: memory that was allocated, as far as that reaches, or such of the
-/// program's own.  What is allocated on the device is `lockstep capture`'s to look at.
+/// Whether one end of a copy or fill is there: memory that was allocated, as far as that reaches,
+/// or memory of the program's own.  Memory on the device is checked by `lockstep capture`.
 bool is_there(const void* pointer, std::size_t bytes, bool must_be_allocated) {
   const auto found = AddressBook::get().find(pointer);
   if (!found) return !must_be_allocated && is_mapped(pointer, bytes);

@@ -117,7 +117,7 @@ struct MemoryLocation {
   int id = 0;
 };
 
-/// What nvcc puts before a fat binary.
+/// Wrapper that nvcc puts before a fat binary.
 struct FatBinaryWrapper {
   std::int32_t magic, version;
   const unsigned char* data;

@@ -30,7 +30,7 @@ struct Arguments {
   std::size_t buffer_bytes = 0;
 };
 
-/// Of a list of names and values that ends with 0: 1 the buffer, 2 where its size stands.
+/// Reads a list of names and values that ends with 0: 1 the buffer, 2 where its size stands.
 Arguments packed_arguments(void* const* list);
 
 /// Whether attributes of a launch ask that all its blocks run at once.

@@ -1,4 +1,4 @@
-/// Which file of the program's process something lies in.
+/// File of the program's process that an address lies in.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 
 namespace lockstep::capture {
 
-/// What of the memory belongs to the recording; no bytes: all of it.
+/// Part of the memory that belongs to the recording; no bytes: all of it.
 struct RecordedPart {
   std::size_t begin = 0, bytes = 0;
 };

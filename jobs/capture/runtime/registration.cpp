@@ -22,7 +22,7 @@ void append_container(const void* data, std::vector<char>& to) {
   to.insert(to.end(), begin, begin + header + bytes);
 }
 
-/// One container, or those from which device code was linked (-rdc=true).
+/// Returns the container, or those from which device code was linked (-rdc=true).
 std::vector<char> containers(const FatBinaryWrapper& wrapper) {
   constexpr std::int32_t linked = 2;
   std::vector<char> bytes;

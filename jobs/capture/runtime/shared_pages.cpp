@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 
-/// What the CPU may do with a page, and so what it has done with it since it was taken.
+/// Accesses that the CPU may make to a page, and so has made since the page was taken.
 enum class Admitted : std::uint8_t { none, reads, all };
 
 struct Region {

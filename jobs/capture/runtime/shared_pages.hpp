@@ -1,4 +1,5 @@
-/// Which pages of managed memory the CPU reads and writes between launches, by page protection.
+/// Pages of managed memory that the CPU reads and writes between launches, found by page
+/// protection.
 ///
 /// After a launch all pages are taken from the CPU; the first access to each comes back as a
 /// signal, is noted and admitted.  System calls that would fail on such a page admit it first
@@ -18,7 +19,7 @@ void track_pages(std::uint64_t address, std::uint64_t bytes);
 void forget_pages(std::uint64_t address);
 /// Takes all tracked pages from the CPU.
 void take_pages();
-/// What the CPU has touched since then, as runs of pages.
+/// Returns the pages that the CPU has touched since then, as runs of pages.
 std::vector<Touch> touched_pages();
 /// As if the CPU had touched the memory.
 void admit_pages(const void* pointer, std::size_t bytes, bool writes);

@@ -36,7 +36,8 @@ bool is_default(StreamHandle stream) {
   return reinterpret_cast<std::uintptr_t>(stream) <= last_special_handle;
 }
 
-/// What programs hold by handles; a handle that was given back, or never given, is none.
+/// Objects that programs hold by handles; a handle that was given back, or never given, names no
+/// object.
 template <class T>
 class Handles {
  public:
@@ -71,7 +72,7 @@ Handles<Event>& events() {
   return *handles;
 }
 
-/// Of a stream that is one.
+/// Describes a stream whose handle is valid.
 Stream described(StreamHandle stream) {
   const Stream* found = is_default(stream) ? nullptr : streams().find(stream);
   return found ? *found : Stream{};

@@ -33,7 +33,7 @@ SPAN = (("simulation.stop_at", "1961us"), ("simulation.epoch", "20us"), ("host.l
 FILL = ("tlb_fill", "mask")
 MEASURE = ("tlb_fill", "{name: mask, tokens: false}")
 CACHE = ("cache_policy", "mask")
-# No request of the source grows old; of MASK-DRAM these are demands, picked for each bank (docs/validation.md).
+# No request of the source grows old; of MASK-DRAM these are demands, picked for each bank (docs/validation/mask.md).
 ORDER = ("dram_scheduler", "{name: fr-fcfs, age_limit: 0}")
 DRAM = ("dram_scheduler", "{name: mask, first: bank, open_rows: true, writes: false, age_limit: 0}")
 STATIC = (("gpu.noc.mapping", "grouped"),)

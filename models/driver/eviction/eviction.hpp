@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// What an eviction policy may look at when it chooses.
+/// View of an eviction policy when it chooses.
 class EvictionView {
  public:
   virtual ~EvictionView() = default;

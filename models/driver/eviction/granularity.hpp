@@ -19,7 +19,7 @@ struct GranularityOr {
     using P = GranularityOr;
     return parameters<P>().field("granularity", &P::granularity, usual,
                                  choice({"page", "block", "large"}),
-                                 "what leaves together: 4 KiB, 64 KiB or 2 MiB");
+                                 "pages that leave together: 4 KiB, 64 KiB or 2 MiB");
   }
   std::uint64_t pages() const {
     switch (granularity) {

@@ -16,7 +16,7 @@
 namespace lockstep {
 namespace {
 
-/// What one choice has taken so far.
+/// Pages that one choice has taken so far.
 class Pruning {
  public:
   Pruning(const EvictionView& view, std::vector<PageRange>& victims)

@@ -3,7 +3,7 @@
 namespace lockstep {
 namespace {
 
-/// What a policy may look at during one choice.
+/// View of a policy during one choice.
 class Candidates final : public EvictionView {
  public:
   Candidates(const ManagedPages& pages, std::uint64_t seed, HostStatistics& statistics,

@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// One row of the /faults table.
+/// A row of the /faults table.
 struct FaultRecord {
   TenantId tenant;
   VirtualPage page;
@@ -25,7 +25,7 @@ struct FaultRecord {
   }
 };
 
-/// What became of faults, if `record_faults` asks for it.
+/// Rows on the fate of faults, if `record_faults` asks for them.
 class FaultLog {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};

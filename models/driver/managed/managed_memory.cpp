@@ -9,8 +9,8 @@
 namespace lockstep {
 namespace {
 
-/// Of a transfer for a prefetch step: 1 MiB, so that a fault waits for it as long as for the
-/// largest that the tree prefetcher makes (virtual-memory-and-exceptions.md, 18).
+/// Largest transfer of a prefetch step, in pages: 1 MiB, so that a fault waits for it as long as
+/// for the largest that the tree prefetcher makes (virtual-memory-and-exceptions.md, 18).
 constexpr std::uint64_t most_step_pages = 256;
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// What the driver knows of every page of managed memory.
+/// State of every page of managed memory, as the driver knows it.
 ///
 /// A page goes from the host to the GPU (expect, arrive), off it (leave, come_home), or stays at
 /// the host and is mapped there (expect, stay_remote); one that holds nothing may be offered to the
@@ -73,7 +73,7 @@ class ManagedPages {
   // Steps of pages, all of one buffer.
   void expect(PageRange range);
   void give_up(PageRange range);
-  /// They have their frames.
+  /// The pages have got their frames.
   void occupy(PageRange range) { arriving_ += range.count; }
   void arrive(PageRange range, bool writable, HostStatistics& statistics);
   void stay_remote(PageRange range);

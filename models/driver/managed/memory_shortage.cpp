@@ -27,7 +27,8 @@ void Migrations::drop(std::deque<std::uint32_t>::iterator which, const HostCycle
   parts_.operations.one_done(migration.operation);
 }
 
-/// What a tenant that ends has waiting would keep it from ending while others wait for its end.
+/// Drops the waiting migrations of a tenant that ends: they would keep it from ending while others
+/// wait for its end. Returns whether there were any.
 bool Migrations::drop_those_of_leaving(const HostCycle& cycle) {
   const auto leaves = [&](std::uint32_t index) {
     return parts_.directory.is_leaving(parts_.pages.owner(migrations_[index].range.first).tenant);

@@ -37,7 +37,7 @@ struct Migration {
 
 class Migrations {
  public:
-  /// What migrations work with.
+  /// Parts of the driver that migrations work with.
   struct Parts {
     Driver& driver;
     const BufferDirectory& directory;

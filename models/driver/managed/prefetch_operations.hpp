@@ -13,7 +13,7 @@ namespace lockstep {
 /// was counted for it is.
 class PrefetchOperations {
  public:
-  /// Of pages that no step asked for.
+  /// Number of the operation of pages that no step asked for.
   static constexpr std::uint64_t none = 0;
 
   /// Counts once for itself, so that it does not end before everything is asked for.

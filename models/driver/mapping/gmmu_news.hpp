@@ -8,12 +8,12 @@
 
 namespace lockstep {
 
-/// What the driver tells the GMMU, and asks of it.
+/// News of the driver for the GMMU, and requests to it.
 class GmmuNews {
  public:
   GmmuNews(Link to_gmmu, const PageTables& tables) : to_gmmu_(to_gmmu), tables_(tables) {}
 
-  /// What the entries of the pages are.
+  /// Tells the GMMU the entries of the pages.
   void announce(const TenantPages& pages, const HostCycle& cycle);
   /// Pages that the GMMU knows have become a large page.
   void coalesced(const TenantPages& pages, const HostCycle& cycle);

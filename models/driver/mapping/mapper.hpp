@@ -28,7 +28,7 @@ class Mapper {
 
   Time next_activity() const;
   void act(const HostCycle& cycle);
-  /// What the GMMU has been told of since the last call.
+  /// Mapped pages that the GMMU has been told of since the last call.
   struct Mapped {
     TenantPages pages;
     std::uint32_t owner = MapRequest::nobody;
@@ -61,7 +61,7 @@ class Mapper {
   void write_entries(std::uint32_t index, const HostCycle& cycle);
   void entries_written(std::uint32_t index, const HostCycle& cycle);
   void finish(std::uint32_t index, const HostCycle& cycle);
-  /// One of the answers that the mapping's stage waits for.
+  /// An answer that the mapping's stage waits for has come.
   void answered(std::uint32_t index, const HostCycle& cycle);
 
   PageManager& page_manager_;

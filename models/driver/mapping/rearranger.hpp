@@ -39,7 +39,7 @@ class Rearranger {
   void unmapped(const Unmapped& unmapped, const HostCycle& cycle);
   void copied(std::uint32_t number, const HostCycle& cycle) { restore_entries(number, cycle); }
   void written(std::uint32_t number, const HostCycle& cycle);
-  /// What the GMMU has been told of since the last call.
+  /// Returns the rearrangements that the GMMU has been told of since the last call.
   std::vector<Finished> take_finished() { return std::exchange(finished_, {}); }
 
   bool holds(const TenantPages& pages) const;

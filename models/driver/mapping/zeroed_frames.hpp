@@ -20,7 +20,7 @@ class ZeroedFrames {
   ZeroedFrames(PageManager& page_manager, GmmuNews& news, std::uint32_t partitions)
       : page_manager_(page_manager), news_(news), partitions_(partitions) {}
 
-  /// So many granules are to lie ready.
+  /// Keeps so many granules ready.
   void keep(std::uint32_t granules) { wanted_ = granules; }
   /// Takes frames for those that are missing, as far as memory has them.
   void refill(const HostCycle& cycle);

@@ -72,13 +72,13 @@ class PageManager {
   virtual Time copy_time() const { return Time{}; }
   /// The pages are mapped and their data there.
   virtual void transfer_finished(const TenantPages& /*pages*/, PageServices& /*services*/) {}
-  /// What it asked for is done.
+  /// A rearrangement that the page manager asked for is done.
   virtual void rearranged(const TenantPages& /*pages*/, PageServices& /*services*/) {}
   /// A foreign page that it had moved is in the frame `to`.
   virtual void foreign_moved(std::uint32_t number, Frame to, PageServices& services);
   /// A policy adds its own state to that of the frames and tables.
   virtual void serialize(Archive& archive);
-  /// Of its own, by the schema in its PageManagerFactory.
+  /// Counters of the page manager's own, by the schema in its PageManagerFactory.
   virtual StatisticsView statistics() const { return {}; }
 
   const FrameAllocator& frames() const { return frames_; }
@@ -130,7 +130,7 @@ class PageManager {
   std::vector<Frame> foreign_pages_;
 };
 
-/// What a page manager needs of the rest of the machine.
+/// Needs of a page manager from the rest of the machine.
 struct PageManagerNeeds {
   bool copies_pages = false;  ///< each page lies in one partition
   bool stalls = false;        ///< SMs can stand still at any time
@@ -138,7 +138,7 @@ struct PageManagerNeeds {
 };
 struct PageManagerFactory {
   std::unique_ptr<PageManager> (*make)(const PolicyChoice&, const PageManager::Setup&);
-  /// Of what it counts, if anything.
+  /// Schema of the page manager's own counters, if it has any.
   const StatisticsSchema& (*statistics)() = nullptr;
   PageManagerNeeds (*needs)(const PolicyChoice&) = nullptr;
 };

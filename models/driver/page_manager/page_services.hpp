@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// What a page manager may ask of the driver about pages that are mapped and at rest.
+/// Services of the driver for a page manager, on pages that are mapped and at rest.
 ///
 /// Each verb begins something and returns true; the page manager hears when it is done
 /// (PageManager::rearranged).  It returns false and does nothing if a page is not mapped in GPU

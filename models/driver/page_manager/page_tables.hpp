@@ -92,7 +92,7 @@ class PageTables {
   };
   static constexpr std::uint64_t first_leaf();
 
-  /// What a reserve takes and makes.
+  /// Frames and writes of a reserve while it is made.
   struct Making {
     const TakeFrame& take_frame;
     std::vector<TableWrite>& writes;

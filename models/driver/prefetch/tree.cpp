@@ -77,7 +77,7 @@ class Tree final : public Prefetcher {
     return chosen;
   }
 
-  /// So many nodes of `width` blocks are fetched.
+  /// Counts `nodes` nodes of `width` blocks that are fetched.
   static void count(const FaultGroup& group, std::uint32_t width, std::uint64_t nodes) {
     if (group.decisions != nullptr)
       (*group.decisions)[static_cast<std::size_t>(std::countr_zero(width))] += nodes;

@@ -2,7 +2,7 @@
 ///
 /// Source: kernels of one operation each, compiled with ptxas 11.8 for sm_70 and disassembled; for
 /// operations with a slow path (division, square root, reciprocal) the instructions of the path
-/// that normal numbers take (docs/validation.md).
+/// that normal numbers take (docs/validation/lowering.md).
 ///
 /// Simplified: an operation costs the same whatever its operands are; a division by a constant is
 /// not known to be cheaper.

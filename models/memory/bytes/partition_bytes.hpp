@@ -48,7 +48,7 @@ class PartitionBytes {
   void take_changed(std::span<std::uint8_t> tenants);
 
   void warm_line(std::uint32_t line) const { memory_.warm_line(offset_of(line)); }
-  /// What the answer to a transaction will read.
+  /// Fetches the bytes that the answer to a transaction will read.
   void warm_answer(std::uint32_t transaction) const {
     const Transaction& t = transactions_[transaction];
     if (t.next_read != Transaction::has_read) warm_line(t.line);

@@ -17,7 +17,7 @@ struct MaskCacheStatistics {
     return statistics<S>()
         .counters("lookups", &S::lookups, WalkLevels::names, "requests", "loads that looked up")
         .counters("hits", &S::hits, WalkLevels::names, "requests",
-                  "of those, with all sectors there")
+                  "loads that found all sectors there")
         .counters("bypasses", &S::bypasses, WalkLevels::names, "requests",
                   "walk reads told to go past");
   }

@@ -23,7 +23,7 @@ struct PcalParameters {
     using namespace literals;
     using P = PcalParameters;
     return parameters<P>()
-        .field("tokens", &P::tokens, 16, range(0, 1024), "of an SM", "warps")
+        .field("tokens", &P::tokens, 16, range(0, 1024), "tokens of an SM", "warps")
         .field("period", &P::period, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
                "L2 cycles after which they are handed out anew");
   }

@@ -1,4 +1,4 @@
-/// Which levels of page walks hit less often in the L2 than data do: their reads go past it.
+/// Levels of page walks that hit less often in the L2 than data do: their reads go past it.
 ///
 /// Each epoch is judged by what was counted in it; one of `probe` reads of a level that goes past
 /// looks up, so that the level is measured all the same.
@@ -27,7 +27,8 @@ struct WalkLevelParameters {
         .field("epoch", &P::epoch, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
                "L2 cycles after which levels are judged anew")
         .field("probe", &P::probe, 32, range(2, 1'000'000),
-               "of so many reads of a level that goes past the L2 one looks up", "requests")
+               "reads of a level that goes past the L2 for one that looks up all the same",
+               "requests")
         .field("least", &P::least, 100, range(1, 1'000'000), "lookups by which a level is judged",
                "requests");
   }
@@ -59,7 +60,7 @@ class WalkLevels {
     Level& level = levels_[level_of(request)];
     return level.past && ++level.reads % parameters_.probe != 0;
   }
-  /// One that is compared has looked up.
+  /// Counts a lookup of a request that is compared: a read of a walk or of data.
   void on_lookup(const MemoryRequest& request, bool hit, Time now) {
     if (epoch_.begun(now)) judge();
     Level& level = levels_[level_of(request)];
@@ -92,7 +93,8 @@ class WalkLevels {
     }
     for (Level& level : levels_) level.lookups = level.hits = 0;
   }
-  /// Of a level that goes past, only some reads look up.
+  /// Lookups by which a level is judged; fewer for a level that goes past, since only some of its
+  /// reads look up.
   std::uint64_t least(const Level& level) const {
     return level.past ? (parameters_.least + parameters_.probe - 1) / parameters_.probe
                       : parameters_.least;

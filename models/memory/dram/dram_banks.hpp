@@ -32,18 +32,18 @@ class DramBanks {
   std::uint32_t count() const { return static_cast<std::uint32_t>(rows_.size()); }
   std::uint32_t open_row(std::uint32_t bank) const { return rows_[bank]; }
 
-  /// What may come next at a bank; also the order of the ready times.
+  /// Commands that a bank may take next; also the order of the ready times.
   enum Command : std::uint8_t { read, write, activation, precharging };
   DramCycle earliest(Command command, std::uint32_t bank) const {
     return DramCycle{std::max({ready_[command][bank], group_ready_[command][bank & group_mask_],
                                channel_ready_[command]})};
   }
-  /// What the bank itself says about it; changes only by a row command, a column command of its own
-  /// (precharging) or a refresh.
+  /// Cycle from which the bank itself allows the command; changes only by a row command, a column
+  /// command of its own (precharging) or a refresh.
   DramCycle bank_ready(Command command, std::uint32_t bank) const {
     return DramCycle{ready_[command][bank]};
   }
-  /// Which of some banks their group and the channel let take a command now.
+  /// Returns those of the banks `among` whose group and channel allow the command now.
   std::uint64_t passable(Command command, std::uint64_t among, DramCycle now) const {
     if (channel_ready_[command] > now.value()) return 0;
     const __m128i both = _mm_set1_epi64x(now.value());
@@ -66,7 +66,7 @@ class DramBanks {
           std::min(first, earliest(command, static_cast<std::uint32_t>(std::countr_zero(among))));
     return first;
   }
-  /// Of a column command for the open row.
+  /// Earliest cycle of a column command for the open row.
   DramCycle earliest_column(std::uint32_t bank, bool writes) const {
     return earliest(writes ? write : read, bank);
   }

@@ -30,7 +30,7 @@ class DramLayout {
 
   std::uint32_t banks() const { return bank_mask_ + 1; }
   std::uint64_t row_bytes() const { return std::uint64_t{1} << (row_shift_ + interleave_shift_); }
-  /// Of a row with one number in all banks; its bytes are neighbours.
+  /// Bytes of the rows with one number in all banks; these bytes are neighbours.
   std::uint64_t stripe_bytes() const { return row_bytes() * banks(); }
 
   DramAddress locate(PartitionOffset offset) const {

@@ -9,7 +9,7 @@ namespace lockstep {
 /// When a row is closed: for a request that needs another one, or when no request waits for it.
 enum class DramRows : std::uint8_t { open, closed };
 
-/// One DRAM channel: key `memory.dram` of a GPU.  All timings in command-clock cycles.
+/// Parameters of a DRAM channel: key `memory.dram` of a GPU.  All timings in command-clock cycles.
 ///
 /// The defaults are HBM2 at 878 MHz: DRAMsim3's HBM2_8Gb_x128 scaled by time, CL and bank-group
 /// timings as in GPGPU-Sim's QV100.  Source: gpu-parameters.md, sections 9 and 18.
@@ -25,7 +25,7 @@ struct DramParameters {
   Cycles rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw;
   Cycles cl, cwl, wtr_s, wtr_l, rtp, wr, refi, rfc, rfc_bank;
 
-  /// Of the data bus at its peak.
+  /// Peak bandwidth of the data bus.
   std::uint64_t bytes_per_second() const {
     return atom.count() * static_cast<std::uint64_t>(clock.hertz()) /
            static_cast<std::uint64_t>(burst.count());

@@ -37,7 +37,7 @@ struct alignas(32) DramEntry {
   }
 };
 
-/// Which of the queue's places a request takes, and how urgent it is.
+/// Places of the queue that a request may take, and its urgency.
 struct DramLane {
   std::uint8_t pool = 0;
   std::uint8_t level = 0;  ///< 0 goes before 1
@@ -81,7 +81,7 @@ class DramQueue {
 
   // What a scheduler sees.
   const DramEntry& operator[](std::uint32_t index) const { return entries_[index]; }
-  /// Of an entry of the served direction.
+  /// Whether an entry of the served direction is a write.
   bool is_write(std::uint32_t index) const {
     return sizes_.writes != 0 ? serving_ == 1 : entries_[index].write;
   }
@@ -128,7 +128,7 @@ class DramQueue {
 
  private:
   static constexpr std::uint16_t end = 0xffff;
-  /// Of each entry what is looked at of many to find one.
+  /// The part of each entry that is read when many are searched for one.
   struct Node {
     std::uint32_t row = 0;
     std::uint32_t order = 0;  ///< number of the request

@@ -27,7 +27,7 @@ class BankLevels {
   }
 
  private:
-  /// Which level a bank with requests serves.
+  /// Returns the level that a bank with requests serves.
   unsigned level_of(const DramQueue& queue, std::uint32_t bank) const {
     unsigned most_urgent = first_;
     while (((queue.active_banks(most_urgent) >> bank) & 1) == 0) ++most_urgent;

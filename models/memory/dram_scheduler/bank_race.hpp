@@ -1,5 +1,5 @@
-/// Of each bank the request that it serves next and the command which that needs, and of those
-/// commands the ones that go now.
+/// The request that each bank serves next, the command that it needs, and the choice among these
+/// commands.
 ///
 /// Candidates stand in masks by command, and what each is compared by in arrays, so that a choice
 /// touches a few of this computer's cache lines whatever the number of waiting requests.
@@ -69,7 +69,8 @@ class BankRace {
     return first;
   }
 
-  /// Of the candidates of the `active` banks.
+  /// Chooses among the candidates of the `active` banks; says when to ask again if no command can
+  /// go.
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::uint64_t active,
                     DramCycle now) {
     const Ready among = ready(banks, active, now);
@@ -82,10 +83,10 @@ class BankRace {
     return choice;
   }
 
-  /// Of a bank.
+  /// Place in the queue of a bank's candidate.
   std::uint32_t candidate(std::uint32_t bank) const { return places_[bank]; }
 
-  /// Of the candidate of a bank.
+  /// Key of a bank's candidate: the highest goes first.
   std::uint32_t key(std::uint32_t bank) const { return keys_[bank]; }
 
  private:
@@ -102,7 +103,7 @@ class BankRace {
     }
   }
 
-  /// Of the candidates of some banks.
+  /// Returns the first candidate of some banks: the one with the highest key, then the oldest.
   std::uint32_t first(std::uint64_t among, std::uint32_t next_order) const {
     if (among == 0) return DramChoice::none;
     std::uint64_t most = 0;  // key, then age, then bank: no two requests have the same age

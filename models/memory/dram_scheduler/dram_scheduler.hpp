@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// What a scheduler wants done at a cycle.  `column` and `row` are places in the queue.
+/// Commands that a scheduler wants at a cycle.  `column` and `row` are places in the queue.
 struct DramChoice {
   static constexpr std::uint32_t none = DramEntry::none;
 

@@ -1,4 +1,4 @@
-/// Of the requests of a level, those for open rows first, then the oldest.
+/// Order within a level: requests for open rows first, then the oldest.
 ///
 /// Source: memory-interference.md, section 2.1 (Rixner et al., ISCA 2000).
 ///
@@ -29,7 +29,7 @@ class FirstReady {
                   [this](std::uint32_t) { return level_; });
   }
 
-  /// The same of several levels, with requests in the banks `all`: `level_of(bank)` is the level
+  /// Chooses among several levels, with requests in the banks `all`.  `level_of(bank)` is the level
   /// that a bank serves, and follows from the queue.
   template <class LevelOf>
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::uint64_t all,

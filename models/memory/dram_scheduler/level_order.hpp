@@ -1,4 +1,5 @@
-/// What a level of urgency goes before: all requests of lower ones, or those of its bank.
+/// Reach of a level of urgency: it goes before all requests of lower levels, or before those of its
+/// bank.
 #pragma once
 
 #include "core/parameters/parameters.hpp"

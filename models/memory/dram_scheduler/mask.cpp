@@ -37,7 +37,7 @@ struct MaskSchedulerParameters : LevelOrderParameters {
         .field("golden", &P::golden, 16, range(1, 4096), "places for walks beyond the queue's own",
                "requests")
         .field("silver_share", &P::silver_share, 0.25, range(0.0, 1.0),
-               "of the queue's places is for the tenant whose turn it is; at least one")
+               "share of the queue's places for the tenant whose turn it is; at least one place")
         .field("silence", &P::silence, 1000_cycles, range(1_cycles, 10'000'000'000_cycles),
                "DRAM cycles after which a tenant that sends nothing loses its turn")
         .field("writes", &P::writes, true,

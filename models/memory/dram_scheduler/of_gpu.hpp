@@ -4,7 +4,8 @@
 
 namespace lockstep {
 
-/// What does not come from SMs or their GMMU comes from the CPU.
+/// Whether requests of this kind come from the GPU: from SMs or their GMMU.  All others come from
+/// the CPU.
 constexpr bool is_of_gpu(SourceKind kind) {
   return kind == SourceKind::sm || kind == SourceKind::gmmu;
 }

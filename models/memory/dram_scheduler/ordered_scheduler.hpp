@@ -1,5 +1,5 @@
-/// What schedulers share whose banks serve their requests in an order that follows from who sent
-/// them.
+/// Common part of schedulers whose banks serve their requests in an order that follows from the
+/// senders.
 ///
 /// A bank serves the first of its requests in the scheduler's order, also if that closes a row that
 /// others hit; of the commands that can issue, that for the first request goes.  With one command

@@ -78,7 +78,7 @@ class ParBs final : public OrderedScheduler<ParBs> {
   void serialize(Archive& archive) override { archive(marked_, batches_, random_, statistics_); }
 
  private:
-  /// What is marked of one direction.
+  /// Marked requests of one direction.
   struct Batch {
     std::uint32_t left = 0;
     DramCycle since;
@@ -88,7 +88,7 @@ class ParBs final : public OrderedScheduler<ParBs> {
       archive(left, since, ranks);
     }
   };
-  /// What a batch holds of one tenant.
+  /// Marked requests of one tenant in a batch.
   struct Load {
     std::uint32_t in_bank = 0, most = 0, total = 0;
   };

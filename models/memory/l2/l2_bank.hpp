@@ -18,7 +18,7 @@ namespace lockstep {
 /// Room for reads or writes in the queue of a DRAM channel, as a bit each.
 enum DramRoom : std::uint8_t { read_room = 1, write_room = 2 };
 
-/// What the banks of a partition share.
+/// State that the banks of a partition share.
 struct L2Context {
   const L2Parameters parameters;
   L2Clock clock;
@@ -29,7 +29,7 @@ struct L2Context {
   PartitionStatistics& statistics;
 };
 
-/// What the policy says of a line that comes in: asked once, also if the line has to wait.
+/// Decision of the policy on a line that comes in: asked once, also if the line has to wait.
 struct LineDecision {
   CacheInsertion ask(const L2Context& context, const MemoryRequest& request, std::uint32_t line,
                      L2Cycle cycle) {
@@ -47,7 +47,7 @@ struct LineDecision {
   CacheInsertion insertion;
 };
 
-/// One bank of an L2 slice: request queue, tags, MSHRs, fill queue and the answers on their way.
+/// A bank of an L2 slice: request queue, tags, MSHRs, fill queue and the answers on their way.
 ///
 /// Its two step functions act in a cycle and say when they want to be called again: a later cycle,
 /// or `blocked` when only something else (a free place) can help, or `idle`.

@@ -38,7 +38,7 @@ class L2Mshrs {
     while (index != none && entries_[index].line != line) index = entries_[index].next;
     return index;
   }
-  /// What allocating an entry for the line will write.
+  /// Fetches the words that allocating an entry for the line will write.
   void warm_for(std::uint32_t line) const {
     warm(&heads_[buckets_.of(line)]);
     if (free_ != none) warm(&entries_[free_]);

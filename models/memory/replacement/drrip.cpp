@@ -28,7 +28,7 @@ struct DrripParameters {
         .field("leaders", &P::leaders, 32, range(1, 4096),
                "sets of a partition that always follow one rule, for each of the two", "sets")
         .field("bimodal", &P::bimodal, 32, range(1, 1'000'000),
-               "of so many lines that come in by the bimodal rule one stays as by the static rule",
+               "lines that come in by the bimodal rule for one that stays as by the static rule",
                "lines");
   }
 };

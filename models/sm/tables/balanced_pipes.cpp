@@ -1,7 +1,7 @@
 /// ptxas writes IMAD.MOV, IMAD.IADD and IMAD.SHL for a part of the moves, additions and shifts:
 /// products run on the FMA pipe, and with half of the work there both pipes together take an
 /// instruction every cycle.
-/// Source: what ptxas 13.0 makes for sm_75 of kernels of the table in docs/validation.md.
+/// Source: what ptxas 13.0 makes for sm_75 of kernels of the table in docs/validation/lowering.md.
 ///
 /// Simplified: balanced in each stretch between branches, evenly, by the cycles that units are
 /// busy.

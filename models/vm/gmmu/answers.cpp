@@ -85,7 +85,8 @@ void GmmuAnswers::tell_host(const TranslateRequest& request, bool permission, Gm
                     std::as_bytes(std::span(notes)));
 }
 
-/// Those listed are told by name also when all are told, so that each says when it is through.
+/// Tells the listed SMs by name also when all SMs are told, so that each of them reports when it is
+/// through.
 void GmmuAnswers::replay(TenantPage where, const FarFaults::Askers& askers, GmmuCycle& cycle) {
   faults_.replaying(where, askers, cycle.number);
   statistics_.replays[where.tenant.value()] += askers.size();

@@ -1,4 +1,4 @@
-/// What the GMMU tells SMs and host about requests: translations, refusals, far-faults, replays.
+/// Answers of the GMMU to SMs and host: translations, refusals, far-faults, replays.
 ///
 /// A request for a page that is not there is refused (Nack-Replayable) and its SM listed in the
 /// page's far-fault MSHR; the first one of a page is told to the host, and when the page has come
@@ -26,7 +26,7 @@ class GmmuAnswers {
 
   std::vector<Link>& sms() { return to_sms_; }
   Link& host() { return to_host_; }
-  /// By SM, whether it got a translation of the tenant once.
+  /// Whether each SM has got a translation of the tenant once.
   std::vector<bool>& told(TenantId tenant) { return told_[tenant.value()]; }
   FarFaults& faults() { return faults_; }
   const FarFaults& faults() const { return faults_; }

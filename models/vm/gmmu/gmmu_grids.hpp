@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// What the GMMU counts while each grid runs.
+/// Counts of the GMMU while each grid runs.
 class GmmuGrids {
  public:
   explicit GmmuGrids(const GmmuStatistics& statistics) : statistics_(statistics) {}

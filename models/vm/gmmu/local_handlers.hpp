@@ -43,7 +43,7 @@ struct LocalHandler {
   Time found;
   std::int64_t begun = 0;  ///< cycle
   GranuleFrames frames{};
-  /// Its entries as they are now: present where it put its frame.
+  /// The granule's entries as they are now: present where the handler put its frame.
   GranuleFrames entries{};
 
   PageSpan span() const {

@@ -26,7 +26,7 @@ class TableMemory {
   static constexpr std::uint32_t entries_per_line = line_bytes / sizeof(std::uint64_t);
   static constexpr unsigned asker_bits = 29;
 
-  /// What an answer is for: the upper bits of its tag; the rest is the asker's.
+  /// Purpose of an answer: the upper bits of its tag.  The rest of the tag is the asker's.
   enum class Purpose : std::uint8_t { walk, set_bits, exchange, clear_bits, swap };
   static Purpose purpose_of(std::uint32_t tag) { return static_cast<Purpose>(tag >> asker_bits); }
   static std::uint32_t asker_of(std::uint32_t tag) { return tag & ((1u << asker_bits) - 1); }

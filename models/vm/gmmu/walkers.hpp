@@ -72,9 +72,9 @@ class Walkers {
 
   Walk& operator[](std::uint32_t index) { return walks_[index]; }
   std::uint32_t find(TenantPage where) const;
-  /// MSHRs left for pages to be translated; notices of stores need none.
-  /// Whose walk gave its walker, and its MSHR, up last.
+  /// Tenant of the walk that last released a walker and its MSHR.
   std::uint16_t last_tenant() const { return last_tenant_; }
+  /// Whether an MSHR is left for a page to be translated; notices of stores need none.
   bool has_room() const { return translations_ < parameters_.l2_tlb.mshrs; }
   bool idle() const { return used_ == 0; }
 
@@ -122,7 +122,7 @@ class Walkers {
       walk.stale = walk.active;
     }
   }
-  /// What was held back for a span may go on.
+  /// Lets the walks go on that were held back for a span.
   void release(const PageSpan& span, std::int64_t cycle);
 
   std::string waiting_for() const;

@@ -46,7 +46,7 @@ class TlbFill : public EpochPolicy {
 struct TlbFillFactory {
   std::unique_ptr<TlbFill> (*make)(const GmmuPolicySetup&);
   MakeEpochController controller = nullptr;
-  /// Of what each of them counts, if anything.
+  /// Schema of the policy's own counters, if it has any.
   const StatisticsSchema& (*statistics)() = nullptr;
   SmSideFactory sm_side = {};  ///< its part in every SM, if it has one
 };

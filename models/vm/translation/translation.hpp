@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// What a TranslationPath asks of the GMMU's pipeline.
+/// Services of the GMMU's pipeline that a TranslationPath uses.
 struct TranslationTiming {
   bool walks = true;        ///< false: the page tables' content is known at once
   std::uint32_t ports = 0;  ///< lookups that begin in a cycle; 0: requests go on to a walk
@@ -31,7 +31,7 @@ struct TranslationTiming {
 class TranslationPath : public EpochPolicy {
  public:
   virtual TranslationTiming timing() const = 0;
-  /// What decides where walks are kept, if there is a place for them.
+  /// Returns the policy that decides where walks are kept, if there is a place for them.
   virtual TlbFill* fill() { return nullptr; }
 
   // Entries of whole translations; a hit counts as a use.

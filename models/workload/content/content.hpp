@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// What is known of bytes of a buffer without a look at them.
+/// Knowledge of a buffer's bytes without a look at them.
 enum class Known : std::uint8_t {
   nothing,
   initial,  ///< they are what its initial content says
@@ -30,7 +30,7 @@ class Content {
 /// read or is too short, and for numbers that the buffer's type cannot hold.
 std::shared_ptr<const Content> make_content(const Buffer& buffer);
 
-/// The same for every buffer of a workload; buffers of one graph share it.
+/// Makes the contents of every buffer of a workload; buffers of one graph share one content.
 std::vector<std::shared_ptr<const Content>> make_contents(const Workload& workload);
 
 }  // namespace lockstep

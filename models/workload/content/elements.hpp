@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// What random content is for: the same seed gives unrelated numbers to each.
+/// Purpose of random content: the same seed gives unrelated numbers to each.
 enum class ContentPurpose : std::uint32_t {
   uniform = 0x100,
   normal,

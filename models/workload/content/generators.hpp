@@ -8,7 +8,7 @@ namespace lockstep {
 
 class CsrGraph;
 
-/// One generator per kind of initial content; each in the file of its name.
+/// A generator for each kind of initial content; each in the file of its name.
 std::shared_ptr<const Content> make_linear(const Buffer& buffer);  ///< and a single value
 std::shared_ptr<const Content> make_uniform(const Buffer& buffer);
 std::shared_ptr<const Content> make_normal(const Buffer& buffer);

@@ -1,4 +1,4 @@
-/// What a tenant on a CPU core executes: `cpu:` of a tenant, beside or instead of a workload.
+/// Program of a tenant on a CPU core: `cpu:` of a tenant, beside or instead of a workload.
 ///
 /// Either the traffic of a benchmark behind its caches, by a profile (cpu_profiles.hpp), or a trace
 /// of its misses.

@@ -29,9 +29,10 @@ class Recording {
   const std::string& kernel(const RecordedStep& step) const;
   /// All, by name.
   const std::vector<std::string>& launched_kernels() const { return kernels_; }
-  /// Of a launch: its parameter buffer.
+  /// Returns the parameter buffer of a launch.
   std::vector<std::byte> arguments(const RecordedStep& step) const;
-  /// What a step copies, writes or brought; nothing for steps without and steps that are not there.
+  /// Returns the data that a step copies, writes or brought; nothing for steps without data and for
+  /// steps that are not there.
   std::optional<RecordedData> data_of(std::uint64_t step) const;
   /// Bytes [offset, offset + to.size()) of the data.
   void read(const RecordedData& data, std::uint64_t offset, std::span<std::byte> to) const;

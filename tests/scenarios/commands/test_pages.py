@@ -69,9 +69,14 @@ class FirstSteps(NewcomersShell):
 
     def test_every_command_that_pages_name_is_one(self):
         known = set(re.findall(r"(?m)^  ([a-z]+) ", self.shell("lockstep --help").split("\nCOMMANDS\n")[1]))
-        for page in sorted((ROOT / "docs").glob("*.md")):
+        for page in sorted((ROOT / "docs").rglob("*.md")):
             for name in re.findall(r"(?m)^    lockstep ([a-z]+)", page.read_text()):
                 self.assertIn(name, known, page.name)
+
+    def test_the_page_of_commands_is_what_the_program_says(self):
+        run = subprocess.run([ROOT / "jobs/manual/commands.py", "--check"], capture_output=True, text=True, check=False,
+                             env={**environment(), "LOCKSTEP": str(LOCKSTEP)})
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
 
 class OwnKernel(NewcomersShell):

@@ -14,7 +14,7 @@ const DeviceDescription& device() {
   return Connection::get().device();
 }
 
-/// By number of the attribute, of those that are not 0.
+/// Attributes that are not 0, by number.
 std::map<int, std::uint64_t> attributes() {
   const DeviceDescription& d = device();
   return {{1, threads_per_block},
@@ -59,7 +59,8 @@ std::map<int, std::uint64_t> attributes() {
 
 constexpr const char* bus_place = "0000:00:00.0";
 
-/// Of the stack, printf's buffer and the heap, by number; what programs set is kept for who asks.
+/// Limits of the stack, printf's buffer and the heap, by number; values that programs set are kept
+/// for later questions.
 std::map<int, std::size_t>& limits() {
   static std::map<int, std::size_t> limits{{0, 1024}, {1, 1 << 20}, {2, 8 << 20}};
   return limits;

@@ -132,7 +132,7 @@ LOCKSTEP_DRIVER Error cuCtxGetDevice(int* device) {
   *device = 0;
   return contexts.empty() ? no_context : Error{success};
 }
-/// Of a context that need not be current.
+/// Device of a context that need not be current.
 LOCKSTEP_DRIVER Error cuCtxGetDevice_v2(int* device, Context*) {
   return apart([&] { return give(device, 0); });
 }

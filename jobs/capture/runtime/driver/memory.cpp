@@ -16,7 +16,7 @@ namespace {
 
 enum MemoryType : int { host_memory = 1, device_memory = 2, array_memory = 3, unified_memory = 4 };
 
-/// One end of a copy.
+/// An end of a copy.
 struct End2D {
   std::size_t x_bytes, y;
   int type;
@@ -279,7 +279,7 @@ LOCKSTEP_DRIVER Error cuMemsetD2D32_v2(DeviceAddress to, std::size_t pitch, std:
   return fill_area(to, pitch, word(value), width, height);
 }
 
-/// By number of the attribute.
+/// Returns an attribute of a pointer, by the attribute's number.
 LOCKSTEP_DRIVER Error cuPointerGetAttribute(void* to, int attribute, void* memory) {
   const auto found = AddressBook::get().find(memory);
   if (!found || !to) return invalid_value;

@@ -112,7 +112,7 @@ LOCKSTEP_DRIVER Error cuModuleLoad(LoadedModule** module, const char* name) {
   if (const Error error = read_file(name, bytes); error != success) return error;
   return load(module, std::move(bytes));
 }
-/// What was recorded of it stays.
+/// Unloads a module; its recorded parts stay.
 LOCKSTEP_DRIVER Error cuModuleUnload(LoadedModule* module) {
   return module ? success : invalid_value;
 }

@@ -313,7 +313,7 @@ LOCKSTEP_DRIVER Error cuTexRefGetAddress_v2(void** memory, const Reference* refe
   *memory = reference->resource.resource.memory.pointer;
   return success;
 }
-/// Of linear memory; arrays have theirs.
+/// Sets the format of linear memory; arrays have a format of their own.
 LOCKSTEP_DRIVER Error cuTexRefSetFormat(Reference* reference, int format, int channels) {
   return change(reference, [&](Reference& of) {
     if (of.is_bound && of.resource.type == ResourceDescription::array) return;

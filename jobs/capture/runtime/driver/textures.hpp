@@ -5,7 +5,7 @@
 
 namespace lockstep::capture::driver {
 
-/// What the program has said of texture references since the last launch goes to the GPU.
+/// Sends to the GPU what the program has set of texture references since the last launch.
 Error update_references();
 
 }  // namespace lockstep::capture::driver

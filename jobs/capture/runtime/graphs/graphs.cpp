@@ -216,7 +216,8 @@ Error update(Graph* executable, const Graph* graph, GraphUpdateResult* result) {
   return success;
 }
 
-/// The same nodes with other parameters; what else differs makes a program instantiate anew.
+/// Takes the parameters of a graph with the same nodes; if anything else differs, a program must
+/// instantiate anew.
 #if LOCKSTEP_CUDA_MAJOR >= 12
 LOCKSTEP_EXPORT Error cudaGraphExecUpdate(Graph* executable, const Graph* graph,
                                           GraphUpdateResult* result) {

@@ -54,7 +54,7 @@ Error add_node(GraphNode** place, Graph* graph, GraphNode* const* before, std::s
                const std::function<Error(GraphNode&)>& set);
 /// Adds a captured node at the end.
 void keep(Graph& graph, std::unique_ptr<GraphNode> node);
-/// What a launch before has allocated and nobody has freed.
+/// Frees memory that a launch before has allocated and nobody has freed.
 void free_left_over(const Graph& graph);
 
 /// A graph of its own, with nodes whose origins are those of `graph`.

@@ -104,7 +104,7 @@ void set_free(GraphNode& node, const std::shared_ptr<GraphMemory>& memory) {
 
 }  // namespace
 
-/// What is in use stays the program's.
+/// Gives the reservation up; memory in use stays the program's.
 GraphMemory::~GraphMemory() {
   if (!pointer) return;
   const std::lock_guard lock(mutex);
@@ -187,7 +187,7 @@ LOCKSTEP_EXPORT Error cudaGraphMemFreeNodeGetParams(const GraphNode* node, void*
   return give(pointer, node->memory->pointer);
 }
 
-/// By number: used now and at most, reserved now and at most.
+/// Returns a value by its number: used now and at most, reserved now and at most.
 LOCKSTEP_EXPORT Error cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
   const std::lock_guard lock(mutex);
   const std::uint64_t values[] = {used.now, used.high, reserved.now, reserved.high};
@@ -195,7 +195,7 @@ LOCKSTEP_EXPORT Error cudaDeviceGetGraphMemAttribute(int device, int attribute, 
   if (attribute < 0 || attribute >= 4) return noted(invalid_value);
   return give(static_cast<std::uint64_t*>(value), values[attribute]);
 }
-/// What was most can be set back to what is.
+/// Sets a maximum back to the present value.
 LOCKSTEP_EXPORT Error cudaDeviceSetGraphMemAttribute(int device, int attribute, void*) {
   const std::lock_guard lock(mutex);
   constexpr int used_high = 1, reserved_high = 3;

@@ -14,7 +14,7 @@ namespace {
 using Type = GraphNode::Type;
 using Before = GraphNode* const*;
 
-/// Its parameters are what `make` takes; a program that gives none makes a mistake.
+/// Adds a node with the parameters that `make` takes; a program that gives none makes a mistake.
 template <class Parameters, class Make>
 Error add(GraphNode** place, Graph* graph, Before before, std::size_t count, const Parameters* p,
           const Make& make) {

@@ -1,4 +1,4 @@
-/// What programs ask about the shape of a graph, and how they change its edges.
+/// Questions of programs about the shape of a graph, and changes of its edges.
 #include <algorithm>
 
 #include "jobs/capture/runtime/connection.hpp"

@@ -5,7 +5,7 @@
 
 namespace lockstep::capture {
 
-/// The same copy with pointers instead of arrays and bytes instead of texels.
+/// Returns the copy with pointers instead of arrays and bytes instead of texels.
 Copy3D without_arrays(const Copy3D& copy);
 
 }  // namespace lockstep::capture

@@ -49,7 +49,7 @@ struct TextureDescription {
 };
 static_assert(sizeof(TextureDescription) == (LOCKSTEP_CUDA_MAJOR >= 12 ? 72 : 68));
 
-/// Of the texels alone: what a surface needs.
+/// Describes the texels alone, which is all that a surface needs.
 Error describe_texels(const ResourceDescription& resource, isa::TextureHeader& header);
 /// An error where the programming guide has none of this kind.
 Error describe_texture(const ResourceDescription& resource, const TextureDescription& texture,

@@ -23,7 +23,7 @@ struct TextureReference {
 
 namespace {
 
-/// Which references read integers as fractions: only their registration says so.
+/// References that read integers as fractions: only their registration says so.
 class NormalizedReads {
  public:
   static NormalizedReads& get() {

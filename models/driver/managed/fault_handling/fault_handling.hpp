@@ -27,7 +27,7 @@ class FaultHandling {
     std::uint64_t seed = 0;
     std::size_t tenants = 0;
   };
-  /// What faults are served with.
+  /// Parts of the driver with which faults are served.
   struct Parts {
     Driver& driver;
     const BufferDirectory& directory;
@@ -55,9 +55,9 @@ class FaultHandling {
 struct FaultHandlingFactory {
   std::unique_ptr<FaultHandling> (*make)(const PolicyChoice&, const FaultHandling::Setup&,
                                          const FaultHandling::Parts&);
-  /// What it says about faults that come to the driver.
+  /// Parameters for faults that come to the driver.
   HostFaultParameters (*host)(const PolicyChoice&);
-  /// What of it is done on the GPU; nullptr: nothing.
+  /// Handling on the GPU, if the policy has any; nullptr: none.
   LocalHandling (*on_gpu)(const PolicyChoice&) = nullptr;
 };
 using FaultHandlingRow = PolicyRegistry<FaultHandlingFactory>::Row;
@@ -66,7 +66,7 @@ const PolicyList& fault_handling_policies();
 std::unique_ptr<FaultHandling> make_fault_handling(const PolicyChoice& choice,
                                                    const FaultHandling::Setup& setup,
                                                    const FaultHandling::Parts& parts);
-/// What the GPU handles by itself, if it does.
+/// Returns the handling that the GPU does by itself, if any.
 std::optional<LocalHandling> gpu_fault_handling(const PolicyChoice& choice);
 /// The parameters of the driver's own service, which every policy has.
 HostFaultParameters host_fault_parameters(const PolicyChoice& choice);

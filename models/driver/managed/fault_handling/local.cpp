@@ -25,7 +25,7 @@ struct LocalFaultParameters : HostFaultParameters {
         .field("handler", &P::handler, 20_us, range(0_ns, 1000_ms),
                "from a fault on an untouched page to its replay, both at the GMMU")
         .field("handlers_per_sm", &P::handlers_per_sm, 0, range(0, 1 << 16),
-               "that run at once; 0: any number", "handlers")
+               "handlers that run at once on an SM; 0: any number", "handlers")
         .field("pool", &P::pool, 16, range(1, 1 << 20),
                "granules of 16 zeroed frames that lie ready at the GMMU", "granules");
   }

@@ -99,8 +99,7 @@ class LargeFrames {
   std::size_t free_frames() const { return free_.size(); }
   bool has_base_pages(Owner owner) const { return !open_[owner].empty(); }
   bool has_base_pages() const;
-  /// Large frames that an owner has.
-  /// Frames of its owner with foreign pages and room, the fullest first.
+  /// Frames of their owner with foreign pages and room, the fullest first.
   std::vector<std::uint32_t> foreign_frames() const;
   bool has_region(Owner owner, std::uint64_t region) const {
     return of_region_.contains({owner, region});
@@ -109,6 +108,7 @@ class LargeFrames {
   std::uint64_t unused(Owner owner) const {
     return owned_[owner] * pages_per_large - pages_[owner];
   }
+  /// Large frames that an owner has.
   std::uint64_t owned(Owner owner) const { return owned_[owner]; }
 
   void serialize(Archive& archive);

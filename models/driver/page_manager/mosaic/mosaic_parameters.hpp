@@ -12,7 +12,7 @@ enum class PageCopying : std::uint8_t {
   ideal,    ///< in no time
 };
 
-/// Of `page_manager: mosaic`.
+/// Parameters of `page_manager: mosaic`.
 struct MosaicParameters {
   bool coalesce = true, stall = true;
   PageCopying compaction = PageCopying::channel;

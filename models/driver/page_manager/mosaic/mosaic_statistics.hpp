@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// What Mosaic counts; gauges as they stand at the end of the epoch.
+/// Counters of Mosaic; gauges as they stand at the end of the epoch.
 struct MosaicStatistics {
   PerTenant<Counter> large_allocations, base_allocations, coalesced, splintered, moved,
       bytes_copied, without_destination, emptied, emergencies;
@@ -23,7 +23,8 @@ struct MosaicStatistics {
                     "with holes, to be compacted or because frames ran out; those of which part "
                     "left are not among them")
         .per_tenant("moved", &S::moved, "pages", "to other frames of their tenant and channel")
-        .per_tenant("bytes_copied", &S::bytes_copied, "bytes", "of those pages")
+        .per_tenant("bytes_copied", &S::bytes_copied, "bytes",
+                    "bytes of pages that moved to other frames")
         .per_tenant("without_destination", &S::without_destination, "pages",
                     "that stayed, since no other frame had room in their channel")
         .per_tenant("emptied", &S::emptied, "large frames", "that came free by compaction")
@@ -32,8 +33,9 @@ struct MosaicStatistics {
         .per_tenant("allocated_pages", &S::allocated_pages, "pages", "that have a frame")
         .per_tenant("owned_frames", &S::owned_frames, "large frames",
                     "that only this tenant's pages are to lie in")
-        .per_tenant("unused_pages", &S::unused_pages, "pages",
-                    "of those frames that no page lies in; over allocated_pages: memory bloat")
+        .per_tenant(
+            "unused_pages", &S::unused_pages, "pages",
+            "pages of owned frames that no page lies in; over allocated_pages: memory bloat")
         .gauge("free_frames", &S::free_frames, "large frames", "without any page")
         .gauge("emergency_frames", &S::emergency_frames, "large frames",
                "in the emergency list: large pages with holes")
@@ -41,7 +43,8 @@ struct MosaicStatistics {
                  "that went into frames of other owners")
         .counter("foreign_moved", &S::foreign_moved, "pages",
                  "of nobody (gpu.memory.fragmentation), to other frames")
-        .counter("foreign_emptied", &S::foreign_emptied, "large frames", "that came free so");
+        .counter("foreign_emptied", &S::foreign_emptied, "large frames",
+                 "large frames that came free because foreign pages moved");
   }
 };
 

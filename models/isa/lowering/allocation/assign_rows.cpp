@@ -6,7 +6,7 @@
 /// became free rests for some operations before it is used again, unless the operation itself reads
 /// it, and longer if a store to global memory read it last: ptxas spreads registers like this,
 /// presumably to keep writes from waiting for earlier reads; the numbers are those that reproduce
-/// its counts best (docs/validation.md).
+/// its counts best (docs/validation/lowering.md).
 /// Source: Poletto and Sarkar, Linear Scan Register Allocation; holes as in Traub et al., Quality
 /// and Speed in Linear-Scan Register Allocation.
 #include <algorithm>

@@ -3,7 +3,7 @@
 ///
 /// Blocks with votes, shuffles, matches, activemask, barriers, clocks or calls keep their branch:
 /// what they see depends on the path.  Source: what ptxas does with such branches; the limits below
-/// were found by comparing with its code (docs/validation.md).
+/// were found by comparing with its code (docs/validation/lowering.md).
 
 #include "models/isa/lowering/analysis/flow.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"

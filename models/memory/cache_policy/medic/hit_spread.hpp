@@ -27,7 +27,8 @@ class HitSpread {
     ++count_;
     ++under_way_;
   }
-  /// Of the last answer of several, if all hit: from the first one on.
+  /// Takes an answer.  After the last of several answers that all hit, returns how far apart they
+  /// came, less how far apart the requests left; otherwise nothing.
   std::optional<Time> answered(std::uint32_t pc, bool hit, Time now) {
     if (under_way_ == 0 || pc != pc_) return std::nullopt;
     all_hit_ &= hit;

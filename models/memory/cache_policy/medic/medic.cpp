@@ -26,9 +26,9 @@ struct MedicStatistics {
     constexpr const char* classes[] = {"mostly_miss", "balanced", "mostly_hit"};
     return statistics<S>()
         .per_tenant("lookups", &S::tenant, &T::lookups, types, "requests",
-                    "that looked up, by type of their warp")
+                    "requests that looked up, by type of their warp")
         .per_tenant("hits", &S::tenant, &T::hits, types, "requests",
-                    "of those, with all sectors there")
+                    "lookups that found all sectors there")
         .per_tenant("bypasses", &S::tenant, &T::bypasses, types, "requests",
                     "told to go past the L2")
         .per_tenant("reused", &S::tenant, &T::reused, "requests",

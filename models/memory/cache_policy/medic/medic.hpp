@@ -19,13 +19,13 @@ namespace lockstep {
 
 enum class WarpType : std::uint8_t { mostly_miss, balanced, mostly_hit, all_hit };
 
-/// What the type of the warp that asked for a line decides.
+/// Effect of the type of the warp that asked for a line.
 enum class MedicInsertion : std::uint8_t { classes, stack };
 
-/// What a lookup is that finds its sectors on their way, for somebody who asked before.
+/// Verdict on a lookup that finds its sectors on their way, for a request that came before.
 enum class MedicArriving : std::uint8_t { miss, hit };
 
-/// By which of its requests a warp is judged.
+/// Requests by which a warp is judged.
 enum class MedicJudged : std::uint8_t { all, loads };
 
 /// How lines of a warp come in while it is profiled.
@@ -60,7 +60,8 @@ struct MedicParameters {
         .field("walks", &P::walks, false,
                "levels of page walks that hit less often than data go past the L2 as well: MASK's "
                "bypass (004, section 6.4.3)")
-        .group("walk_levels", &P::walk_levels, "which levels those are")
+        .group("walk_levels", &P::walk_levels,
+               "how levels of walks that hit less often than data are found")
         .field("resample", &P::resample, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
                "L2 cycles after which warps are profiled anew")
         .field(
@@ -74,15 +75,16 @@ struct MedicParameters {
                choice({"kept", "balanced", "plain"}),
                "how lines of a warp come in while it is profiled: by the type that "
                "it had, as a balanced warp's, or as without insertion")
-        .field("arriving", &P::arriving, MedicArriving::miss, choice({"miss", "hit"}),
-               "what a lookup is whose sectors are there or on their way for somebody who asked "
-               "before: sent past the L2 it would have read them again")
+        .field(
+            "arriving", &P::arriving, MedicArriving::miss, choice({"miss", "hit"}),
+            "verdict on a lookup whose sectors are there or on their way for an earlier request: "
+            "sent past the L2 it would have read them again")
         .field("mostly_miss", &P::mostly_miss, 20, range(0, 99),
                "share of hits up to which a warp misses mostly; the highest threshold", "%")
         .field("mostly_hit", &P::mostly_hit, 70, range(1, 100),
                "share of hits from which on a warp hits mostly", "%")
         .field("threshold_step", &P::threshold_step, 5, range(0, 100),
-               "by which the threshold falls for each miss_step; 0: it stays", "%")
+               "step by which the threshold falls for each miss_step; 0: it stays", "%")
         .field("bypasses_miss", &P::bypasses_miss, false,
                "requests past the L2 are misses in the miss rate that lowers the threshold; "
                "otherwise bypasses lower that rate themselves")

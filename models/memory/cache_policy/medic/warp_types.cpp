@@ -1,4 +1,4 @@
-/// Which type each warp slot of an SM is of.
+/// Types of the warp slots of an SM.
 ///
 /// Each period a slot is profiled anew: the first lookups decide its type, which then stays.  While
 /// it is profiled it sends nothing past the L2, and its requests carry the type that it had, or

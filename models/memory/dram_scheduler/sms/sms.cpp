@@ -7,7 +7,7 @@ namespace lockstep {
 
 namespace {
 
-/// Of some banks, as bits, the first one behind the bank that was served last.
+/// Returns the first of some banks, given as bits, behind the bank that was served last.
 std::uint32_t first_behind(std::uint32_t last, std::uint64_t among) {
   const std::uint64_t behind = among & ~((std::uint64_t{2} << last) - 1);
   return static_cast<std::uint32_t>(std::countr_zero(behind != 0 ? behind : among));
@@ -173,7 +173,7 @@ bool Sms::enter_bank(std::uint32_t number, std::uint32_t place) {
   return true;
 }
 
-/// Of the heads whose next command can issue, the first in turn.
+/// Chooses, among the heads whose next command can issue, the first in turn.
 DramChoice Sms::choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) {
   move_until(queue, now);
   // Refreshes close rows; all have changed when a state was restored.

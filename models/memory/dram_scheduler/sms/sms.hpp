@@ -56,7 +56,8 @@ struct SmsParameters {
                "requests")
         .field("age_medium", &P::age_medium, 50_cycles, age,
                "DRAM cycles after which a batch is ready, of a source between the two")
-        .field("age_high", &P::age_high, 200_cycles, age, "the same, of one that asks more often")
+        .field("age_high", &P::age_high, 200_cycles, age,
+               "DRAM cycles after which a batch is ready, of a source that asks often")
         .field("bypass_below", &P::bypass_below, 16, range(0, 4096),
                "while so few are in the controller, requests form no batches", "requests")
         .check([](const P& p) -> std::string {

@@ -14,7 +14,7 @@ namespace lockstep {
 
 /// `order`: tenants, the last one at the top; in the order of step 0.
 void shuffle_by_insertion(std::span<std::uint16_t> order, std::uint64_t step);
-/// By numbers that follow from seed and step alone, so that all channels shuffle alike.
+/// Shuffles by numbers that follow from seed and step alone, so that all channels shuffle alike.
 void shuffle_at_random(std::span<std::uint16_t> order, std::uint64_t seed, std::uint64_t step);
 
 }  // namespace lockstep

@@ -17,7 +17,7 @@
 
 namespace lockstep {
 
-/// What the channels are told, as words.
+/// Decision that the channels are told, as words.
 struct TcmDecision {
   std::uint64_t bandwidth_cluster = 0;  ///< the first so many of `order`
   bool insertion = false;               ///< they are shuffled by insertion, else at random
@@ -43,8 +43,8 @@ class TcmClusters final : public EpochController {
   void serialize(Archive& archive) override;
 
  private:
-  /// Of a tenant; each quantum counts as much as all before it.  Row hits are parts of the
-  /// requests, busy banks parts of all banks.
+  /// Average use of a tenant; each quantum counts as much as all before it.  Row hits are parts of
+  /// the requests, busy banks parts of all banks.
   struct Average {
     double requests = 0, columns = 0, row_hits = 0, banks = 0;
     template <class Archive>

@@ -15,7 +15,7 @@
 
 namespace lockstep {
 
-/// What is counted of a tenant.
+/// Counts of a tenant.
 struct TenantUse {
   static constexpr std::size_t words = 5;
   std::uint64_t requests = 0;

@@ -54,11 +54,12 @@ struct MaskFillParameters {
         .field("large_entries", &P::large_entries, 8, range(1, 4096),
                "beside the TLB, for 2 MiB pages", "entries")
         .field("turns", &P::turns, MaskDecision::usual_turns, range(1, 1'000'000),
-               "of all tenants together at a DRAM channel (dram_scheduler: mask)", "requests");
+               "turns of all tenants together at a DRAM channel (dram_scheduler: mask)",
+               "requests");
   }
 };
 
-/// What an SM or the GMMU reports, in 64-bit numbers: a head, and the same of each tenant.
+/// Report of an SM or the GMMU, in 64-bit numbers: a head, then a part for each tenant.
 struct MaskReport {
   static constexpr std::uint64_t gmmu = ~std::uint64_t{0};  ///< a head: not the number of an SM
   struct OfSm {

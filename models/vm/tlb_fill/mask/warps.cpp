@@ -1,4 +1,4 @@
-/// Which warps of an SM ran in an epoch, and how many waited for each translation.
+/// Warps of an SM that ran in an epoch, and the number that waited for each translation.
 ///
 /// Source: 004, sections 6.4.2 and 6.4.4; memory-interference.md, sections 5.3.3 and 5.3.5.
 ///

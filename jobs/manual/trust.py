@@ -1,0 +1,215 @@
+#!/usr/bin/python3
+"""How far to trust the simulator: docs/trust.md, and the table of claims in docs/validation/index.md.
+
+    jobs/manual/trust.py           writes both
+    jobs/manual/trust.py --check   exit status 1, with the name of the page, if one is not what would be written
+
+The errors come from the tables of docs/validation/v100.md and a100.md, the claims from the tables of claims on the
+pages of docs/validation/, and what is not modelled from the lines after `Simplified:` in the sources.
+"""
+import argparse
+import collections
+import pathlib
+import re
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BEGIN, END = "<!-- trust.py: begin -->\n", "<!-- trust.py: end -->\n"
+CLAIM_PAGES = {"medic": "MeDiC", "sms": "SMS", "mask": "MASK", "mosaic": "Mosaic"}
+VERDICTS = ("held", "held in part", "held in sign", "not held", "figures only")
+SOURCES = {".hpp", ".cpp", ".cc"}
+ROOMS = {
+    "models/sm": "Streaming multiprocessor", "models/isa": "Instructions, lowering and the functional interpreter",
+    "models/noc": "Network", "models/memory": "L2 and DRAM", "models/vm": "GMMU and TLBs",
+    "models/coordinator": "Coordinator", "models/host_link": "Host link", "models/driver": "Driver",
+    "models/host": "Host", "models/dispatch": "Dispatcher and preemption", "models/cpu": "CPU cores",
+    "models/workload": "Workloads", "models/reference": "Functional run", "models/gpu": "The whole machine",
+    "core": "Engine", "partitioner": "Partitioner", "jobs/capture": "Capture", "jobs": "The program",
+}
+
+
+def rows(text):
+    """The cells of every line of a table, without the lines that separate the head."""
+    for line in text.splitlines():
+        if line.startswith("| ") and not re.match(r"\|[-:| ]+\|$", line):
+            yield [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+
+
+def measured_class(item, unit):
+    if unit in ("GB/s", "B/clk/SM"):
+        return "streams over all of memory" if item.startswith("stream") else "bandwidth of caches"
+    if unit == "cycles/warp":
+        return "L1 hits with bank conflicts"
+    if unit == "us":
+        return "instruction fetch of a large kernel"
+    memory = re.match(r"shared load|L1|L2|DRAM", item)
+    return "latency of memories" if memory else "latency of operations"
+
+
+def errors(root):
+    """(class, machine) -> the errors of its rows, in percent."""
+    found = collections.defaultdict(list)
+    for page in ("v100", "a100"):
+        for cells in rows((root / f"docs/validation/{page}.md").read_text(encoding="utf-8")):
+            if len(cells) != 6 or not re.fullmatch(r"[-+]\d+ %", cells[4]):
+                continue
+            item, unit, real, simulated = cells[0], cells[1], *(float(x.replace(",", "")) for x in cells[2:4])
+            machine, _, rest = item.rpartition(": ")
+            kind = "whole kernels" if cells[5] == "GV" else measured_class(rest, unit)
+            found[kind, machine or "V100"].append(100 * (simulated / real - 1))
+    return found
+
+
+def error_table(root):
+    found = errors(root)
+    lines = ["| class of workload | machine | rows | mean of the absolute errors | median | largest |",
+             "|---|---|---:|---:|---:|---:|"]
+    for (kind, machine), values in sorted(found.items(), key=lambda pair: (pair[0][1] != "V100", pair[0][1], pair[0])):
+        sizes = [abs(value) for value in values]
+        lines.append(f"| {kind} | {machine} | {len(values)} | {statistics.fmean(sizes):.1f} % | "
+                     f"{statistics.median(sizes):.1f} % | {max(values, key=abs):+.0f} % |")
+    return "\n".join(lines) + "\n"
+
+
+def verdict(text):
+    """What a row of claims says of itself, by its own words."""
+    plain = text.replace("*", "").lower()
+    if "differs" in plain:
+        return "not held"
+    refused = re.search(r"not held|not here|not halved|\bnot (for|with) ", plain)
+    granted = re.search(r"\bheld\b", plain.replace("not held", ""))
+    if refused or granted and re.search(r"held (but for|from|for)", plain):
+        return "held in part" if granted else "not held"
+    if granted:
+        return "held in sign" if re.search("held in sign|not in size", plain) else "held"
+    return "figures only"
+
+
+def claims(root, page):
+    """(name, what the paper says, what was found, verdict) of each claim of a page."""
+    for cells in rows((root / f"docs/validation/{page}.md").read_text(encoding="utf-8")):
+        if re.match(r"[MSKZ]\d+\b", cells[0]):
+            claim = re.sub(r"^[MSKZ]\d+(, [MSKZ]\d+)*:? ", "", cells[0])
+            paper = f"{claim}: {cells[1]}" if len(cells) == 3 else claim
+            for name in re.findall(r"\b[MSKZ]\d+\b", cells[0]):
+                yield name, paper, cells[-1], verdict(cells[-1])
+
+
+def number(name):
+    return int(re.search(r"\d+", name)[0])
+
+
+def claim_table(root):
+    """How many claims of each chapter stand where: their names."""
+    lines = ["| | " + " | ".join(VERDICTS) + " |", "|---|" + "---|" * len(VERDICTS)]
+    for page, title in CLAIM_PAGES.items():
+        names = {kind: [] for kind in VERDICTS}
+        for name, _, _, kind in claims(root, page):
+            if name not in names[kind]:
+                names[kind].append(name)
+        cells = (", ".join(sorted(names[kind], key=number)) or "-" for kind in VERDICTS)
+        lines.append(f"| [{title}]({page}.md) | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def open_claims(root):
+    """The claims that do not hold, with the words of their pages."""
+    for page, title in CLAIM_PAGES.items():
+        for name, paper, found, kind in claims(root, page):
+            if kind in ("not held", "held in part"):
+                yield f"| [{title}](validation/{page}.md) {name} | {paper} | {found} |"
+
+
+def room_of(path):
+    return max((room for room in ROOMS if path.as_posix().startswith(room + "/")), key=len)
+
+
+def simplifications(root):
+    """(file, words) of every `Simplified:` in a comment, to the end of its paragraph or the next word with a colon."""
+    for folder in ("core", "models", "partitioner", "jobs"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in SOURCES:
+                continue
+            text = path.read_text(encoding="utf-8")
+            for begin in re.finditer(r"Simplified: ", text):
+                words = []
+                for line in text[begin.end():].splitlines():
+                    if words and not re.match(r"\s*///? ?\S", line):
+                        break
+                    words.append(re.sub(r"^\s*///? ?", "", line))
+                said = re.split(r"\s+(?:Sources?|Contract|Simplified): ", " ".join(words))[0].strip()
+                if not re.match(r"nothing\.?$", said):
+                    yield path.relative_to(root), re.sub(r"\s+", " ", said)
+
+
+def simplified_lists(root):
+    by_room = collections.defaultdict(list)
+    for path, words in simplifications(root):
+        by_room[room_of(path)].append((path, words))
+    lines = []
+    for room, title in ROOMS.items():
+        if room in by_room:
+            lines += ["", f"### {title}", ""]
+            lines += [f"- `{path.relative_to(room)}`: {words}" for path, words in by_room[room]]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+PAGE = """# How far to trust it
+
+This page is generated (`jobs/manual/trust.py`): from the tables of the [validation](validation/index.md), and from what
+the sources say of themselves after `Simplified:`.
+
+## Errors beside real GPUs
+
+Published measurements beside the same programs on the simulated machine. Rows and sources:
+[V100](validation/v100.md), [A100 and Pascal](validation/a100.md).
+
+{errors}
+Trust orders of magnitude and comparisons between two policies on one machine more than an absolute figure of a single
+kernel. Two rows are known to be no latencies: the published ones of `div.rn.f32` and `sqrt.rn.f32`
+([lowering](validation/lowering.md)).
+
+## Claims of the papers that do not hold here, or hold in part
+
+Ausavarungnirun 2017, by chapter. All claims, with verdicts: [validation](validation/index.md). Where other papers and
+this simulator differ, their pages say "Not as in the paper":
+[exceptions](validation/exceptions.md), [preemption](validation/preemption.md), [contexts](validation/contexts.md).
+
+| claim | the paper | here |
+|---|---|---|
+{claims}
+
+## What is not modelled
+
+By room of the sources; each line names the file whose comment it quotes.
+
+{simplified}"""
+
+
+def pages(root):
+    """Path -> text of everything that is generated."""
+    index = root / "docs/validation/index.md"
+    text = index.read_text(encoding="utf-8")
+    yield root / "docs/trust.md", PAGE.format(errors=error_table(root), claims="\n".join(open_claims(root)),
+                                              simplified=simplified_lists(root))
+    yield index, text[:text.index(BEGIN)] + BEGIN + claim_table(root) + text[text.index(END):]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--root", type=pathlib.Path, default=ROOT)
+    arguments = parser.parse_args()
+    status = 0
+    for path, text in pages(arguments.root):
+        if not arguments.check:
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            print(f"{path.relative_to(arguments.root)} is out of date: run jobs/manual/trust.py")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
