@@ -14,7 +14,7 @@ namespace lockstep {
 
 namespace {
 
-using Kind = Initializer::Kind;
+using Content = Initializer::Kind;
 
 /// Reads the initial content of one buffer.
 class InitializerReader {
@@ -37,20 +37,20 @@ class InitializerReader {
     }
     struct Word {
       const char* name;
-      Kind kind;
+      Content kind;
       void (InitializerReader::*read)(const Node&);
       bool stands_alone = false;
     };
     static constexpr Word words[] = {
-        {"zero", Kind::zero, &InitializerReader::zero, true},
-        {"value", Kind::value, &InitializerReader::value},
-        {"linear", Kind::linear, &InitializerReader::linear},
-        {"uniform", Kind::uniform, &InitializerReader::uniform},
-        {"normal", Kind::normal, &InitializerReader::normal},
-        {"permutation", Kind::permutation, &InitializerReader::permutation, true},
-        {"csr_graph", Kind::csr_row, &InitializerReader::graph},
-        {"file", Kind::file, &InitializerReader::file},
-        {"texture", Kind::texture, &InitializerReader::texture},
+        {"zero", Content::zero, &InitializerReader::zero, true},
+        {"value", Content::value, &InitializerReader::value},
+        {"linear", Content::linear, &InitializerReader::linear},
+        {"uniform", Content::uniform, &InitializerReader::uniform},
+        {"normal", Content::normal, &InitializerReader::normal},
+        {"permutation", Content::permutation, &InitializerReader::permutation, true},
+        {"csr_graph", Content::csr_row, &InitializerReader::graph},
+        {"file", Content::file, &InitializerReader::file},
+        {"texture", Content::texture, &InitializerReader::texture},
     };
     for (const Word& word : words) {
       if (name != word.name || (node.is_scalar() && !word.stands_alone)) continue;
@@ -123,7 +123,7 @@ class InitializerReader {
     initial_.seed = seed(keys.seed);
     if (initial_.vertices == 0)
       throw keys.vertices.error("a graph needs a vertex", "write 1 or more");
-    const auto fill = [&](Buffer& buffer, Kind part, std::uint64_t needed) {
+    const auto fill = [&](Buffer& buffer, Content part, std::uint64_t needed) {
       if (buffer.count < needed)
         throw map.error("buffer " + buffer.name + " has " + std::to_string(buffer.count) +
                             " elements, the graph needs " + std::to_string(needed),
@@ -132,10 +132,11 @@ class InitializerReader {
       initial.kind = part;
       buffer.initial = initial;
     };
-    fill(buffer_, Kind::csr_row, initial_.vertices + 1);
-    fill(buffer_named(required_key(map, keys.columns, "columns")), Kind::csr_column,
+    fill(buffer_, Content::csr_row, initial_.vertices + 1);
+    fill(buffer_named(required_key(map, keys.columns, "columns")), Content::csr_column,
          initial_.edges);
-    if (keys.weights.exists()) fill(buffer_named(keys.weights), Kind::csr_weight, initial_.edges);
+    if (keys.weights.exists())
+      fill(buffer_named(keys.weights), Content::csr_weight, initial_.edges);
   }
   void file(const Node& node) {
     Node name = node;
