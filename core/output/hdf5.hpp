@@ -117,6 +117,12 @@ struct Object {
 /// Whether a file begins as HDF5 files do.
 bool is_hdf5(const std::string& path);
 
+/// A data set, and the scales of each of its axes.
+struct ScaledAxes {
+  std::string path;
+  std::vector<std::vector<std::string>> scales;  ///< by axis
+};
+
 class File {
  public:
   File() = default;
@@ -157,11 +163,16 @@ class File {
   /// compressed.
   Series create_table(const std::string& path, const std::vector<Member>& members,
                       std::size_t row_bytes, std::uint64_t chunk_rows, Sums sums = Sums::none);
-  void set_attribute(const std::string& path, const std::string& name,
-                     const std::variant<std::string, std::uint64_t, double>& value);
+  using AttributeValue = std::variant<std::string, std::uint64_t, double>;
+  void set_attribute(const std::string& path, const std::string& name, const AttributeValue& value);
+  /// Attributes of one object, which is looked for once.
+  void set_attributes(const std::string& path,
+                      const std::vector<std::pair<std::string, AttributeValue>>& attributes);
   /// Makes `path` a dimension scale, and names what it says of an axis.
   void make_scale(const std::string& path, const std::string& label);
-  void attach_scale(const std::string& dataset, unsigned axis, const std::string& scale);
+  /// Attaches all scales of a file at once: the library's own call, for one at a time, reads and
+  /// writes the list of all data sets of a scale again for each.
+  void attach_scales(const std::vector<ScaledAxes>& data_sets);
 
   // Reading.
   /// Everything below the root in the order of names.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "core/error/error.hpp"
 #include "core/output/hdf5_library.hpp"
@@ -286,8 +287,10 @@ Series File::create_bytes(const std::string& path, std::uint64_t chunk) {
   return {path_, std::move(dataset), std::move(type), {}, 0};
 }
 
-void File::set_attribute(const std::string& path, const std::string& name,
-                         const std::variant<std::string, std::uint64_t, double>& value) {
+namespace {
+
+void write_attribute(const Handle& object, const std::string& file, const std::string& name,
+                     const File::AttributeValue& value) {
   Handle type = number_type(Scalar::u64);
   const void* data = std::get_if<std::uint64_t>(&value);
   if (const auto* real = std::get_if<double>(&value)) {
@@ -297,13 +300,35 @@ void File::set_attribute(const std::string& path, const std::string& name,
     type = text_type(text->size());
     data = text->empty() ? "\0" : text->data();
   }
-  Handle object = owned_object(written(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), path_));
   const Handle space = simple_space({}, {});
   Handle attribute = owned_attribute(written(
       H5Acreate2(object.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
-      path_));
-  written(H5Awrite(attribute.id(), type.id(), data), path_);
-  close_written(attribute, path_);
+      file));
+  written(H5Awrite(attribute.id(), type.id(), data), file);
+  close_written(attribute, file);
+}
+
+/// An array of values as an attribute.
+void write_list(const Handle& object, const std::string& file, const char* name, const Handle& type,
+                std::size_t count, const void* values) {
+  const Handle space = simple_space({count}, {count});
+  Handle attribute = owned_attribute(written(
+      H5Acreate2(object.id(), name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), file));
+  written(H5Awrite(attribute.id(), type.id(), values), file);
+  close_written(attribute, file);
+}
+
+}  // namespace
+
+void File::set_attribute(const std::string& path, const std::string& name,
+                         const AttributeValue& value) {
+  set_attributes(path, {{name, value}});
+}
+
+void File::set_attributes(const std::string& path,
+                          const std::vector<std::pair<std::string, AttributeValue>>& attributes) {
+  Handle object = owned_object(written(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), path_));
+  for (const auto& [name, value] : attributes) write_attribute(object, path_, name, value);
   close_written(object, path_);
 }
 
@@ -313,12 +338,51 @@ void File::make_scale(const std::string& path, const std::string& label) {
   close_written(scale, path_);
 }
 
-void File::attach_scale(const std::string& dataset, unsigned axis, const std::string& scale) {
-  Handle data = owned_dataset(written(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), path_));
-  Handle values = owned_dataset(written(H5Dopen2(file_.id(), scale.c_str(), H5P_DEFAULT), path_));
-  written(H5DSattach_scale(data.id(), values.id(), axis), path_);
-  close_written(values, path_);
-  close_written(data, path_);
+// The attributes that HDF5's Dimension Scale specification names.
+void File::attach_scales(const std::vector<ScaledAxes>& data_sets) {
+  struct Use {
+    hobj_ref_t data_set;
+    unsigned axis;
+  };
+  const auto reference_to = [&](const std::string& path) {
+    hobj_ref_t reference;
+    written(H5Rcreate(&reference, file_.id(), path.c_str(), H5R_OBJECT, -1), path_);
+    return reference;
+  };
+  struct Scale {
+    hobj_ref_t reference;
+    std::vector<Use> uses;
+  };
+  std::map<std::string, Scale> scales;
+  const Handle list = owned_type(H5Tvlen_create(H5T_STD_REF_OBJ));
+  for (const ScaledAxes& data_set : data_sets) {
+    const hobj_ref_t reference = reference_to(data_set.path);
+    Handle object =
+        owned_dataset(written(H5Dopen2(file_.id(), data_set.path.c_str(), H5P_DEFAULT), path_));
+    const auto rank = static_cast<std::size_t>(
+        written(H5Sget_simple_extent_ndims(owned_space(H5Dget_space(object.id())).id()), path_));
+    std::vector<std::vector<hobj_ref_t>> references(data_set.scales.size());
+    std::vector<hvl_t> axes(rank, hvl_t{0, nullptr});  // those behind the last have none
+    for (unsigned axis = 0; axis < references.size(); ++axis) {
+      for (const std::string& path : data_set.scales[axis]) {
+        const auto [scale, is_new] = scales.try_emplace(path);
+        if (is_new) scale->second.reference = reference_to(path);
+        scale->second.uses.push_back({reference, axis});
+        references[axis].push_back(scale->second.reference);
+      }
+      axes.at(axis) = {references[axis].size(), references[axis].data()};
+    }
+    write_list(object, path_, "DIMENSION_LIST", list, axes.size(), axes.data());
+    close_written(object, path_);
+  }
+  const Handle use = owned_type(H5Tcreate(H5T_COMPOUND, sizeof(Use)));
+  H5Tinsert(use.id(), "dataset", HOFFSET(Use, data_set), H5T_STD_REF_OBJ);
+  H5Tinsert(use.id(), "dimension", HOFFSET(Use, axis), H5T_NATIVE_INT);
+  for (const auto& [path, scale] : scales) {
+    Handle object = owned_object(written(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), path_));
+    write_list(object, path_, "REFERENCE_LIST", use, scale.uses.size(), scale.uses.data());
+    close_written(object, path_);
+  }
 }
 
 }  // namespace lockstep::h5

@@ -46,10 +46,10 @@ std::string axis_names(const StatisticsField& field) {
 void describe_series(h5::File& file, const std::string& path, const StatisticsField& field,
                      const std::string& first_axis) {
   const bool is_counter = field.kind == StatisticsField::Kind::counter;
-  file.set_attribute(path, "unit", field.unit);
-  file.set_attribute(path, "description", field.doc);
-  file.set_attribute(path, "kind", std::string(is_counter ? "counter" : "gauge"));
-  file.set_attribute(path, "axes", first_axis + axis_names(field));
+  file.set_attributes(path, {{"unit", field.unit},
+                             {"description", field.doc},
+                             {"kind", std::string(is_counter ? "counter" : "gauge")},
+                             {"axes", first_axis + axis_names(field)}});
 }
 
 h5::Scalar scalar_of(const StatisticsField& field) {
@@ -104,6 +104,7 @@ StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layou
   file.set_attribute("/axes/tenants", "description", std::string("names of the tenants"));
   file.make_scale("/axes/tenants", "tenant");
   file.create_group("/stats");
+  std::vector<h5::ScaledAxes> scaled;
   for (std::size_t kind = 0; kind < layout_.kinds().size(); ++kind) {
     const KindStatistics& entry = layout_.kinds()[kind];
     if (entry.instances == 0 || entry.schema->fields().empty()) continue;
@@ -120,11 +121,12 @@ StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layou
       if (words == 0) continue;
       series_.push_back(
           {entry.name, &field, {}, entry.instances, words, offset, layout_.row_size(kind)});
-      create_series(entry.name, field, entry.instances);
+      scaled.push_back(create_series(entry.name, field, entry.instances));
       place_words(series_.back());
       offset += words;
     }
   }
+  file.attach_scales(scaled);
   pending_.make_room(pending_bytes / sizeof(h5::Series::Word) + layout_.size());
 }
 
@@ -136,8 +138,9 @@ StatisticsRecorder::~StatisticsRecorder() {
   }
 }
 
-void StatisticsRecorder::create_series(const std::string& kind, const StatisticsField& field,
-                                       std::size_t instances) {
+h5::ScaledAxes StatisticsRecorder::create_series(const std::string& kind,
+                                                 const StatisticsField& field,
+                                                 std::size_t instances) {
   h5::File& file = output_.file();
   const std::string path = "/stats/" + kind + "/" + field.name;
   const h5::Shape shape = shape_of(field, instances, layout_.tenants());
@@ -145,12 +148,10 @@ void StatisticsRecorder::create_series(const std::string& kind, const Statistics
   series_.back().dataset =
       file.create_series(path, scalar_of(field), shape, rows_of_chunk(row_bytes));
   describe_series(file, path, field, "epoch, ");
-  file.attach_scale(path, 0, "/epochs/time");
-  file.attach_scale(path, 1, "/axes/" + kind + "/instance");
-  for (unsigned i = 0; i < field.axes.size(); ++i) {
-    const StatisticsAxis& axis = field.axes[i];
-    file.attach_scale(path, 2 + i, make_axis(file, kind, field, axis));
-  }
+  h5::ScaledAxes scaled{path, {{"/epochs/time"}, {"/axes/" + kind + "/instance"}}};
+  for (const StatisticsAxis& axis : field.axes)
+    scaled.scales.push_back({make_axis(file, kind, field, axis)});
+  return scaled;
 }
 
 void StatisticsRecorder::take_rows(const h5::File& from) {

@@ -94,7 +94,8 @@ class StatisticsRecorder {
  private:
   struct Series;
 
-  void create_series(const std::string& kind, const StatisticsField& field, std::size_t instances);
+  h5::ScaledAxes create_series(const std::string& kind, const StatisticsField& field,
+                               std::size_t instances);
   void place_words(const Series& series);
   bool add_increments(std::span<const std::uint64_t> values);
   std::uint64_t most_bytes(std::uint64_t rows) const;

@@ -95,14 +95,14 @@ class Collection {
     file.write_texts("/points/name", names_);
     file.write_texts("/points/status", statuses_);
     const std::vector<std::string> scales = write_parameters(file);
+    std::vector<h5::ScaledAxes> scaled;
     for (const auto& [where, column] : columns_) {
       h5::Shape shape = column.row;
       shape.insert(shape.begin(), sweep_.points.size());
       const h5::Scalar type = column.is_real ? h5::Scalar::f64 : h5::Scalar::u64;
       file.write_array(where, type, shape, column.values.data());
-      file.set_attribute(where, "unit", column.unit);
-      file.set_attribute(where, "description", column.description);
-      for (const std::string& scale : scales) file.attach_scale(where, 0, scale);
+      file.set_attributes(where, {{"unit", column.unit}, {"description", column.description}});
+      scaled.push_back({where, {scales}});
     }
     for (const auto& [where, rows] : texts_) {
       std::size_t longest = 0;
@@ -113,8 +113,9 @@ class Collection {
         all.insert(all.end(), row.begin(), row.end());
       }
       file.write_texts(where, {rows.size(), longest}, all);
-      for (const std::string& scale : scales) file.attach_scale(where, 0, scale);
+      scaled.push_back({where, {scales}});
     }
+    if (!scales.empty()) file.attach_scales(scaled);
   }
 
   /// Where the row of a point stands; null if it does not fit the others'.
