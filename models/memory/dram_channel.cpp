@@ -19,6 +19,7 @@ DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler>
       scheduler_admits_(scheduler_->decides_admission()),
       divided_(!scheduler_->division().trivial()),
       sizes_decide_(!scheduler_admits_ && !divided_ && p.gpu_queue == 0),
+      finishes_(scheduler_->finishes_requests()),
       queue_({p.queue + scheduler_->division().beyond, p.write_queue, p.write_high, p.write_low},
              p.banks, scheduler_->division()),
       banks_(p, phase),
@@ -83,9 +84,23 @@ DramChannel::Step DramChannel::step(Time last) {
   return step;
 }
 
+bool DramChannel::goes_on() const {
+  if (under_way_ == DramEntry::none) return false;
+  const DramEntry& entry = queue_[under_way_];
+  return queue_.active_banks() == std::uint64_t{1} << entry.bank && queue_.served(entry.write) &&
+         banks_.open_row(entry.bank) == entry.row && queue_.oldest(entry.bank) == under_way_;
+}
+
 bool DramChannel::step_once(Step& step) {
   const DramCycle now = wake_;
   catch_up_refresh(now);
+  if (goes_on()) {
+    const DramEntry& entry = queue_[under_way_];
+    wake_ = banks_.earliest_column(entry.bank, entry.write);
+    if (wake_ > now) return false;
+    bus_free_ = wake_ = now + 1;
+    return issue_column(under_way_, now, step);
+  }
   const DramChoice choice = scheduler_->choose(queue_, banks_, now);
   queue_.chosen();
   if (choice.column == DramChoice::none && choice.row == DramChoice::none) {
@@ -128,7 +143,9 @@ bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
   waits_.charge(statistics_.dram_wait_behind, last_tenant_, now.value());
   last_tenant_ = entry.tenant;
   scheduler_->on_column(queue_, place, now);
-  if (--entry.columns != 0) return false;
+  --entry.columns;
+  under_way_ = finishes_ && entry.columns != 0 ? place : DramEntry::none;
+  if (entry.columns != 0) return false;
   step = {.left = true,
           .returned = !entry.write,
           .at = clock_.edge(now),

@@ -90,6 +90,8 @@ class DramChannel {
   /// A look at `wake_`; true when a request left.
   bool step_once(Step& step);
   bool issue_column(std::uint32_t place, DramCycle now, Step& step);
+  /// Whether the request under way is what the scheduler would choose, now or later.
+  bool goes_on() const;
   void issue_row(std::uint32_t place, DramCycle now);
   void close_unwanted_row(std::uint32_t bank);
   void catch_up_refresh(DramCycle now);
@@ -106,6 +108,7 @@ class DramChannel {
   const std::unique_ptr<DramScheduler> scheduler_;
   const bool arrivals_matter_, scheduler_admits_, divided_;
   const bool sizes_decide_;  ///< alone, which requests enter
+  const bool finishes_;      ///< DramScheduler::finishes_requests
   DramQueue queue_;
   DramBanks banks_;
   PartitionStatistics& statistics_;
@@ -115,6 +118,9 @@ class DramChannel {
   DramCycle bus_free_;  ///< first cycle in which the next command may go
   std::uint16_t last_tenant_ = 0;
   std::uint32_t of_gpu_ = 0;  ///< requests of the GPU in the queue
+  /// Place of the request whose column was served last, if it has more; follows from nothing that
+  /// is kept in a checkpoint, and is not needed.
+  std::uint32_t under_way_ = DramEntry::none;
 };
 
 }  // namespace lockstep

@@ -50,6 +50,10 @@ class DramScheduler : public EpochPolicy {
   virtual bool arrivals_matter() const { return false; }
   virtual DramCycle look_after_arrival(DramCycle now) const { return now; }
 
+  /// True: a request of which a column was served goes on, without being chosen again, as long as
+  /// no other bank has one and it is its bank's oldest.
+  virtual bool finishes_requests() const { return false; }
+
   virtual DramDivision division() const { return {}; }
   /// Asked if the division is not trivial.
   virtual DramLane lane(const MemoryRequest&, bool /*write*/) const { return {}; }

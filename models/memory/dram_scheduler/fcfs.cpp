@@ -31,6 +31,7 @@ class Fcfs final : public DramScheduler {
     }
     return choice;
   }
+  bool finishes_requests() const override { return true; }
 };
 
 }  // namespace

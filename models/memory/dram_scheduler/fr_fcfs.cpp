@@ -27,6 +27,7 @@ class FrFcfs final : public DramScheduler {
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
     return requests_.choose(queue, banks, queue.active_banks(), now);
   }
+  bool finishes_requests() const override { return true; }
 
  private:
   FirstReady requests_;

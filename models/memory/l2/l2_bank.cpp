@@ -37,17 +37,10 @@ bool keep_dirty_limit(const L2Context& context, L2Tags& tags, const Transaction&
   const std::uint32_t limit = context.parameters.dirty_ways;
   if (limit == 0 || (place != L2Tags::absent && tags[place].dirty != 0)) return true;
   const std::uint32_t begin = tags.set_begin(store.line);
-  std::uint32_t dirty = 0, oldest = begin, least = ~std::uint32_t{0};
-  for (std::uint32_t way = begin; way < begin + tags.ways(); ++way) {
-    if (tags[way].dirty == 0) continue;
-    ++dirty;
-    if (tags.last_use(way) >= least) continue;
-    least = tags.last_use(way);
-    oldest = way;
-  }
-  if (dirty < limit) return true;
+  if (tags.dirty_lines(begin) < limit) return true;
+  const std::uint32_t oldest = tags.oldest_dirty(begin);
   if (!write_back(context, tags, oldest, store.request, cycle)) return false;
-  tags[oldest].dirty = 0;
+  tags.clean(oldest);
   return true;
 }
 
@@ -162,7 +155,7 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
   if (uses_line) {
     use(context, t.request, place);
     if (modifies && !through) {
-      tags_[place].dirty |= t.hits;
+      tags_.make_dirty(place, t.hits);
       tags_.set_tenant(place, tenant);
     }
   }
@@ -333,7 +326,7 @@ void L2Bank::answer_waiting(const L2Context& context, std::uint32_t entry, std::
     }
     if (t.request.operation == MemoryOperation::atomic && place != L2Tags::absent &&
         context.parameters.write == L2Write::back) {
-      tags_[place].dirty |= static_cast<std::uint8_t>(t.request.sectors & sectors);
+      tags_.make_dirty(place, static_cast<std::uint8_t>(t.request.sectors & sectors));
       tags_.set_tenant(place, t.request.tenant);
     }
     index = following;

@@ -49,7 +49,8 @@ L2Tags::L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride)
       lines_at_(ages_at_ + padded_ways_),
       set_bytes_(round_up(lines_at_ + ways * sizeof(Line), cache_line_bytes)),
       sets_bytes_(sets * set_bytes_),
-      masks_(std::size_t{sets} * ways) {
+      masks_(std::size_t{sets} * ways),
+      dirty_(sets, 0) {
   for (std::uint32_t number = 0; number < sets; ++number) {
     std::fill_n(set(number), ages_at_, std::byte{0xff});  // no line has the number `absent`
     // Free places go first, the lowest before others.
@@ -73,6 +74,18 @@ std::uint32_t L2Tags::victim(std::uint32_t line) const {
     found |= ways_of(_mm_cmpeq_epi8(load_ages(ages_of(begin) + way), oldest)) << way;
   }
   return begin + static_cast<std::uint32_t>(std::countr_zero(found));
+}
+
+std::uint32_t L2Tags::oldest_dirty(std::uint32_t begin) const {
+  const std::uint8_t* ages = ages_of(begin);
+  std::uint32_t oldest = 0, most = 0;
+  for (std::uint64_t rest = dirty_[set_number(begin)]; rest != 0; rest &= rest - 1) {
+    const auto way = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (ages[way] < most) continue;
+    most = ages[way];
+    oldest = way;
+  }
+  return begin + oldest;
 }
 
 void L2Tags::touch(std::uint32_t place) {
@@ -99,6 +112,7 @@ void L2Tags::make_older(std::uint32_t place, std::uint8_t age) {
 void L2Tags::install(std::uint32_t place, std::uint32_t line, CachePosition position) {
   tag_at(place) = line;
   (*this)[place] = {};
+  clean(place);
   touch(place);
   if (position == CachePosition::usual || position == CachePosition::most_recent) return;
   const std::uint32_t* tags = tags_of(place);
@@ -109,7 +123,7 @@ void L2Tags::install(std::uint32_t place, std::uint32_t line, CachePosition posi
 void L2Tags::write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty) {
   Line& line = (*this)[place];
   const unsigned bit = 1u << sector;
-  if (dirty) line.dirty |= bit;
+  if (dirty) make_dirty(place, static_cast<std::uint8_t>(bit));
   if (line.valid & bit) return;
   constexpr std::uint32_t all_bytes = ~std::uint32_t{0};
   if (mask != all_bytes) {
@@ -129,6 +143,11 @@ void L2Tags::serialize(Archive& archive) {
     for (std::uint32_t place = number * most_ways; place < number * most_ways + ways_; ++place)
       archive(tag_at(place), ages_of(place)[way_of(place)], (*this)[place]);
   archive(masks_);
+  for (std::uint32_t number = 0; number < sets_; ++number) {  // follows from the lines
+    dirty_[number] = 0;
+    for (std::uint32_t place = number * most_ways; place < number * most_ways + ways_; ++place)
+      if ((*this)[place].dirty != 0) dirty_[number] |= bit_of(place);
+  }
 }
 
 }  // namespace lockstep

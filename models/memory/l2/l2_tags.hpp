@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -64,6 +65,22 @@ class L2Tags {
     return ways_ - 1 - ages_of(place)[way_of(place)];
   }
 
+  void make_dirty(std::uint32_t place, std::uint8_t sectors) {
+    if (sectors == 0) return;
+    (*this)[place].dirty |= sectors;
+    dirty_[set_number(place)] |= bit_of(place);
+  }
+  void clean(std::uint32_t place) {
+    (*this)[place].dirty = 0;
+    dirty_[set_number(place)] &= ~bit_of(place);
+  }
+  /// How many lines of a set are dirty; the set begins at `begin`.
+  std::uint32_t dirty_lines(std::uint32_t begin) const {
+    return static_cast<std::uint32_t>(std::popcount(dirty_[set_number(begin)]));
+  }
+  /// The least recently used one of them; there must be one.
+  std::uint32_t oldest_dirty(std::uint32_t begin) const;
+
   /// Marks the most recent use.
   void touch(std::uint32_t place);
   static std::uint32_t way_of(std::uint32_t place) { return place % most_ways; }
@@ -121,6 +138,7 @@ class L2Tags {
     const std::byte* begin = set(set_of(line));
     for (std::size_t at = 0; at < bytes; at += cache_line_bytes) __builtin_prefetch(begin + at);
   }
+  static std::uint64_t bit_of(std::uint32_t place) { return std::uint64_t{1} << way_of(place); }
   void make_older(std::uint32_t place, std::uint8_t age);
 
   std::uint32_t ways_, padded_ways_;  ///< padded: to whole vectors
@@ -129,6 +147,7 @@ class L2Tags {
   std::size_t ages_at_, lines_at_, set_bytes_;  ///< within a set
   LineAlignedVector<std::byte> sets_bytes_;
   std::vector<std::array<std::uint32_t, 4>> masks_;
+  std::vector<std::uint64_t> dirty_;  ///< ways with dirty sectors, by set
 };
 
 }  // namespace lockstep

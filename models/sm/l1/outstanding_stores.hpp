@@ -16,6 +16,8 @@ constexpr std::uint64_t frame_number(std::uint64_t physical, bool in_host) {
 
 /// Frames as frame_number gives them, sorted.
 inline bool contains(std::span<const std::uint64_t> sorted, std::uint64_t frame) {
+  // Most frames lie outside: frames that are dropped together stand together.
+  if (sorted.empty() || frame < sorted.front() || frame > sorted.back()) return false;
   return std::binary_search(sorted.begin(), sorted.end(), frame);
 }
 
