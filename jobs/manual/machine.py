@@ -54,7 +54,7 @@ CACHES = {
          box("credits", "Credits at the partition", kind="queue", prefix="gpu.noc", keys=("credits",)),
          box("fill", "L1: fill", prefix="gpu.sm.l1", keys=("fill_latency", "allocation"), down=40)],
         [box("to", "Link to the partition", kind="link", prefix="gpu.noc", keys=("request_latency",), down=150),
-         box("from", "Link to the SM", kind="link", prefix="gpu.noc", keys=("response_latency",), down=190)],
+         box("from", "Link to the SM", kind="link", prefix="gpu.noc", keys=("response_latency",), down=250)],
         [box("ports", "L2: input ports", prefix="gpu.memory.l2", keys=("ports",)),
          box("banks", "L2: queue of a bank", kind="queue", prefix="gpu.memory.l2", keys=("bank_queue",)),
          box("lookup", "L2: a bank", prefix="gpu.memory.l2", keys=(
