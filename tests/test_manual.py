@@ -79,5 +79,35 @@ class Trust(unittest.TestCase):
         self.assertNotIn("models/memory/replacement/lru.cpp", said)
 
 
+class Readme(unittest.TestCase):
+    """Sphinx checks the links of docs/, but not those of the README."""
+
+    TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    def test_every_link_leads_to_a_file(self):
+        links = trust.re.findall(r"\]\(([^)#]+)", self.TEXT)
+        self.assertGreater(len(links), 20)
+        for link in links:
+            self.assertTrue((ROOT / link).exists(), link)
+
+    def test_it_is_read_at_once(self):
+        self.assertLess(self.TEXT.count("\n"), 120)
+
+    def test_every_command_is_a_script_or_the_program(self):
+        indented = [line[4:] for line in self.TEXT.splitlines() if line.startswith("    ")]
+        commands = [line.split()[0] for line in indented if "  " not in line]
+        self.assertEqual(commands, ["./jobs/quickstart.sh", "build/release/lockstep"])
+        self.assertTrue((ROOT / commands[0]).exists())
+
+    def test_its_figures_stand_on_the_pages_that_it_names(self):
+        for row in trust.rows(self.TEXT):
+            if len(row) != 3 or row[0] == "question":
+                continue
+            pages = [ROOT / link for link in trust.re.findall(r"\]\(([^)#]+)", row[2])]
+            text = "".join(page.read_text(encoding="utf-8") for page in pages)
+            for figure in trust.re.findall(r"\d+\.\d+", row[1]):
+                self.assertIn(figure, text, row[0])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -16,7 +16,8 @@ class UserError : public std::runtime_error {
 /// Text of whoever wrote a file, for a terminal: control characters, which might be commands to it,
 /// are shown as "\x1b".
 std::string printable(const std::string& text);
-/// Returns what printable() does, with ends of lines kept.
+/// Returns the text as printable() does, but keeps its ends of lines: for texts that may have
+/// several lines.
 std::string printable_lines(const std::string& text);
 
 /// A mistake of ours: an invariant does not hold.  The engine adds component and simulated time.

@@ -19,22 +19,24 @@ SM = {
          box("l1i", "Instruction cache of the SM", prefix="gpu.sm.instruction_cache", keys=(
              "l1_bytes", "l1_ways", "l1_latency"), text=("what it lacks comes from L2",)),
          box("constants", "Constant caches", prefix="gpu.sm", keys=(
-             "constant_latency", "constant_cache.l0_bytes", "constant_cache.l1_bytes", "constant_cache.l1_latency"))],
+             "constant_latency", "constant_cache.l0_bytes", "constant_cache.l1_bytes", "constant_cache.l1_latency")),
+         box("shared", "Shared memory", prefix="gpu.sm.shared", keys=(
+             "bytes", "bytes_per_block", "unit", "banks", "latency", "packed_returns"))],
         [box("issue", "Issue", kind="policy", keys=("policies.warp_scheduler",), text=(
             "a warp is ready when its instruction,", "its registers and a unit are there")),
          box("schedulers", "Schedulers", prefix="gpu.sm", keys=("schedulers", "issue_width", "sub_cores")),
          box("operands", "Operand read", prefix="gpu.sm", keys=("operand_read", "source_release")),
          box("units", "Execution units", prefix="gpu.sm.units", keys=(
              "integer", "fp32", "fp64", "half", "special", "tensor", "control", "memory")),
-         box("barriers", "Barrier", prefix="gpu.sm", keys=("barrier_latency",))],
-        [box("latency", "From operands to result", prefix="gpu.sm.latency", keys=(
-            "integer", "integer_multiply", "fp32", "fp64", "half", "special", "convert", "shuffle", "move", "predicate",
-            "control")),
-         box("interval", "Between two instructions", prefix="gpu.sm.interval", keys=(
-             "integer", "fp32", "fp64", "half", "special", "convert", "shuffle")),
-         box("shared", "Shared memory", prefix="gpu.sm.shared", keys=("bytes", "banks", "latency", "packed_returns")),
+         box("barriers", "Barrier", prefix="gpu.sm", keys=("barrier_latency",)),
          box("memory", "Load-store unit", kind="queue", prefix="gpu.sm", keys=(
              "memory_queue", "memory_interval", "parked_accesses"), text=("goes on in the picture of L1 and L2",))],
+        [box("latency", "From operands to result", prefix="gpu.sm.latency", keys=(
+            "integer", "integer_multiply", "multiply_high", "multiply_wide", "bit_count", "fp32", "fp64", "half",
+            "special", "convert", "shuffle", "move", "predicate", "control"), text=("matrix products: mma_...",)),
+         box("interval", "Between two instructions", prefix="gpu.sm.interval", keys=(
+             "integer", "integer_multiply", "multiply_wide", "fp32", "fp64", "half", "special", "convert", "shuffle",
+             "move", "predicate", "control"), text=("matrix products: mma_...",))],
     ],
     "arrows": [("blocks", "issue"), ("blocks", "l0"), ("l1i", "l0"), ("issue", "schedulers"),
                ("schedulers", "operands"), ("operands", "units"), ("units", "latency"), ("latency", "interval"),
@@ -45,17 +47,19 @@ CACHES = {
     "title": "From a load to its answer: L1, network, L2",
     "columns": [
         [box("tags", "L1: tags", prefix="gpu.sm.l1", keys=(
-            "unified_bytes", "sets", "set_index", "lines_per_cycle", "hit_latency")),
+            "unified_bytes", "sets", "set_index", "lines_per_cycle", "banked", "hit_latency", "fetch",
+            "global_writes")),
          box("mshrs", "L1: missed lines", kind="queue", prefix="gpu.sm.l1", keys=("mshrs", "merges")),
          box("port", "Request port of the SM", kind="queue", prefix="gpu.sm.port", keys=("queue", "injection_latency")),
          box("credits", "Credits at the partition", kind="queue", prefix="gpu.noc", keys=("credits",)),
          box("fill", "L1: fill", prefix="gpu.sm.l1", keys=("fill_latency", "allocation"), down=40)],
         [box("to", "Link to the partition", kind="link", prefix="gpu.noc", keys=("request_latency",), down=150),
-         box("from", "Link to the SM", kind="link", prefix="gpu.noc", keys=("response_latency",), down=190)],
+         box("from", "Link to the SM", kind="link", prefix="gpu.noc", keys=("response_latency",), down=250)],
         [box("ports", "L2: input ports", prefix="gpu.memory.l2", keys=("ports",)),
          box("banks", "L2: queue of a bank", kind="queue", prefix="gpu.memory.l2", keys=("bank_queue",)),
          box("lookup", "L2: a bank", prefix="gpu.memory.l2", keys=(
-             "slices", "banks", "size", "ways", "latency", "bank_width", "atomic_rate")),
+             "slices", "banks", "size", "ways", "latency", "bank_width", "atomic_rate", "fetch", "write",
+             "dirty_ways")),
          box("missed", "L2: missed lines", kind="queue", prefix="gpu.memory.l2", keys=("mshrs", "merges")),
          box("dram", "Queue of the DRAM channel", kind="queue", prefix="gpu.memory", keys=(
              "dram.queue", "l2.bypass_queue")),
@@ -70,7 +74,7 @@ CACHES = {
 NETWORK = {
     "title": "The network between SMs and memory partitions",
     "columns": [
-        [box("send", "Sending port of an SM", prefix="gpu.noc", keys=("flit_bytes", "control_bytes"), text=(
+        [box("send", "Sending port of an SM", prefix="gpu.noc", keys=("clock", "flit_bytes", "control_bytes"), text=(
             "moves a flit in a cycle;", "a packet has its data and this beside it")),
          box("mapping", "Which partition", prefix="gpu", keys=("noc.mapping", "memory.partitions"), text=(
              "chosen by the physical address",)),
@@ -120,11 +124,13 @@ GMMU = {
          box("gpc", "TLB of a cluster (GPC)", kind="queue", prefix="gpu.vm.gpc_tlb", keys=(
              "enabled", "entries", "large_entries", "latency")),
          box("link", "Link to the GMMU, each way", kind="link", prefix="gpu.vm", keys=("link_latency",)),
+         box("gone", "When a page goes", prefix="gpu.vm", keys=("shootdown", "shootdown_scope"), text=(
+             "TLBs drop its entries",), down=24),
          box("scheme", "The refused warp", kind="policy", prefix="policies", keys=(
              "exception_scheme", "block_switching"), text=(
-                 "keeps its place or leaves it;", "with the replay it asks again"), down=272)],
+                 "keeps its place or leaves it;", "with the replay it asks again"), down=150)],
         [box("l2", "L2 TLB", kind="queue", prefix="gpu.vm.l2_tlb", keys=(
-            "enabled", "entries", "large_entries", "ports", "latency")),
+            "enabled", "entries", "large_entries", "ways", "ports", "latency", "together")),
          box("mshrs", "Pages walked for", kind="queue", prefix="gpu.vm.l2_tlb", keys=("mshrs",)),
          box("walkers", "Page walkers", prefix="gpu.vm", keys=("walkers", "walk_latency", "memory_latency"), text=(
              "walk_latency 0: four reads in turn,", "through L2 and DRAM")),
@@ -215,8 +221,8 @@ ENGINE = {
          box("there", "Links there and back", kind="link", prefix="gpu.noc", keys=(
              "request_latency", "response_latency"), down=20),
          box("partition", "Partition, one of", prefix="gpu.memory", keys=("partitions", "clock"), down=20),
-         box("cpu", "CPU core, one of", prefix="gpu.cpu", keys=("cores", "clock", "link_latency"), text=(
-             "linked to the partitions",))],
+         box("cpu", "CPU core, one of", prefix="gpu.cpu", keys=(
+             "cores", "clock", "width", "window", "credits", "link_latency"), text=("linked to the partitions",))],
     ],
     "arrows": [("host", "hostlink"), ("hostlink", "dispatcher"), ("dispatcher", "dlink"), ("dlink", "sm"),
                ("gmmu", "glink"), ("glink", "sm"), ("gmmu", "plink"), ("plink", "partition"), ("sm", "there"),

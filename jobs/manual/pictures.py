@@ -131,7 +131,7 @@ class Drawing:
             low, high = max(by, ey), min(by + bh, ey + eh)
             y0, y1 = ((low + high) / 2,) * 2 if low + 8 < high else (by + bh / 2, ey + eh / 2)
             x0, x1 = (bx + WIDE, ex - 2) if right else (bx, ex + WIDE + 2)
-            middle = (x1 - GAP / 2 + 2) if right else (x1 + GAP / 2 - 2)
+            middle = x1 - 0.3 * GAP if right else x1 + 0.2 * GAP  # the two ways do not run into each other
             path = f"M {x0} {y0} H {middle} V {y1} H {x1}"
             at = (middle + 4, y1 - 5)
         self.shapes.append(f'<path d="{path}" class="arrow" marker-end="url(#head)"/>')
