@@ -20,9 +20,9 @@ namespace lockstep {
 /// A saved block that returns to whichever SM has room first.
 struct BlockInHand {
   BlockGiven block;
-  std::vector<std::byte> payload;  ///< of the message that gave it
+  std::vector<std::byte> payload;  ///< payload of the message that gave the block
 
-  /// It ends with its tenant: what it has of memory is free.
+  /// The block ends with its tenant: frees the memory that the block has.
   void give_back(Link& to_sm, Time now, Outbox& outbox) const {
     const ContextPlace context{block.block.sm, block.place};
     outbox.send(to_sm, now, kind_of(MessageKind::context_free), context);
@@ -53,22 +53,22 @@ struct DispatchedGrid {
   BlockResources block;
   std::uint64_t block_share = 0;  ///< GridView::block_share
   Time ready;
-  std::uint64_t blocks = 0;  ///< to be done: all, or those sent before its tenant was ended
+  std::uint64_t blocks = 0;  ///< blocks to be done: all, or those sent before its tenant was ended
   std::uint64_t next_block = 0, running = 0, done = 0;
   std::uint32_t draining = 0;         ///< SMs that have stores of its blocks, but not these
-  std::uint64_t launched_before = 0;  ///< grids of its tenant
+  std::uint64_t launched_before = 0;  ///< grids that its tenant has launched before
   InstructionCount executed;
   bool aborted = false;      ///< its tenant was ended
   bool cooperative = false;  ///< its blocks wait for each other: they start together (gangs.hpp)
-  std::vector<std::uint32_t> reserved;  ///< by SM: places for them, while they start
+  std::vector<std::uint32_t> reserved;  ///< by SM: places for its blocks, while these start
   std::vector<bool> known_at;           ///< by SM: start_grid was sent
-  std::deque<ReturnedBlock> returned;   ///< they go out before those that never did
+  std::deque<ReturnedBlock> returned;   ///< blocks that go out before those that never did
   std::vector<bool> stopped_at;         ///< by SM: it was taken from the grid
   std::vector<std::uint32_t> away;      ///< by SM: blocks whose contexts it keeps in memory
-  std::uint64_t all_away = 0;           ///< the sum of these
-  std::vector<bool> asked;              ///< by SM: to give one of them away
-  std::vector<bool> keeps;              ///< by SM: it could not
-  std::vector<std::uint32_t> arriving;  ///< by SM: of those away, sent there to return
+  std::uint64_t all_away = 0;           ///< the sum of `away`
+  std::vector<bool> asked;              ///< by SM: asked to give a saved block away
+  std::vector<bool> keeps;              ///< by SM: it could not give one away
+  std::vector<std::uint32_t> arriving;  ///< by SM: blocks sent there to return, of those away
   std::vector<bool> served;  ///< by SM: it has given this grid its part, if SMs are shared
   std::deque<BlockInHand> in_hand;
   std::vector<std::uint64_t> latest;    ///< by SM: the last of its blocks that was sent there
@@ -77,18 +77,19 @@ struct DispatchedGrid {
   std::uint32_t number() const { return launch.grid; }
   bool is_over() const { return done == blocks && draining == 0; }
   std::uint64_t waiting() const { return blocks - next_block + returned.size(); }
-  /// Its blocks are to start together, and none has.
+  /// Returns whether the grid's blocks are to start together, and none has.
   bool is_to_gather() const { return cooperative && next_block == 0 && blocks > 0; }
-  /// They start: some have, some have not.
+  /// Returns whether the grid's blocks start together: some have, some have not.
   bool is_gathering() const { return cooperative && next_block > 0 && next_block < blocks; }
-  /// A busy SM that may give a saved block away.
+  /// Returns a busy SM that may give a saved block away, if there is one.
   std::optional<std::uint32_t> sm_to_ask() const {
     if (all_away == 0) return std::nullopt;
     for (std::uint32_t sm = 0; sm < away.size(); ++sm)
       if (away[sm] > arriving[sm] && stopped_at[sm] && !asked[sm] && !keeps[sm]) return sm;
     return std::nullopt;
   }
-  /// A block's context is in memory from now on, in the SM's care, or leaves it.
+  /// A block's context is in memory from now on, in the SM's care; comes_back() says that it leaves
+  /// the SM's care.
   void goes_away(std::uint32_t sm) {
     ++away[sm];
     ++all_away;
@@ -98,22 +99,22 @@ struct DispatchedGrid {
     --all_away;
     arriving[sm] = std::min(arriving[sm], away[sm]);
   }
-  /// So many blocks return to the SM without being asked.
+  /// Returns how many blocks return to the SM without being asked.
   std::uint32_t returning_to(std::uint32_t sm) const {
     return stopped_at[sm] ? arriving[sm] : away[sm];
   }
-  /// Saved blocks are to return before others go out.
+  /// Returns whether saved blocks are to return before others go out.
   bool is_bringing_back() const {
     return !in_hand.empty() || std::find(asked.begin(), asked.end(), true) != asked.end();
   }
-  /// An SM hears of it, before its first block.
+  /// Tells an SM of the grid, before the grid's first block.
   void introduce_at(std::uint32_t sm, Link& link, Time now, Outbox& outbox) {
     if (known_at[sm]) return;
     known_at[sm] = true;
     outbox.send(link, now, kind_of(MessageKind::start_grid), launch, payload);
   }
-  /// No block that was sent to the SM may wait for the next to go out: that was not flushed, and is
-  /// not earlier than any of them.
+  /// Returns whether no block that was sent to the SM may wait for the next block to go out: that
+  /// block was not flushed, and is not earlier than any of them.
   bool follows_all_at(std::uint32_t sm) const {
     return returned.empty() ||
            (!returned.front().was_flushed && returned.front().block >= latest[sm]);
@@ -134,10 +135,10 @@ struct DispatchedGrid {
   }
 };
 
-/// Those that are not finished, in order of arrival.
+/// Grids that are not finished, in order of arrival.
 class DispatchedGrids : public std::deque<DispatchedGrid> {
  public:
-  /// end(): it is not known any more.
+  /// Returns the grid; end(): the grid is not known any more.
   iterator find(std::uint32_t number) {
     return std::find_if(begin(), end(),
                         [&](const DispatchedGrid& grid) { return grid.number() == number; });

@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// Where an SM has put a block, if places matter.
+/// Returns where an SM has put a block, if places matter.
 static std::optional<BlockPosition> position_in(const MessageHeader& message) {
   if (message.payload().empty()) return std::nullopt;
   BlockPosition position;
@@ -230,7 +230,7 @@ void Dispatcher::block_given(const MessageHeader& message, Outbox& outbox) {
   if (grid->aborted) drop_in_hand(grid, message.arrival, outbox);
 }
 
-/// They are done, as those are that end in an SM with their tenant.
+/// The blocks in hand are done, as blocks are that end in an SM with their tenant.
 void Dispatcher::drop_in_hand(GridPlace grid, Time now, Outbox& outbox) {
   for (const BlockInHand& one : grid->in_hand) {
     one.give_back(to_sms_[one.block.block.sm], now, outbox);

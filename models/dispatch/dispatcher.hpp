@@ -69,7 +69,7 @@ class Dispatcher final : public Component, public ProgressSource {
   std::string waiting_for() const override;
   void take_progress(Time now, std::span<std::uint8_t> tenants) override;
   bool finished() const override { return grids_.empty(); }
-  /// Blocks that made room for more urgent grids, in the order in which they had.
+  /// Blocks that made room for more urgent grids, in the order in which they made it.
   const std::vector<PreemptionRecord>& preemptions() const { return preempting_.records(); }
 
  private:
@@ -79,35 +79,35 @@ class Dispatcher final : public Component, public ProgressSource {
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
   void block_done(const BlockDone& done, Time now, Outbox& outbox);
   void stores_done(const GridReference& reference, Time now, Outbox& outbox);
-  /// A block has given up its place, but for the InPlace bits, or the one for which it waited; the
-  /// record says what it did.
+  /// A block has given up its place, but for the InPlace bits, or the place for which it waited;
+  /// the record says what it did.
   void place_is_free(Grid& grid, const PreemptionRecord& record, std::uint8_t keeps = 0);
-  /// A block has left its SM, or takes a place there again.
+  /// A block has left its SM; block_restored(): a block takes a place again.
   void block_saved(const BlockSaved& saved, Time now);
   void block_restored(const MessageHeader& message);
-  /// One that was staged has started.
+  /// A staged block has started.
   void block_started(const MessageHeader& message);
   /// A saved block is to return to another SM.
   void block_given(const MessageHeader& message, Outbox& outbox);
   using GridPlace = DispatchedGrids::iterator;
   /// SMs end the tenant's blocks; the dispatcher forgets those that wait.
   void abort_tenant(TenantId tenant, Time now, Outbox& outbox);
-  /// Of a grid whose tenant is ended.
+  /// Ends the blocks in hand of a grid whose tenant is ended.
   void drop_in_hand(GridPlace grid, Time now, Outbox& outbox);
   void count(TenantId tenant, const InstructionCount& executed, Time now, Outbox& outbox);
   void finish_grid(GridPlace place, Time now, Outbox& outbox);
   /// Sends at most one block.  Returns false when no SM may take one.
   bool dispatch_one(Time now, Outbox& outbox);
   bool dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
-  /// A block that has not started, or starts again.
+  /// Sends a block that has not started, or starts again.
   void send_block(Grid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox);
-  /// The next block of a gang that has begun: to an SM where it has a place.
+  /// Sends the next block of a gang that has begun to an SM where it has a place.
   bool gather(Grid& gang, Time now, Outbox& outbox);
-  /// A gang that is next for the SM has to wait for places.
+  /// Returns whether the grid is a gang that has to wait for places.
   bool has_to_wait(std::size_t gang);
-  /// While it does, saved blocks of other grids return.
+  /// While a gang waits for places, saved blocks of other grids return.
   bool bring_back_meanwhile(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
-  /// The grid that the SM gets a block of next.
+  /// Returns the grid of which the SM gets a block next.
   std::optional<std::size_t> choose(std::uint32_t sm);
   void refresh_views(Time now);
 
@@ -118,7 +118,7 @@ class Dispatcher final : public Component, public ProgressSource {
                   Outbox& outbox);
   Time until_next_block(Time now);
   void sleep_until_ready(Time now);
-  /// When the front end begins with a launch that arrives now.
+  /// Returns when the front end begins with a launch that arrives now.
   Time begin_of(const GridLaunch& launch, Time now) const;
   void note_end(const GridLaunch& launch, Time now) {
     preempting_.takeovers().ended(launch);
@@ -142,10 +142,10 @@ class Dispatcher final : public Component, public ProgressSource {
       ends_;  ///< by tenant and stream: the last
   std::uint32_t next_sm_ = 0;
   Time next_dispatch_ = Time::zero();  ///< the sender is free from here on
-  Time beyond_turn_ = Time::zero();    ///< that is later than its turn by so much
+  Time beyond_turn_ = Time::zero();    ///< time by which `next_dispatch_` is later than its turn
   Time wake_ = Time::never();
   DispatchStatistics statistics_;
-  std::vector<std::uint64_t> told_;  ///< by tenant: what had come about when last asked
+  std::vector<std::uint64_t> told_;  ///< by tenant: progress when last asked
   PreemptingDispatch preempting_;
   const bool preempts_;
   const bool in_parts_;  ///< then: SMs are shared, and make room in part

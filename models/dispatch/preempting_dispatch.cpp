@@ -77,7 +77,8 @@ void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Ou
   if (slices_.is_due() && has_settled()) slices_.begin(now);
 }
 
-/// Nothing below has anything to do, at each of its blocks.
+/// Returns whether make_room() has nothing to do, which it finds out at each block of a grid that
+/// is alone.
 bool PreemptingDispatch::is_alone() const {
   return views_.size() == 1 && parts_.grids.front().all_away == 0 &&
          parts_.grids.front().in_hand.empty() && !slices_.any() && !takeovers_.any_stopping() &&
@@ -183,7 +184,8 @@ std::uint64_t PreemptingDispatch::coming(const DispatchedGrid& grid) const {
   return places;
 }
 
-/// By rounds, from an SM that has given all that it was asked for.
+/// With selection by rounds, the grid may also take more from an SM that has given all that it was
+/// asked for.
 DispatchedGrid* PreemptingDispatch::victim_for(std::uint32_t index,
                                                const DispatchedGrid& urgent) const {
   if (!takeovers_.is_stopping(index)) return victim_at(index, urgency_of(urgent));
@@ -314,7 +316,7 @@ void PreemptingDispatch::let_keepers_return(Time now, Outbox& outbox) {
   }
 }
 
-/// Of a gang that is to start there as many as without them.
+/// A gang that is to start must find as many places as it would without that state.
 bool PreemptingDispatch::fits_beside(std::uint32_t index, const DispatchedGrid& grid) const {
   if (!grid.is_to_gather()) return parts_.sms[index].places.has_place(grid.block);
   const auto wanted = static_cast<std::uint32_t>(
@@ -339,8 +341,8 @@ void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
   }
 }
 
-/// Not one whose blocks are still on their way back: they would never get on.  They do not return
-/// elsewhere: the SM is theirs again as soon as they have left.
+/// No signal goes to an SM whose blocks are still on their way back: they would never get on.  The
+/// blocks do not return elsewhere: the SM is theirs again as soon as they have left.
 void PreemptingDispatch::send_signal(Time now, Outbox& outbox) {
   const auto sm = takeovers_.signals().take(now, [&](std::uint32_t i) {
     const std::optional<std::uint32_t> owner = parts_.sms[i].owner;

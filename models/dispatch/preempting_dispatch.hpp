@@ -1,13 +1,14 @@
 /// Dispatch when a more urgent grid may take SMs from another one.
 ///
-/// An SM belongs to one grid at a time.  A grid begins when all that have blocks running are less
-/// urgent: by whose turn it is, if there are time slices, then by the priority of its tenant.  It
-/// is to have as many SMs as its waiting blocks fill; what it lacks is taken from the least urgent
-/// grids, and the policy says how their blocks make room.  If SMs are shared, its blocks come one
-/// by one as their places get free. An SM that nobody more urgent wants goes back: first the blocks
-/// return that were saved there. Those of SMs that stay busy go where room is first, before blocks
-/// that have not started: the SM is asked for one at a time, and gives what waits for no page
-/// first. Source: 002, section II; 003, sections 3 and 4.1; preemption.md, sections 2, 6 and 7.
+/// An SM belongs to one grid at a time.  A grid begins when all grids that have blocks running are
+/// less urgent: by whose turn it is, if there are time slices, then by the priority of the tenant.
+/// The grid is to have as many SMs as its waiting blocks fill.  The SMs that it lacks are taken
+/// from the least urgent grids, and the policy says how their blocks make room.  If SMs are shared,
+/// the urgent grid's blocks come one by one as their places get free.  An SM that nobody more
+/// urgent wants goes back; the blocks that were saved there return first.  Blocks saved at SMs that
+/// stay busy go where room is first, before blocks that have not started: the dispatcher asks such
+/// an SM for one block at a time, and it gives blocks that wait for no page first.
+/// Source: 002, section II; 003, sections 3 and 4.1; preemption.md, sections 2, 6 and 7.
 ///
 /// Simplified: without a policy that asks for the state of blocks, SMs are taken in the order of
 /// their numbers; an SM that two grids share is not taken by a third.
@@ -30,7 +31,7 @@ namespace lockstep {
 
 class PreemptingDispatch {
  public:
-  /// What it shares with the dispatcher.
+  /// Parts that PreemptingDispatch shares with the dispatcher.
   struct Parts {
     DispatchedGrids& grids;
     SmMirrors& sms;
@@ -50,35 +51,35 @@ class PreemptingDispatch {
   Time next_limit() const { return std::min(takeovers_.next_limit(), slices_.next()); }
   const std::vector<PreemptionRecord>& records() const { return takeovers_.records(); }
 
-  /// Before a block goes out: grids that lack SMs take them from less urgent ones.  `views`: of all
-  /// grids, in their order; they stay until the next call.
+  /// Before a block goes out, grids that lack SMs take them from less urgent ones.  `views`: views
+  /// of all grids, in their order; they stay until the next call.
   void make_room(std::span<const GridView> views, Time now, Outbox& outbox);
-  /// The most urgent grid that may have the SM and has something for it.
+  /// Returns the most urgent grid that may have the SM and has something for it.
   std::optional<std::size_t> choose(std::uint32_t sm) const;
-  /// The grid has the SM again.  True: its blocks that were saved there return before others go
-  /// out.
+  /// The grid has the SM again.  Returns true if blocks that were saved there return before others
+  /// go out.
   bool resume(DispatchedGrid& grid, std::uint32_t sm, Time now, Outbox& outbox);
-  /// Blocks that busy SMs have saved return: one to this SM, or another SM is asked for one. False:
-  /// neither.
+  /// Blocks that busy SMs have saved return: one to this SM, or another SM is asked for one.
+  /// Returns false if neither happens.
   bool bring_back(DispatchedGrid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox);
-  /// The SM has saved one.
+  /// The SM has saved a block.
   void saved(DispatchedGrid& grid, const BlockSaved& saved, Time now);
-  /// A block takes a place again; a slice of its tenant begins when all of them have got on.
+  /// A block takes a place again; a slice of its tenant begins when all such blocks have got on.
   void returned(DispatchedGrid& grid, std::uint64_t block) const {
     if (slices_.any() && takeovers_.steps().save) grid.settling.push_back(block);
   }
   static void settled(DispatchedGrid& grid, std::uint64_t block) {
     std::erase(grid.settling, block);
   }
-  /// An SM has been asked for one, and says which.
+  /// An SM has been asked for a saved block, and says which it gives.
   void given(DispatchedGrid& grid, const BlockGiven& given, std::span<const std::byte> context);
-  /// A block of the grid can go to the SM, or, `stage`, wait there.
+  /// Returns whether a block of the grid can go to the SM, or, `stage`, wait there.
   bool takes(std::uint32_t sm, const DispatchedGrid& grid, bool stage) const;
-  /// One has gone there.
+  /// A block of the grid has gone to the SM.
   void sent(std::uint32_t sm, const DispatchedGrid& grid, Time now);
 
   void status(const MessageHeader& message, Outbox& outbox);
-  /// A block has given its place up; the record says what it did.
+  /// A block has given up its place; the record says what it did.
   void left(const PreemptionRecord& record) {
     count_use(record.block.sm, record.released);
     takeovers_.left(record);
@@ -98,7 +99,7 @@ class PreemptingDispatch {
   }
 
  private:
-  /// What is larger comes first: tenants whose turn it is, then priorities.
+  /// Urgency of a grid; a larger value comes first: tenants whose turn it is, then priorities.
   using Urgency = std::pair<bool, std::uint32_t>;
   Urgency urgency_of(const GridView& grid) const {
     return {slices_.has_turn(grid.tenant), grid.priority};
@@ -110,58 +111,60 @@ class PreemptingDispatch {
     takeovers_.count_use(sm, parts_.sms[sm].used, parts_.sms[sm].guests, now);
   }
   void sort_by_urgency();
-  /// There is one grid, and no other has left anything to be done.
+  /// Returns whether there is one grid, and no other has left anything to be done.
   bool is_alone() const;
   void make_room_for(const DispatchedGrid& grid, Time now, Outbox& outbox);
-  /// The grid is ready and has begun, or may: whoever runs is less urgent.
+  /// Returns whether the grid is ready and has begun, or may begin: grids that run are less urgent.
   bool may_run(std::size_t grid) const;
-  /// No SM makes room, and no block is on its way back.
+  /// Returns whether no SM makes room, and no block is on its way back.
   bool has_settled() const;
   /// The grid takes SMs back where its saved blocks wait, if a less urgent one has them.
   void reclaim(const DispatchedGrid& grid, Time now, Outbox& outbox);
-  /// Whoever may have an SM next fits nowhere beside what blocks of another grid have left there:
-  /// they return, to leave once more.
+  /// The grid that may have an SM next fits nowhere beside the state that saved blocks of another
+  /// grid keep there: these blocks return, to leave once more completely.
   void let_keepers_return(Time now, Outbox& outbox);
-  /// What each of the victim's blocks keeps on chip.
+  /// Returns what each of the victim's blocks keeps on chip.
   std::vector<BlockCommand> in_place_commands(std::uint32_t sm, const DispatchedGrid& victim,
                                               const DispatchedGrid& urgent) const;
-  /// What the grid lacks for its waiting blocks: SMs, or places if it is to share them.
+  /// Returns how many SMs the grid lacks for its waiting blocks, or places if it is to share SMs.
   std::uint64_t lacking(const DispatchedGrid& grid) const;
   /// Returns how many places of an SM the grid has for waiting blocks, free or about to be.
   std::uint64_t places_at(std::uint32_t sm, const DispatchedGrid& grid) const;
-  /// The grid whose blocks the SM would have to give up for a more urgent one; nullptr: none.
+  /// Returns the grid whose blocks the SM would have to give up for a more urgent one; nullptr:
+  /// none.
   DispatchedGrid* victim_at(std::uint32_t sm, const Urgency& urgency) const;
-  /// Places that are free for the grid, or that it has taken or may take.
+  /// Returns how many places are free for the grid, or are taken or may be taken for it.
   std::uint64_t obtainable(const DispatchedGrid& grid) const;
-  /// Whether it is worth while to take SMs for the gang, and to keep them until all its places are
-  /// there.
+  /// Returns whether it is worth while to take SMs for the gang, and to keep them until all its
+  /// places are there.
   bool may_gather(const DispatchedGrid& gang) const;
-  /// Places for the grid where blocks of others still stand: who waits for them is not staged
-  /// behind its own grid's blocks, which may wait for it.
+  /// Returns how many places the grid will have where blocks of others still stand.  A block that
+  /// waits for them is not staged behind its own grid's blocks, which may wait for it.
   std::uint64_t coming(const DispatchedGrid& grid) const;
   bool may_stage(const DispatchedGrid& grid) const;
-  /// Whether state that was left on chip leaves room for the grid.
+  /// Returns whether state that was left on chip leaves room for the grid.
   bool fits_beside(std::uint32_t sm, const DispatchedGrid& grid) const;
   /// Asks for the state of blocks on all SMs that the grid may take.
   void ask_status(const DispatchedGrid& urgent, Time now, Outbox& outbox);
-  /// Whose blocks the SM may be told to give up for the grid now, or some more of them.
+  /// Returns the grid whose blocks, or some more of them, the SM may be told to give up for
+  /// `urgent`; nullptr: none.
   DispatchedGrid* victim_for(std::uint32_t sm, const DispatchedGrid& urgent) const;
-  /// The SMs, or some of their blocks, that are best to take for the grid.
+  /// Takes the SMs, or some of their blocks, that are best to take for the grid.
   void take_best(const DispatchedGrid& urgent, Time now, Outbox& outbox);
   void take_places(const DispatchedGrid& urgent, std::vector<Takeovers::Offer> offers, Time now,
                    Outbox& outbox);
-  /// The SM's blocks are told to make room.
+  /// Tells the SM's blocks to make room.
   void take_sm(std::uint32_t sm, DispatchedGrid& victim, const DispatchedGrid& urgent,
                const SmRelease& release, Time now, Outbox& outbox);
   /// An SM that is shared goes back when the urgent grid has nothing there any more.
   void give_back_shared(Time now, Outbox& outbox);
-  /// An SM saves its blocks and takes them back, if that is due.
+  /// Makes an SM save its blocks and take them back, if that is due.
   void send_signal(Time now, Outbox& outbox);
-  /// Blocks that have been draining for too long go by other means, or stay: they may wait for
-  /// flushed ones.
+  /// Blocks that have been draining for too long go by other means, or go on: they may wait for
+  /// flushed blocks.
   void end_long_drains(Time now, Outbox& outbox);
 
-  /// Beside the grid's blocks that are about to return there.
+  /// Returns whether the SM has room beside the grid's blocks that are about to return there.
   bool has_room_beside_returning(std::uint32_t sm, const DispatchedGrid& grid) const;
 
   const Parts parts_;
@@ -171,7 +174,7 @@ class PreemptingDispatch {
   Takeovers takeovers_;
   const bool takes_whole_sms_;
   std::span<const GridView> views_;
-  std::vector<std::size_t> by_urgency_;  ///< those that may run, the most urgent first
+  std::vector<std::size_t> by_urgency_;  ///< grids that may run, the most urgent first
 };
 
 }  // namespace lockstep

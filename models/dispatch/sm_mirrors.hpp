@@ -1,7 +1,7 @@
-/// What the dispatcher knows of the SMs: what is taken in each, and which block waits there for
+/// Mirrors of the SMs at the dispatcher: what is taken in each SM, and which block waits there for
 /// room.
 ///
-/// It follows from what was sent and told, by the same arithmetic as in the SM.
+/// A mirror follows from what was sent and told, by the same arithmetic as in the SM.
 /// Source: architecture.md, section 8 "Horizons and ranks" (staging).
 #pragma once
 
@@ -44,32 +44,34 @@ class SmMirrors {
     return sms_[sm].used.leaves_room_for(grid.block, limits_) &&
            (!has_places_ || sms_[sm].places.has_place(grid.block));
   }
-  /// How many blocks of the grid find room at once, at most `most`, beside what is there and what
-  /// returns there by itself.
+  /// Returns how many blocks of the grid find room at once, at most `most`, beside what is there
+  /// and what returns there by itself.
   std::uint32_t room_for(std::uint32_t sm, const DispatchedGrid& grid,
                          const DispatchedGrids& returning, std::uint32_t most) const;
-  /// A block of the grid has its part of the SM - there, or at the first place -, or gives it back.
+  /// A block of the grid takes its part of the SM: at `at`, or at the first place.
   void occupy(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block,
               const std::optional<BlockPosition>& at = std::nullopt) {
     occupy(sm, grid.number(), grid.block, block, at);
   }
-  /// Where it stands; nothing: places do not matter.
+  /// Returns where the block stands; nothing: places do not matter.
   std::optional<BlockPosition> position_of(std::uint32_t sm, const DispatchedGrid& grid,
                                            std::uint64_t block) const {
     if (!has_places_) return std::nullopt;
     return sms_[sm].places.position_of(grid.number(), block);
   }
-  /// `keeps`: InPlace bits, that the block has until it occupies its part again.
+  /// A block gives its part of the SM back.  `keeps`: InPlace bits of what it keeps until it
+  /// occupies its part again.
   void vacate(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block,
               std::uint8_t keeps = 0);
-  /// A block waits there for room.
+  /// A block waits at the SM for room.
   void stage(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block);
   void unstage(std::uint32_t sm) { set_staged(sm, false); }
   bool is_staged(const BlockReference& block) const;
-  /// The SM starts the block that is staged there, if there is room - and says so, and where, if
-  /// places matter.
+  /// The SM starts the block that is staged there, if there is room.  Where places matter, the SM
+  /// says so instead, and where the block stands.
   void start_staged(std::uint32_t sm);
-  /// The first SM from `first` on at which no block waits; the number of SMs if there is none.
+  /// Returns the first SM from `first` on at which no block waits; the number of SMs if there is
+  /// none.
   std::uint32_t next_open(std::uint32_t first) const;
 
   template <class Archive>

@@ -8,11 +8,12 @@
 
 namespace lockstep {
 
-/// SMs that went back to their grid because blocks which drained there may have waited for flushed
-/// ones, which do not return while the urgent grid waits for those that drain.
+/// SMs that went back to their grid because blocks that drained there may have waited for flushed
+/// ones, which do not return while the urgent grid waits for the draining ones.
 ///
-/// Such an SM is left alone for a while, each time for twice as long until a block of it ends: then
-/// the blocks that return get beyond what can be flushed, and what waits for them gets on.
+/// Such an SM is left alone for a while, each time for twice as long until a block of it ends.
+/// Then the returned blocks get beyond what can be flushed, and the blocks that wait for them get
+/// on.
 /// Source: preemption.md, errata of section 2.2 (a drained block may spin on a flushed one).
 class BackOff {
  public:
@@ -29,7 +30,7 @@ class BackOff {
       if (sm.until <= now) sm.until = Time::never();
   }
   void block_ended(std::uint32_t sm) { sms_[sm].patience = Time::zero(); }
-  /// When the next is not left alone any more.
+  /// Returns when the next SM is no longer left alone.
   Time next() const {
     Time next = Time::never();
     for (const Sm& sm : sms_) next = std::min(next, sm.until);

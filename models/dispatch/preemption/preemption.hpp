@@ -22,41 +22,42 @@
 
 namespace lockstep {
 
-/// How blocks are saved.
+/// Ways in which blocks are saved.
 struct Saving {
   ContextKind context = ContextKind::occupied;
   StopPlaces stops = StopPlaces::any;
   ContextTraffic traffic = ContextTraffic::real;
 };
 
-/// What a technique consists of: the steps in which it takes part, each with what whoever carries
-/// it out must know.  A step that is not there is not taken, and costs nothing.
+/// Steps of which a technique consists, each with what the code that carries it out must know.  A
+/// step that is not there is not taken, and costs nothing.
 struct PreemptionSteps {
   /// SMs are taken from less urgent grids.
   struct Take {
-    /// What blocks do that decide() has not seen.
+    /// Technique of blocks that decide() has not seen.
     Technique others = Technique::drain;
-    /// How long blocks may drain before that ends by other means; zero: ten times what was
-    /// expected.
+    /// Time for which blocks may drain before they leave by other means; zero: ten times the bound
+    /// of the urgent grid, or the expected time if that is longer; 1 ms if the grid has no bound.
     Time drain_limit{};
     /// Cycles of an SM after which the next one makes room though nobody wants it; 0: never.
     Cycles signal{0};
   };
   /// decide() has the status of all blocks of the SMs in question.
   struct Ask {
-    /// Whose finished blocks tell how long others run.
+    /// Scope of the finished blocks that tell how long others run.
     HistoryScope history = HistoryScope::kernel;
     bool by_profile = false;  ///< decide() wants to know how long blocks run undisturbed
   };
   /// The urgent grid's blocks come one by one as places get free, beside the others.
   struct Share {
-    /// Whether an SM is asked for all places at once, or for one when it has given the last.
+    /// Rounds of selection: an SM is asked for all places at once, or for one when it has given the
+    /// last.
     SelectionRounds rounds = SelectionRounds::burst;
   };
-  /// Blocks may be flushed; what they do is followed.
+  /// Blocks may be flushed; SMs follow what they do.
   struct Flush {
     IdempotenceCheck idempotence = IdempotenceCheck::marks;
-    bool gives_up = false;  ///< an SM goes back if what drains there may wait for what was flushed
+    bool gives_up = false;  ///< an SM goes back if draining blocks may wait for flushed ones
   };
   /// Contexts may go to memory.
   struct Save : Saving {
@@ -68,7 +69,7 @@ struct PreemptionSteps {
   std::optional<Share> share = std::nullopt;
   std::optional<Flush> flush = std::nullopt;
   std::optional<Save> save = std::nullopt;
-  /// Which places blocks have where the machine has sums only.
+  /// Placement of blocks where the machine has sums only.
   Placement placement = Placement::summed;
 
   bool leaves_in_place() const { return save && save->in_place; }
@@ -80,7 +81,8 @@ class Preemption {
  public:
   virtual ~Preemption() = default;
   virtual PreemptionSteps steps() const = 0;
-  /// Returns what it would cost to take the SM within `bound`; asked if there is that step.
+  /// Returns what it would cost to take the SM within `bound`; the dispatcher calls it if there is
+  /// the step `ask`.
   virtual SmRelease decide(const SmStatus& /*sm*/, const VictimKernel& /*kernel*/,
                            const PreemptionMachine& /*machine*/, Time /*bound*/) const {
     return {};
@@ -94,7 +96,7 @@ using PreemptionRow = PolicyRegistry<MakePreemption>::Row;
 const PolicyList& preemption_policies();
 std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice);
 PreemptionSteps steps_of(const PolicyChoice& choice);
-/// The places that blocks have with the policy; `in_parts`: Sharing::in_parts; `machine`:
+/// Returns the placement of blocks with the policy; `in_parts`: Sharing::in_parts; `machine`:
 /// gpu.sm.placement.
 Placement placement_for(const PolicyChoice& choice, bool in_parts, Placement machine);
 

@@ -4,7 +4,8 @@
 
 namespace lockstep {
 
-/// What follows from the steps of a technique for the policies beside it.
+/// Returns the traits and needs that follow from the steps of a technique for the policies beside
+/// it.
 static PolicyTraits traits_of_preemption(const PolicyChoice& choice) {
   const PreemptionSteps steps = steps_of(choice);
   PolicyTraits traits;

@@ -6,9 +6,9 @@
 namespace lockstep {
 
 /// A drain that takes so many times as long as expected, or as the bound, ends by other means: a
-/// block may wait for one that was flushed.
+/// block may wait for a flushed one.
 static constexpr std::int64_t drains_for_at_most = 10;
-/// Without a bound and an estimate.
+/// Limit of a drain for a grid without a bound: 1 ms.
 static constexpr Time drains_at_most{1'000'000'000'000};
 
 Takeovers::Takeovers(const Setup& setup, DispatchStatistics& statistics)

@@ -1,10 +1,10 @@
-/// SMs on their way from a less urgent grid to a more urgent one: what their blocks were told to
-/// do, how long that takes, and what it has cost.
+/// Takeovers: SMs on their way from a less urgent grid to a more urgent one, with what their blocks
+/// were told to do, how long that takes, and what it has cost.
 ///
-/// A policy that decides by the state of blocks is asked when all SMs in question have told theirs,
-/// as it was at one time: they get the question in the same cycle.  SMs that can be free within the
-/// bound of the urgent tenant come first, in the order of what is lost; then those that are free
-/// soonest.
+/// A policy that decides by the state of blocks is asked when all SMs in question have told the
+/// state of theirs at one time: the question reaches them in the same cycle.  SMs that can be free
+/// within the bound of the urgent tenant come first, in the order of what is lost; then those that
+/// are free soonest.
 /// Source: 003, section 3.3, Algorithm 1; preemption.md, sections 7.3, 14 and 16.
 #pragma once
 
@@ -44,7 +44,7 @@ class Takeovers {
     return asked_for_.has_value() && asked_for_->grid == grid;
   }
   void ask(const GridLaunch& urgent, std::size_t sms, Time now);
-  /// True: all SMs have answered.
+  /// Takes an SM's answer.  Returns whether all SMs have answered.
   bool answered(SmStatus status);
   /// The grid for which SMs have been asked.
   const GridLaunch& asking_grid() const { return *asked_for_; }
@@ -58,8 +58,9 @@ class Takeovers {
     Victim victim;
     SmRelease release;
   };
-  /// What SMs would do to be free, the best first.  `victim_at(status)`: who is to leave there;
-  /// nothing: it is not to be taken any more.
+  /// Returns what the SMs that have answered would do to be free, the best first.
+  /// `victim_at(status)`: the grid that is to leave the SM; nothing: the SM is not to be taken any
+  /// more.
   std::vector<Offer> offers(
       const std::function<std::optional<Victim>(const SmStatus&)>& victim_at) const;
   void end_asking() {
@@ -72,53 +73,55 @@ class Takeovers {
   bool any_stopping() const {
     return std::any_of(sms_.begin(), sms_.end(), [](const Sm& sm) { return sm.stopping; });
   }
-  /// The grid for which it makes room, and how many places.
+  /// Grid for which the SM makes room; places_at(): for how many of its blocks.
   std::uint32_t urgent_at(std::uint32_t sm) const { return sms_[sm].urgent; }
   std::uint32_t places_at(std::uint32_t sm) const { return sms_[sm].places; }
   Technique others() const { return take_.others; }
   Time bound_of(const GridLaunch& grid) const { return latency_bounds_[grid.tenant]; }
-  /// What is left of it since the grid first asked, if it asks again and again.
+  /// Returns how much of the bound is left since the grid first asked, if the grid asks again and
+  /// again.
   Time bound_left(const GridLaunch& grid) const;
-  /// All blocks have left there that were to make room.
+  /// Returns whether all blocks have left the SM that were to make room.
   bool is_released(std::uint32_t sm) const {
     return sms_[sm].stopping && sms_[sm].expected.empty();
   }
-  /// No more blocks can make room there for the grid for which others have.
+  /// No more blocks can make room at the SM for the grid for which others have.
   void exhaust(std::uint32_t sm) { sms_[sm].exhausted = true; }
   bool is_exhausted(std::uint32_t sm) const { return sms_[sm].exhausted; }
-  /// The blocks of `victim` are told to make room, or some more of them; `release`: how, if they
-  /// have been asked.
+  /// The blocks of `victim`, or some more of them, are told to make room.  `release`: how, if their
+  /// state was asked for.
   void begin(std::uint32_t sm, const GridLaunch& victim, const GridLaunch& urgent,
              const SmRelease& release, Time now);
-  /// A block of an SM has given its place up; if it was to make room, a row tells of that.
+  /// A block of an SM has given up its place; if it was to make room, a record tells of that.
   void left(PreemptionRecord record);
-  /// One that was saved or flushed has a place again.
+  /// A saved or flushed block has a place again.
   void returned(std::uint32_t grid, std::uint64_t block, Time now);
-  /// The urgent grid has got what it asked for there, or a first part of it.
+  /// The urgent grid has got what it asked for at the SM, or a first part of it.
   void entered(std::uint32_t sm, Time now);
-  /// So much has been in use there since this was last called, or the decision: until
-  /// the urgent grid has all `places`, of which it has `taken`, blocks make room.
+  /// Counts that `used` was in use at the SM since the last call, or since the decision.  Blocks
+  /// make room until the urgent grid has all `places`, of which it has `taken`.
   void count_use(std::uint32_t sm, const BlockResources& used, std::uint32_t taken, Time now);
-  /// None of the blocks is left there, or they need not leave any more.
+  /// No block is left at the SM that was to make room, or the blocks need not leave any more.
   void end(std::uint32_t sm) { sms_[sm] = Sm{}; }
-  /// When the next SM has been draining for too long, or is to get a signal.
+  /// Returns when the next SM has been draining for too long, or is to get a signal.
   Time next_limit() const;
   BackOff& back_off() { return back_off_; }
   const BackOff& back_off() const { return back_off_; }
-  /// Blocks drain there that may wait for flushed ones: it goes back, and is left alone for a
-  /// while.
+  /// Blocks drain at the SM that may wait for flushed ones: the SM goes back, and is left alone for
+  /// a while.
   void give_up(std::uint32_t sm, Time now) {
     const Time rest = longest_drain(sms_[sm], Time::zero());
     end(sm);
     back_off_.begin(sm, now, rest);
   }
-  /// Nobody waits there for flushed ones.
+  /// No block at the SM waits for flushed ones: the blocks go on draining.
   void go_on_draining(std::uint32_t sm, Time now) {
     sms_[sm].limit = now + longest_drain(sms_[sm], Time::zero());
   }
   PreemptionSignals& signals() { return signals_; }
   Time signals_next() const { return signals_.next(); }
-  /// The SMs that have, once each, and what their blocks are to do then.
+  /// An SM that has been draining for too long, and what its blocks are to do then; overdue()
+  /// returns each once.
   struct Overdue {
     std::uint32_t sm = 0;
     Technique others = Technique::save;
@@ -132,7 +135,8 @@ class Takeovers {
   void ended(const GridLaunch& grid) {
     if (by_launch_) finished_.erase(scope_of(grid));
   }
-  /// A block has gone to memory: what contexts that are not whole take is learnt, and how long.
+  /// A block has gone to memory: its kernel's history learns the bytes of contexts that are not
+  /// whole, and how long the save took.
   void saved(const GridLaunch& grid, const BlockSaved& block, Time now);
   const std::vector<PreemptionRecord>& records() const { return records_; }
 
@@ -146,12 +150,12 @@ class Takeovers {
   struct Sm {
     bool stopping = false;
     std::uint32_t victim = 0, urgent = 0;  ///< grids
-    TenantId tenant;                       ///< for whom
+    TenantId tenant;                       ///< tenant of the urgent grid
     bool has_entered = false;
     std::uint32_t places = 0;
     Time asked, bound, limit = Time::never();
-    Time told;     ///< its blocks last
-    Time counted;  ///< use of registers, up to here
+    Time told;     ///< when its blocks were last told to make room
+    Time counted;  ///< use is counted up to here
     bool exhausted = false;
     std::vector<SmRelease::Block> expected;  ///< to leave, as they were told
 
@@ -161,12 +165,12 @@ class Takeovers {
               exhausted, told, expected);
     }
   };
-  /// How long blocks of the SM may drain that are expected to for so long.
+  /// Returns how long blocks of the SM may drain that are expected to drain for so long.
   Time longest_drain(const Sm& sm, Time expected) const;
   static std::uint32_t kernel_of(const GridLaunch& grid) {
     return std::uint32_t{grid.module} << 16 | grid.kernel;
   }
-  /// Whose finished blocks tell of the grid's.
+  /// Returns the key of the history that tells of the grid's blocks: its launch, or its kernel.
   std::uint32_t scope_of(const GridLaunch& grid) const {
     return by_launch_ ? grid.grid : kernel_of(grid);
   }
@@ -190,7 +194,7 @@ class Takeovers {
   std::size_t awaited_ = 0;
   Time asked_at_;
   std::vector<PreemptionRecord> records_;
-  /// Of those blocks, by grid and block, that are to return.
+  /// Records of blocks that are to return, by grid and block.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> records_of_away_;
 };
 

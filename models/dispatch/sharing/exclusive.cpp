@@ -1,5 +1,5 @@
-/// Exclusive sharing: one kernel at a time on the whole GPU, that of the tenant with the highest
-/// priority, of those the first that arrived.
+/// Exclusive sharing: one kernel at a time on the whole GPU, the first that arrived of the tenant
+/// with the highest priority.
 ///
 /// The next kernel starts when every block of the one before it is done; this is how a GPU without
 /// concurrent kernels treats several applications.  With a `preemption` it starts on SMs that it

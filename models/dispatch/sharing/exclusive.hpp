@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// One kernel at a time on the whole GPU: see exclusive.cpp.
+/// Exclusive sharing, with one kernel at a time on the whole GPU: see exclusive.cpp.
 class Exclusive : public Sharing {
  public:
   explicit Exclusive(std::uint32_t sm_count) : sm_count_(sm_count) {}

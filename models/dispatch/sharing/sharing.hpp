@@ -21,11 +21,12 @@ struct GridView {
   bool ready = false;  ///< its launch latency is over
   std::uint64_t blocks_waiting = 0;
   std::uint64_t blocks_running = 0;
-  /// Of an SM, that a block takes of what it takes most of, in parts of BlockResources::whole.
+  /// Share of an SM that a block takes of the resource that it takes most of, in parts of
+  /// BlockResources::whole.
   std::uint64_t block_share = 0;
 };
 
-/// What a policy may know about the machine and its tenants from the start.
+/// Facts about the machine and its tenants that a policy may know from the start.
 struct SharingSetup {
   std::uint32_t sm_count = 0;
   static constexpr std::uint32_t no_sms = ~std::uint32_t{0};
@@ -44,11 +45,13 @@ class Sharing {
  public:
   virtual ~Sharing() = default;
   virtual std::optional<std::size_t> choose(std::span<const GridView> grids, SmId sm) const = 0;
-  /// How many SMs can have blocks of the tenant: as many it gets when it runs alone to compare.
+  /// Returns how many SMs can have blocks of the tenant: as many as it gets when it runs alone to
+  /// compare.
   virtual std::uint32_t sms_of(TenantId tenant) const = 0;
-  /// How long a tenant has the GPU while others wait; never: as long as it has something to run.
+  /// Returns how long a tenant has the GPU while others wait; never: as long as it has something to
+  /// run.
   virtual Time slice() const { return Time::never(); }
-  /// Tenants share SMs, and a preemption takes a part of one.
+  /// Returns whether tenants share SMs, and a preemption takes a part of an SM.
   virtual bool in_parts() const { return false; }
   /// A policy without state of its own has nothing to add.
   virtual void serialize(Archive& /*archive*/) {}
@@ -63,9 +66,9 @@ using MakeSharing = std::unique_ptr<Sharing> (*)(const PolicyChoice&, const Shar
 using SharingRow = PolicyRegistry<MakeSharing>::Row;
 const PolicyRegistry<MakeSharing>& sharing_registry();
 const PolicyList& sharing_policies();
-/// The policy has slices.
+/// Returns whether the policy has slices.
 bool is_time_sliced(const PolicyChoice& choice);
-/// It shares SMs in parts.
+/// Returns whether the policy shares SMs in parts.
 bool is_in_parts(const PolicyChoice& choice);
 std::unique_ptr<Sharing> make_sharing(const PolicyChoice& choice, const SharingSetup& setup);
 

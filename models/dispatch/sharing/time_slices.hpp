@@ -9,14 +9,14 @@
 
 namespace lockstep {
 
-/// Whose turn it is: see time_sliced.cpp.
+/// Turns of tenants: see time_sliced.cpp.
 class TimeSlices {
  public:
-  /// Never: nobody's, ever.
+  /// `slice`: length of a slice; never: no tenant ever has a turn.
   explicit TimeSlices(Time slice) : slice_(slice) {}
 
   bool any() const { return slice_ != Time::never(); }
-  /// When the slice is over; never: it has not begun.
+  /// Returns when the slice is over; never: it has not begun.
   Time next() const { return end_; }
   bool has_turn(TenantId tenant) const { return turn_ == tenant; }
   /// The next tenant with a kernel may have its turn now.

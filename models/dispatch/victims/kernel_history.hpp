@@ -7,14 +7,14 @@
 
 namespace lockstep {
 
-/// Whose finished blocks tell how much a block has to do, and how fast.
+/// Scope of the finished blocks that tell how much a block has to do, and how fast.
 enum class HistoryScope : std::uint8_t {
-  launch,  ///< those of its own launch
-  kernel,  ///< those of all launches of its kernel
+  launch,  ///< finished blocks of its own launch
+  kernel,  ///< finished blocks of all launches of its kernel
 };
 
-/// What blocks of one launch or kernel needed: sums of integers, so that it does not matter in
-/// which order they are added.
+/// History of the blocks of one launch or kernel: sums of integers, so that it does not matter in
+/// which order blocks are added.
 /// Source: 003, section 3.3.2; preemption.md, sections 7.2 and 16.
 class KernelHistory {
  public:
@@ -31,17 +31,17 @@ class KernelHistory {
     cpi_squares_ += Wide{cpi} * cpi;
   }
   std::uint64_t blocks() const { return blocks_; }
-  /// Of a block, in the mean; nothing: no block is known.
+  /// Returns the mean instructions of a block; nothing: no block is known.
   std::optional<std::uint64_t> mean_instructions() const {
     if (blocks_ == 0) return std::nullopt;
     return instructions_ / blocks_;
   }
-  /// In parts of cpi_one.
+  /// Returns the mean cycles per instruction, in parts of cpi_one.
   std::optional<std::uint64_t> mean_cpi() const {
     if (blocks_ == 0) return std::nullopt;
     return cpi_ / blocks_;
   }
-  /// Of the cycles per instruction.
+  /// Returns the variance of the cycles per instruction, in parts of cpi_one squared.
   double variance() const {
     if (blocks_ == 0) return 0;
     const auto count = static_cast<double>(blocks_);
@@ -63,25 +63,26 @@ class KernelHistory {
   Wide cpi_squares_ = 0;
 };
 
-/// What it took blocks of one kernel to leave for memory.
+/// History of blocks of one kernel that left for memory.
 class ContextHistory {
  public:
-  /// One has left the SM with a context of so many bytes.
+  /// A block has left the SM with a context of so many bytes.
   void saved(std::uint64_t bytes) {
     ++contexts_;
     context_bytes_ += bytes;
   }
-  /// One has left so long after it was told to.
+  /// A block has left so long after it was told to.
   void left_after(Time time) {
     ++saves_;
     save_time_ += static_cast<std::uint64_t>(time.femtoseconds() / 1'000'000);
   }
-  /// Bytes of a context, in the mean; nothing: none is known.
+  /// Returns the mean bytes of a context; nothing: none is known.
   std::optional<std::uint64_t> mean_context() const {
     if (contexts_ == 0) return std::nullopt;
     return context_bytes_ / contexts_;
   }
-  /// From the command to leave until the place is free, in the mean; nothing: none has left.
+  /// Returns the mean time from the command to leave until the place is free; nothing: no block has
+  /// left.
   std::optional<Time> mean_save() const {
     if (saves_ == 0) return std::nullopt;
     return Time{static_cast<std::int64_t>(save_time_ / saves_ * 1'000'000)};

@@ -5,12 +5,12 @@
 
 namespace lockstep {
 
-/// What a preemption must know of the machine to estimate costs.
+/// Facts about the machine from which a preemption estimates costs.
 struct PreemptionMachine {
   Clock sm_clock{Frequency{1e9}};
-  BandwidthShare share;  ///< at which contexts are expected to move
-  /// What a block that waits for a page is expected to wait before it can give up its place; zero:
-  /// it does not have to, its accesses are squashed.
+  BandwidthShare share;  ///< share at which contexts are expected to move
+  /// Time that a block which waits for a page is expected to wait before it can give up its place;
+  /// zero: it does not have to wait, its accesses are squashed.
   Time page_wait = Time::zero();
 };
 

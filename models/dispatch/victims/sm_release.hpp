@@ -1,4 +1,4 @@
-/// What is known of an SM's blocks before they make room, and what they are to do.
+/// State of an SM's blocks before they make room, and what they are to do.
 /// Source: 003, section 3.3; preemption.md, section 7.
 #pragma once
 
@@ -25,23 +25,23 @@ struct SmStatus {
   }
 };
 
-/// What is known of a grid that SMs may be taken from.
+/// Facts about a grid from which SMs may be taken.
 struct VictimKernel {
   const KernelHistory* finished = nullptr;  ///< its blocks that are done, of one HistoryScope
-  KernelHistory running;                    ///< those that run, on all SMs
-  std::uint64_t context_bytes = 0;          ///< of a block: all, or in the mean of those saved
-  /// How long each block of the grid runs if nobody disturbs it; nullptr: nobody knows.
+  KernelHistory running;                    ///< its blocks that run, on all SMs
+  std::uint64_t context_bytes = 0;  ///< bytes of a block's context: all, or the mean of those saved
+  /// Time that each block of the grid runs if nobody disturbs it; nullptr: nobody knows.
   const BlockProfile::Durations* undisturbed = nullptr;
-  std::optional<Time> mean_save{};  ///< what blocks of its kernel took to leave for memory
+  std::optional<Time> mean_save{};  ///< mean time that its blocks took to leave for memory
 };
 
-/// What the blocks of an SM do, and what that is expected to cost.
+/// Commands for the blocks of an SM, and their expected costs.
 struct SmRelease {
   struct Block {
     BlockCommand command;
     Time latency;                ///< expected, until its place is free
     std::uint64_t overhead = 0;  ///< warp instructions that are lost, expected
-    BlockStatus before;          ///< as it was asked
+    BlockStatus before;          ///< state when the SM was asked
     bool own_pace = false;       ///< it drains, and was expected to go on as fast as until now
     template <class Archive>
     void serialize(Archive& archive) {
@@ -54,8 +54,8 @@ struct SmRelease {
   std::uint32_t places = 0;  ///< for blocks of the urgent grid, if it is to share the SM
 };
 
-/// What is smaller goes first: of what is free within the bound what loses least, else what is free
-/// soonest.
+/// Returns the key by which offers are sorted; the smaller goes first.  Offers that are free within
+/// the bound come by what they lose, then the others by when they are free.
 inline std::tuple<bool, Time, std::uint64_t> preference(Time latency, std::uint64_t overhead,
                                                         Time bound) {
   const bool late = latency > bound;

@@ -1,9 +1,10 @@
-/// Which blocks of a running kernel leave so that blocks of a preempting one find their places.
+/// Selection of victims: the blocks of a running kernel that leave so that blocks of a preempting
+/// one find their places.
 ///
 /// For each SM the best candidate - the blocks in the way at one place of the preempting kernel -
 /// is the one that loses least of those that are free within the bound, else the one that is free
 /// soonest.  A round takes at most one candidate of each SM, the best SMs first, until there are
-/// places for all that is wanted.  Blocks that are on their way out cost nothing more.  Where
+/// places for all blocks that want one.  Blocks that are on their way out cost nothing more.  Where
 /// threads or block slots are short although a place is free, the cheapest further blocks leave.
 /// Source: 003, section 3.3, Algorithm 1, lines 10 to 20; preemption.md, sections 6 and 7.3
 /// (rounds).
@@ -19,41 +20,41 @@
 
 namespace lockstep {
 
-/// One SM while blocks are being chosen.
+/// Selection at an SM while blocks are being chosen.
 class SmSelection {
  public:
   struct Setup {
     std::uint32_t sm = 0;
     const SmPlaces* places = nullptr;
-    BlockResources used;  ///< by all blocks there
+    BlockResources used;  ///< resources that all blocks there use
     OccupancyLimits limits;
-    BlockResources need, victim;  ///< of a block of the preempting kernel, of the running one
-    std::uint32_t grid = 0;       ///< the running one
-    std::vector<SmRelease::Block> blocks;  ///< of it, each with its technique and cost
+    BlockResources need, victim;  ///< needs of a block of the preempting kernel, of the running one
+    std::uint32_t grid = 0;       ///< the running grid
+    std::vector<SmRelease::Block> blocks;  ///< its blocks, each with its technique and cost
   };
   explicit SmSelection(Setup setup);
 
   struct Choice {
     std::uint32_t place = 0;
-    std::vector<std::size_t> leave;  ///< of Setup::blocks, besides those that were chosen before
+    std::vector<std::size_t> leave;  ///< indices of Setup::blocks, beside those chosen before
     Time latency;
     std::uint64_t overhead = 0;
     bool is_free = true;   ///< nobody stands there
     bool widened = false;  ///< further blocks leave for threads or slots
   };
-  /// Sorted before another one.
+  /// Returns whether `a` is the better choice.
   static bool better(const Choice& a, const Choice& b, Time bound);
   std::optional<Choice> best(Time bound) const;
   void take(const Choice& choice);
   std::uint32_t sm() const { return setup_.sm; }
-  /// What has been chosen.
+  /// Returns the blocks that have been chosen.
   SmRelease release() const;
   struct Counts {
     std::uint64_t candidates = 0;  ///< places where a block of the preempting kernel can stand
     std::uint64_t chosen = 0;
-    std::uint64_t free_before = 0;  ///< of those, where nobody had to leave
+    std::uint64_t free_before = 0;  ///< chosen places where nobody had to leave
     std::uint64_t widened = 0;
-    /// Free before, but in no free place.
+    /// Registers and shared memory that were free before, but in no free place.
     std::uint64_t fragmented_registers = 0, fragmented_shared = 0;
   };
   Counts counts() const { return counts_; }
@@ -61,11 +62,11 @@ class SmSelection {
  private:
   void count_fragments();
   std::optional<Choice> at(std::uint32_t place) const;
-  /// Further blocks leave until threads and slots suffice; false: they cannot.
+  /// Further blocks leave until threads and slots suffice.  Returns false if they cannot.
   bool make_fit(Choice& choice) const;
 
   Setup setup_;
-  BlockResources left_;  ///< used when all that was chosen has happened
+  BlockResources left_;  ///< resources in use when all choices have been carried out
   std::set<std::size_t> leaving_;
   std::set<std::uint32_t> granted_;
   Time latency_;
@@ -73,11 +74,11 @@ class SmSelection {
   Counts counts_;
 };
 
-/// burst: all places that are wanted at once; serial: at most one of each SM, the next when that is
+/// burst: all wanted places at once; serial: at most one place of each SM, the next when that is
 /// free.
 enum class SelectionRounds : std::uint8_t { burst, serial };
 
-/// Chooses until there are so many places.
+/// Chooses victims until there are `wanted` places.
 void select_victims(std::vector<SmSelection>& sms, std::uint64_t wanted, Time bound,
                     SelectionRounds rounds = SelectionRounds::burst);
 

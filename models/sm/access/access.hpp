@@ -25,10 +25,10 @@ struct LineGroup {
 };
 static_assert(sizeof(LineGroup) == 16);
 
-/// Where the bytes of an asynchronous copy go: shared memory of the block.
+/// Destination of the bytes of an asynchronous copy: shared memory of the block.
 struct CopyTarget {
   std::array<std::uint32_t, 32> to{};    ///< by lane
-  std::array<std::uint8_t, 32> bytes{};  ///< that are read, by lane
+  std::array<std::uint8_t, 32> bytes{};  ///< bytes that each lane reads
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -51,15 +51,15 @@ struct alignas(64) Access {
   std::uint8_t groups = 0, next = 0;
   std::uint8_t part = 0, parts = 1;  ///< local memory goes by 32-bit words
   std::uint16_t flight = 0xffff;
-  std::uint16_t parked = 0xffff;      ///< its copy, if lines of it have been parked
+  std::uint16_t parked = 0xffff;      ///< its copy, if some of its lines have been parked
   std::uint8_t tenant = 0, grid = 0;  ///< grid: its place
   std::uint32_t pc = 0;
-  std::uint32_t phase = 0;  ///< of its block when it was issued; a barrier may pass before it goes
+  std::uint32_t phase = 0;  ///< its block's phase at issue; a barrier may pass before it goes
   std::uint32_t active = 0;
   std::uint16_t holders = 0;  ///< of a parked copy: lines, and the queue while it has the original
   std::uint16_t member = 0xffff;  ///< number among those that may fault (FaultableAccesses)
   std::array<LineGroup, 32> group{};
-  std::array<std::uint8_t, 32> offset{};  ///< in its line, by lane; not if it is contiguous
+  std::array<std::uint8_t, 32> offset{};  ///< each lane's place in the line; unused if contiguous
   /// Stores: the lanes' bytes, `stride` each.  Atomics: an AtomicWord for every 8 bytes of a lane.
   /// Copies: a CopyTarget.
   std::array<std::byte, 1024> data{};
@@ -70,7 +70,7 @@ struct alignas(64) Access {
   }
   void set(const CopyTarget& target) { std::memcpy(data.data(), &target, sizeof target); }
   bool writes() const { return kind == Kind::store || kind == Kind::atomic; }
-  /// Of `data`, what is used.
+  /// Returns how many bytes of `data` the access uses.
   std::size_t data_bytes() const {
     if (kind == Kind::store) return std::size_t{32} * stride;
     if (kind == Kind::copy) return sizeof(CopyTarget);
@@ -79,8 +79,8 @@ struct alignas(64) Access {
     return 32 * words * sizeof(isa::AtomicWord);
   }
 
-  /// Becomes a copy of a global access as far as that is filled in.  Nothing is read here: this
-  /// computer would wait until the line has come.
+  /// The access becomes a copy of a global access, as far as `other` is filled in.  The function
+  /// reads nothing of this object: this computer would wait until the cache line has come.
   void take_global(const Access& other) {
     std::memcpy(static_cast<void*>(this), &other,
                 offsetof(Access, group) + other.groups * sizeof(LineGroup));
@@ -88,7 +88,7 @@ struct alignas(64) Access {
     if (other.data_bytes() != 0) std::memcpy(data.data(), other.data.data(), other.data_bytes());
   }
 
-  /// As far as it is filled in.
+  /// Writes or reads the access as far as it is filled in.
   template <class Archive>
   void serialize(Archive& archive) {
     archive(kind, local, bypass, contiguous, warp, stride, groups, next, part, parts, flight,

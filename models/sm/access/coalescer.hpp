@@ -20,10 +20,10 @@ using LaneAddresses = std::array<std::uint64_t, 32>;
 /// address.  No lane's bytes may cross a sector (natural alignment sees to it).
 void coalesce(Access& access, const LaneAddresses& address, unsigned bytes);
 
-/// 32 addresses of 64 bits follow each other, `bytes` apart.
+/// Returns whether the 32 lanes' 64-bit addresses follow each other, `bytes` apart.
 bool are_consecutive(const std::uint32_t* addresses, unsigned bytes);
 
-/// What `coalesce` does if all lanes are active and consecutive, the first of them at `base`.
+/// Does what `coalesce` would do for 32 active lanes at consecutive addresses from `base` on.
 void coalesce_consecutive(Access& access, std::uint64_t base, unsigned bytes);
 
 /// Splits the groups of more than 16 lanes: an atomic request has room for so many with 16 bytes

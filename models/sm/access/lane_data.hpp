@@ -1,4 +1,4 @@
-/// Between registers and memory: what a lane's bytes are, for every width and signedness.
+/// Lane data between registers and memory, for every width and signedness.
 #pragma once
 
 #include <array>
@@ -15,12 +15,13 @@ inline unsigned lane_bytes(const isa::MemoryFields& memory) {
   return isa::bytes_of(memory.type) * memory.elements;
 }
 
-/// Whether elements and registers have 32 bits, so that lanes move without conversion.
+/// Returns whether elements and registers have 32 bits, so that lanes move without conversion.
 inline bool moves_words(const isa::MemoryFields& memory) {
   return isa::bytes_of(memory.type) == 4 && memory.register_bytes == 4;
 }
 
-/// Where these lanes of an asynchronous copy go, and how much of it each reads.
+/// Returns where the data of these lanes of an asynchronous copy goes, and how much each lane
+/// reads.
 CopyTarget copy_target(const isa::Instruction& instruction, const isa::WarpContext& context,
                        std::uint32_t lanes);
 
@@ -74,7 +75,7 @@ inline void write_element(const isa::Instruction& instruction, const isa::WarpCo
   }
 }
 
-/// All elements of a lane.
+/// Writes all elements of a lane.
 inline void write_elements(const isa::Instruction& instruction, const isa::WarpContext& context,
                            unsigned lane, const std::byte* from) {
   const unsigned bytes = isa::bytes_of(instruction.memory.type);
@@ -82,7 +83,7 @@ inline void write_elements(const isa::Instruction& instruction, const isa::WarpC
     write_element(instruction, context, e, lane, from + e * bytes);
 }
 
-/// The bytes of element `e` of a lane's register that go to memory.
+/// Returns the bytes of an element of a lane's register that go to memory.
 inline std::uint64_t read_element(const isa::Instruction& instruction,
                                   const isa::WarpContext& context, unsigned source, unsigned lane) {
   const std::uint32_t* row = context.row(instruction.source[source]);
@@ -97,28 +98,30 @@ inline isa::AtomicShape atomic_shape(const isa::Instruction& instruction) {
   return {memory.atomic, memory.type, memory.elements};
 }
 
-/// The lanes' store data, `lane_bytes` each, by lane.
+/// Gathers the lanes' store data, `lane_bytes` each, by lane.
 void gather_store_data(const isa::Instruction& instruction, const isa::WarpContext& context,
                        std::uint32_t active, std::byte* data);
-/// The operands of one lane of an atomic, by 8 bytes of its value.
+/// Returns the operands of one lane of an atomic, one word for every 8 bytes of its value.
 std::array<isa::AtomicWord, 2> atomic_operands(const isa::Instruction& instruction,
                                                const isa::WarpContext& context, unsigned lane);
-/// Those of all active lanes, one or two words each.
+/// Gathers the operands of all active lanes, one or two words each.
 void gather_atomic_operands(const isa::Instruction& instruction, const isa::WarpContext& context,
                             std::uint32_t active, std::byte* data);
 
-/// Loads of `lanes`: lane l's bytes stand at base + offset[l].
+/// Writes the loaded data of `lanes` to registers: lane l's bytes stand at base + offset[l].
 void scatter_load(const isa::Instruction& instruction, const isa::WarpContext& context,
                   std::uint32_t lanes, const std::byte* base, const std::uint8_t* offset);
-/// The same for consecutive lanes at consecutive addresses from `base`.
+/// Writes the loaded data of consecutive lanes, whose bytes stand one after the other from `base`
+/// on.
 void scatter_contiguous(const isa::Instruction& instruction, const isa::WarpContext& context,
                         std::uint32_t lanes, const std::byte* base);
-/// Word `part` of each lane's data only (local memory).
+/// Writes only word `part` of each lane's data (local memory).
 void scatter_part(const isa::Instruction& instruction, const isa::WarpContext& context,
                   std::uint32_t lanes, const std::byte* base, const std::uint8_t* offset,
                   unsigned part);
 
-/// Addresses of all lanes (inactive ones: that of the first active lane), `offset` added.
+/// Fills in the addresses of all lanes, `offset` added.  Inactive lanes get the first active
+/// lane's.
 void lane_addresses(const isa::Instruction& instruction, const isa::WarpContext& context,
                     std::uint32_t active, LaneAddresses& address);
 

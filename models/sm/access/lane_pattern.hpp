@@ -1,7 +1,8 @@
-/// How a warp's shared-memory addresses lie to each other, and what the banks need for that.
+/// Position of a warp's shared-memory addresses relative to each other, and the cycles that the
+/// banks need for them.
 ///
-/// An instruction's lanes nearly always lie as they lay last time, so that is remembered by
-/// instruction; the memory of it is scratch of the running thread and changes no result.
+/// An instruction's lanes nearly always lie as they lay last time, so the pattern is remembered by
+/// instruction.  That memory is scratch of the running thread and changes no result.
 /// Source: gpu-parameters.md, sections 3 and 10; hot-path.md ("Remembering the address pattern per
 /// instruction").
 #pragma once
@@ -17,25 +18,26 @@ namespace lockstep {
 
 using LaneOffsets = std::array<std::uint32_t, 32>;
 
-/// What an instruction's lane addresses look like from the first active lane.
+/// Position of an instruction's lane addresses, relative to the first active lane's.
 struct LanePattern {
   enum Shape : std::uint8_t { scattered, quads_of_neighbours, quads_of_one };
 
   std::uint64_t key = 0;  ///< see key_of; 0: not to be remembered
   std::int32_t least = 0, most = 0;
-  std::uint32_t low_bits = 0;          ///< of all of relative
+  std::uint32_t low_bits = 0;          ///< of all elements of `relative`
   std::uint32_t degree = 1;            ///< cycles that the banks need
   Shape shape = scattered;             ///< of 32-bit accesses: how each four lanes lie
   alignas(32) LaneOffsets relative{};  ///< bytes, signed; zero for inactive lanes
 
-  /// All that the rest follows from, together with `relative`; `serial`: lanes at one word are not
-  /// served together; `packs`: pairs of lanes that want the same share what comes back.
+  /// Returns the key that, together with `relative`, determines all other members.  `serial`: lanes
+  /// at one word are not served together.  `packs`: pairs of lanes that want the same word share
+  /// the answer.
   static std::uint64_t key_of(std::uint32_t lanes, unsigned bytes, unsigned banks, bool serial,
                               bool packs = false) {
     return lanes | std::uint64_t{banks} << 32 | std::uint64_t{bytes} << 48 |
            std::uint64_t{serial} << 56 | std::uint64_t{packs} << 57;
   }
-  /// Whether all 32 lanes lie so.
+  /// Returns whether all 32 lanes have the pattern's relative addresses.
   bool fits(const std::uint32_t* address) const {
     const __m128i base = _mm_set1_epi32(static_cast<int>(address[0]));
     __m128i different = _mm_setzero_si128();
@@ -49,12 +51,12 @@ struct LanePattern {
   }
 };
 
-/// Makes `pattern` that of these lanes, unless it is already.
+/// Sets `pattern` to the pattern of these lanes, unless it is that already.
 void match_pattern(LanePattern& pattern, std::uint64_t key, const std::uint32_t* address,
                    std::uint32_t base);
 
-/// The pattern of an instruction whose lane l uses address[l] plus a constant, `base` for the first
-/// active lane.  Banks see the same picture when it moves by words.
+/// Returns the pattern of an instruction whose lane l uses address[l] plus a constant, `base` for
+/// the first active lane.  Banks see the same picture when the addresses move by words.
 inline const LanePattern& pattern_of(const isa::Instruction& instruction, std::uint64_t key,
                                      const std::uint32_t* address, std::uint32_t base) {
   // The instruction's place only chooses: another module's may come to stand there.

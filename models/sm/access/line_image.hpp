@@ -1,4 +1,4 @@
-/// What the lanes of an access have to do with the bytes of one of its lines.
+/// Lanes of an access and the bytes of one of its lines: who reads, stores or updates which bytes.
 #pragma once
 
 #include <array>
@@ -11,11 +11,12 @@
 
 namespace lockstep {
 
-/// Those whose data lies in the sectors.
+/// Returns the lanes whose data lies in the sectors.
 std::uint32_t lanes_in_sectors(const Access& access, const LineGroup& group, std::uint8_t sectors);
-/// What a store writes: the bytes in the places of their line, and which ones they are.
+/// Copies the bytes that a store writes to their places in the line's `image`.  Returns the mask of
+/// these bytes.
 LineBytes store_image(const Access& access, const LineGroup& group, std::byte* image);
-/// What an atomic sends, `words` records for each lane; returns how many.
+/// Fills in the records that an atomic sends, `words` for each lane.  Returns their number.
 unsigned atomic_lanes(const Access& access, const LineGroup& group, unsigned words,
                       std::array<AtomicLane, 32>& records);
 

@@ -1,4 +1,4 @@
-/// Which thread blocks leave an SM because of a fault, to make room for others.
+/// Choice of the thread blocks that leave an SM because of a fault, to make room for others.
 ///
 /// A policy says how much and when; how a block leaves and returns is the same for all: see
 /// local_scheduler.hpp.
@@ -17,9 +17,10 @@ namespace lockstep {
 class BlockSwitching {
  public:
   virtual ~BlockSwitching() = default;
-  /// Blocks of an SM that may stand in memory; 0: none ever leaves.
+  /// Blocks of an SM that may stand in memory; 0: no block ever leaves.
   virtual std::uint32_t extra_blocks() const { return 0; }
-  /// A fault with so many older ones pending before it is worth leaving for.
+  /// Returns whether a block should leave for a fault that has `position` older ones pending before
+  /// it.
   virtual bool worth_leaving(std::uint32_t /*position*/) const { return false; }
   virtual ContextKind context() const { return ContextKind::occupied; }
   /// A context moves within a cycle, without traffic.

@@ -1,9 +1,9 @@
-/// Where the buffers of a grid's tenant lie, so that accesses behind them are found by the byte.
+/// Bounds of the buffers of a grid's tenant, so that accesses behind buffers are found by the byte.
 ///
-/// An instruction mostly stays in one buffer: what it used last is compared first, and is all that
-/// a good access costs.  Small buffers lie side by side in a large page.  There an access must also
-/// stay in a buffer that a pointer points to from which its address was computed, where that is
-/// known (isa::PointerOrigins).
+/// An instruction mostly stays in one buffer: the buffer that it used last is compared first, which
+/// is all that a good access costs.  Small buffers lie side by side in a large page.  There an
+/// access must also stay in a buffer to which a pointer points from which its address was computed,
+/// where that is known (isa::PointerOrigins).
 ///
 /// Addresses far from every buffer are left to translation, which finds no page.
 #pragma once
@@ -35,8 +35,8 @@ class BufferBounds {
     return offset < range.bytes && bytes <= range.bytes - offset;
   }
 
-  /// Some buffer has all of them, and may; from now on it is the one that the instruction used
-  /// last.  `origins` of the address; `parameters` of the grid.
+  /// Returns whether a buffer that the instruction may use has all bytes.  From now on it is the
+  /// buffer that the instruction used last.  `origins` of the address; `parameters` of the grid.
   bool recall(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes,
               isa::PointerOrigins origins, std::span<const std::byte> parameters);
 
@@ -46,7 +46,8 @@ class BufferBounds {
     bool is_before = false;            ///< the buffer, not behind it
     const BufferBound* hit = nullptr;  ///< another buffer, which the address lies in
   };
-  /// Nothing if a buffer has the bytes, as recall() says, or if they are far from all.
+  /// Returns where the bytes lie outside; nothing: a buffer has the bytes, as recall() says, or
+  /// they are far from all buffers.
   std::optional<Outside> find(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes,
                               isa::PointerOrigins origins, std::span<const std::byte> parameters);
 

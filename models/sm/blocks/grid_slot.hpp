@@ -34,7 +34,8 @@ struct GridSlot {
   ConstantRows::Rows constants;
   SmCycle parameters_ready;  ///< from when on its warps can issue; no_cycle: not known yet
   std::vector<bool> ends_idempotence;  ///< by pc; empty: blocks are not followed
-  /// Counted here, because it is near at issue; added to the statistics when sampled.
+  /// Counts of the grid.  They stand here because this object is in the cache at issue; they are
+  /// added to the statistics when sampled.
   GridCounts counts;
   GridCounts untaken;           ///< of those in the statistics, not yet in /kernels
   InstructionCount unreported;  ///< of those in the statistics, not yet told with a block's end
@@ -58,8 +59,8 @@ struct GridSlot {
   std::uint32_t* predicates_behind(std::uint32_t* registers) const {
     return registers + register_words_;
   }
-  /// Where the operands of a warp with these registers stand.  A row of predicates (or two) stands
-  /// behind them.
+  /// Returns where the operands of a warp with these registers stand.  A row of predicates (or two)
+  /// stands behind the registers.
   isa::WarpContext context_of(std::uint32_t* registers, std::uint32_t* scratch_rows) const {
     isa::WarpContext context;
     context.bases[isa::Operand::registers] = registers;
@@ -70,7 +71,8 @@ struct GridSlot {
     context.predicates = predicates_behind(registers);
     return context;
   }
-  /// Whether a single buffer of the tenant has all bytes that the instruction at `pc` accesses.
+  /// Returns whether a single buffer of the tenant has all bytes that the instruction at `pc`
+  /// accesses.
   bool holds(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes) {
     return bounds.holds(pc, address, bytes) ||
            bounds.recall(pc, address, bytes, issue->global_use.addresses[pc], parameters);

@@ -10,15 +10,15 @@
 
 namespace lockstep {
 
-/// Places of local memory that warps keep while their block is not on chip, when its slots are
-/// others': more than there are warp slots.
+/// Places of local memory that warps keep while their block is not on chip and other blocks have
+/// its slots.  There are more places than warp slots.
 ///
-/// A block that returns to another SM keeps its homes, which that one borrows: its local memory
-/// stays where it is.  They come back when the block has ended, or with it.
+/// A block that returns to another SM keeps its homes, which that SM borrows: the block's local
+/// memory stays where it is.  The homes come back when the block has ended, or with the block.
 class LocalHomes {
  public:
-  /// `lendable`: how many of the `count` may be with others at once; 0: blocks do not leave, and
-  /// have none.
+  /// `lendable`: how many of the `count` homes other SMs may have at once; 0: blocks do not leave,
+  /// and have no homes.
   LocalHomes(LocalHome first, std::uint32_t count, std::uint32_t lendable)
       : first_(first), lendable_(lendable), tenants_(count), lent_(count) {
     for (std::uint32_t home = count; home > 0; --home)
@@ -35,7 +35,7 @@ class LocalHomes {
     }
     return homes;
   }
-  /// They are another SM's.
+  /// Returns whether the homes are another SM's.
   bool borrowed(const std::vector<LocalHome>& homes) const {
     return !homes.empty() && !is_own(homes.front());
   }
@@ -48,7 +48,7 @@ class LocalHomes {
     return is_own(home) ? tenants_[number(home)] : borrowed_.at(home.value());
   }
 
-  /// May a block with these return to another SM?
+  /// Returns whether a block with these homes may return to another SM.
   bool can_lend(const std::vector<LocalHome>& homes) const {
     const auto is_away = [&](LocalHome home) { return lent_[number(home)]; };
     return borrowed(homes) || std::all_of(homes.begin(), homes.end(), is_away) ||
@@ -59,8 +59,8 @@ class LocalHomes {
     if (borrowed(homes)) return forget(homes);
     mark(homes, true);
   }
-  /// A block comes with them.  Own ones stay lent until it is on chip: its context stands in
-  /// another SM's place, and does not take one of those that homes were counted for.
+  /// A block comes with these homes.  Own homes stay lent until the block is on chip: its context
+  /// stands in another SM's place, and takes none of those that homes were counted for.
   void borrow(const std::vector<LocalHome>& homes, TenantId tenant) {
     if (!borrowed(homes)) return;
     for (const LocalHome home : homes) borrowed_[home.value()] = tenant;
@@ -70,12 +70,12 @@ class LocalHomes {
     if (!borrowed(homes)) mark(homes, false);
   }
 
-  /// They go home, or on to a third SM.
+  /// The homes go home, or on to a third SM.
   void forget(const std::vector<LocalHome>& homes) {
     for (const LocalHome home : homes) borrowed_.erase(home.value());
   }
 
-  /// Borrowed ones whose blocks have ended, to go home: each as its block had them.
+  /// Borrowed homes to be sent home because their blocks have ended, in one list for each block.
   std::vector<std::vector<LocalHome>>& due() { return due_; }
   bool any_due() const { return !due_.empty(); }
 

@@ -1,4 +1,5 @@
-/// What a thread did wrong: the host hears of it once per tenant and ends the tenant; others go on.
+/// Mistakes of a thread's program.  The host hears of them once per tenant and ends the tenant;
+/// other tenants go on.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +33,11 @@ class Mistakes {
   /// Throws a Mistake, while an instruction issues and before anything waits for it.
   [[noreturn]] void user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
                                const std::string& what, const std::string& advice) const;
-  /// Throws what the program itself said when it gave up.
+  /// Throws the message that the program itself gave when it gave up.
   [[noreturn]] void trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const;
   [[noreturn]] void misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
                                unsigned bytes) const;
-  /// Throws if not all lanes execute what needs a whole warp.
+  /// Throws if not all lanes execute an instruction that needs a whole warp.
   void require_whole_warp(const Warp& warp, const isa::Instruction& instruction,
                           std::uint32_t lanes) const;
   /// If the warp has just gone on without lanes that its instruction names: tells the host, which

@@ -9,12 +9,13 @@
 namespace lockstep {
 
 /// Rows of 32 lanes for all warps of an SM, given out by what a kernel really uses, so that few
-/// cache lines of this computer are touched.  Grows when first-fit finds no room; how many blocks
-/// fit is decided elsewhere, by the simulated register file.
+/// cache lines of this computer are touched.  The arena grows when first-fit finds no room.  The
+/// simulated register file, not the arena, decides how many blocks fit.
 class RegisterArena {
  public:
-  /// First of `rows` consecutive rows, as their last owner left them; `owners` such ranges, this
-  /// one among them, will be asked for soon.  `moved` says that old pointers are stale.
+  /// Returns the first of `rows` consecutive rows, which are as their last owner left them.
+  /// `owners`: ranges of this size that will be asked for soon, this one among them.  `moved`: old
+  /// pointers are stale.
   std::uint32_t take(std::uint32_t rows, std::uint32_t owners, bool& moved) {
     moved = false;
     std::optional<std::uint32_t> base = ranges_.take(rows);

@@ -1,7 +1,7 @@
-/// What is resident: grids, thread blocks and their warps, with the registers and the shared memory
-/// that they hold.
+/// Resident grids, thread blocks and warps, with the registers and the shared memory that they
+/// hold.
 ///
-/// It knows what is where; when blocks come and go is decided in turnover/.
+/// ResidentBlocks knows what stands where; turnover/ decides when blocks come and go.
 /// Source: architecture.md, section 8, rules 5 and 11.
 #pragma once
 
@@ -30,10 +30,11 @@ class ResidentBlocks : public ResidentWarps {
  public:
   ResidentBlocks(const SmConstants& constants, SmStatistics& statistics);
 
-  /// Operand::scratch, until the window ends: of the running thread, in whose caches it stays.
+  /// `scratch_rows`: Operand::scratch until the window ends.  They are the running thread's, in
+  /// whose caches they stay.
   void begin_window(std::uint32_t* scratch_rows) { hot_.scratch_rows = scratch_rows; }
 
-  /// Where the warp's local memory stands.
+  /// Returns where the warp's local memory stands.
   LocalHome home_of(WarpSlot slot) const {
     const Warp& warp = warps_[slot.value()];
     const std::vector<LocalHome>& homes = block_of(warp).homes;
@@ -54,14 +55,15 @@ class ResidentBlocks : public ResidentWarps {
   const GridSlot& grid(std::uint8_t place) const { return hot_.grids[place]; }
   std::size_t grid_places() const { return hot_.grids.size(); }
   void forget_grid(std::uint8_t place);
-  /// What has been counted of the grid goes to the statistics.
+  /// Adds what has been counted of the grid to the statistics.
   void flush_counts(GridSlot& grid);
-  /// What of it has not been taken yet.
+  /// Appends the grids' counts that nobody has taken yet to `taken`.
   void take_counts(std::vector<GridContribution>& taken);
 
   // Blocks.
   const BlockResources& used() const { return used_; }
-  /// For a block that has `kept` here already, or is to go `at` a place.
+  /// Returns whether a block of the grid fits.  `kept`: what the block already has here.  `at`: the
+  /// place where the block must go.
   bool has_room_for(const GridSlot& grid, const BlockResources& kept = {},
                     const std::optional<BlockPosition>& at = std::nullopt) const {
     BlockResources lacking = grid.block;
@@ -70,35 +72,39 @@ class ResidentBlocks : public ResidentWarps {
     if (at) return places_.is_free(*at, lacking);
     return !places_.matter() || places_.has_place(lacking);
   }
-  /// Where a block stands that has come, for the dispatcher; empty: places do not matter.
+  /// Returns the position of a block that has come, for the dispatcher; empty: places do not
+  /// matter.
   std::vector<std::byte> told_position_of(const BlockReference& reference) const;
   /// Gives a block of the grid its slots, registers and shared memory.
   BlockPlace enter(const BlockReference& reference, std::uint8_t grid,
                    const std::optional<BlockPosition>& at = std::nullopt);
-  /// The block leaves, because it is done or to start again; what to tell the dispatcher.
+  /// The block leaves, because it is done or is to start again.  Returns the message to the
+  /// dispatcher.
   BlockDone leave(BlockPlace place, bool is_done = true);
   /// The block leaves, to return: its grid stays, and its local memory stays where it is.  Returns
-  /// that.  `keeps`: InPlace bits.
+  /// the homes of that local memory.  `keeps`: InPlace bits.
   std::vector<LocalHome> leave_for_memory(BlockPlace place, std::uint8_t keeps = 0);
-  /// What a block that has left has kept here, and gives back.
+  /// A block that has left has kept these resources here; give_back() frees them.
   void keep(const BlockResources& kept) { used_ += kept; }
   void give_back(const BlockResources& kept) { used_ -= kept; }
-  /// It has its slots, registers and shared memory again, as their last owners left them.
+  /// The block gets slots, registers and shared memory again, with the contents that their last
+  /// owners left.
   BlockPlace return_from_memory(const BlockReference& reference, std::uint8_t grid,
                                 std::vector<LocalHome> homes);
-  /// It will not return, because its tenant has been ended or it returns to another SM; what to
-  /// tell the dispatcher.
+  /// The block will not return, because its tenant has been ended or because it returns to another
+  /// SM.
+  /// Returns the message to the dispatcher.
   BlockDone forget_in_memory(const BlockReference& reference, const std::vector<LocalHome>& homes,
                              bool is_done = true);
-  /// A block of the grid in memory that another SM has saved returns here.
+  /// A block of the grid that another SM has saved returns here from memory.
   void expect_from_memory(std::uint8_t grid) { ++hot_.grids[grid].blocks_in_memory; }
-  /// Registers and predicates of all its warps.
+  /// Registers and predicates of all warps of the block.
   std::span<std::byte> rows_of(BlockPlace place);
   std::span<std::byte> shared_of(BlockPlace place);
 
-  /// Cycles of tenants with blocks here, up to a cycle.
+  /// Counts the cycles in which tenants had blocks here, up to `up_to`.
   void count_residency(SmCycle up_to);
-  /// All that the statistics have of blocks and instructions is up to date.
+  /// Brings the statistics of blocks and instructions up to date.
   void flush_statistics(SmCycle up_to);
 
   void warm_hot() const {
@@ -107,7 +113,7 @@ class ResidentBlocks : public ResidentWarps {
     if (const GridCounts* counts = counts_of_only_grid())
       warm(counts, offsetof(GridCounts, l2_tlb_hits));
   }
-  /// What the next instructions of these warps will touch.
+  /// Fetches into the cache what the next instructions of these warps will touch.
   void warm_warps(std::uint64_t warps) const;
   void serialize(Archive& archive);
 

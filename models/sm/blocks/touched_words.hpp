@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-/// The words of global memory that a block has used, and what it did first with each: one that it
-/// has read before it overwrites it would have another value if the block ran again.
+/// Words of global memory that a block has used, and what it did first with each.  A word that the
+/// block has read before it overwrites it would have another value if the block ran again.
 class TouchedWords {
  public:
   static constexpr std::uint64_t word_bytes = 4;
@@ -16,7 +16,7 @@ class TouchedWords {
   void read(std::uint64_t address, unsigned bytes) {
     for_each(address, bytes, [&](std::uint64_t word) { read_first_.try_emplace(word, true); });
   }
-  /// False: it overwrites something that it had read.
+  /// Returns false if the block overwrites something that it had read.
   bool write(std::uint64_t address, unsigned bytes) {
     bool repeatable = true;
     for_each(address, bytes, [&](std::uint64_t word) {

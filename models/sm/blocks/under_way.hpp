@@ -1,10 +1,10 @@
-/// What warps have under way: loads without their answers, stores and atomics without their
+/// Work that warps have under way: loads without their answers, stores and atomics without their
 /// acknowledgements, asynchronous copies.
 ///
-/// Only what is here counts them; the parts of the SM tell when something begins and ends, and ask
-/// what a warp, a block or a grid still waits for.  Stores count three times: for their warp, which
-/// a release and its end wait for; for their block, before the last barrier and since; and, when
-/// the block has left, for its grid.
+/// Only UnderWay counts it.  The parts of the SM tell when something begins and ends, and ask what
+/// a warp, a block or a grid still waits for.  Stores count three times: for their warp, which a
+/// release and the warp's end wait for; for their block, before the last barrier and since; and,
+/// when the block has left, for its grid.
 /// Source: architecture.md, section 8, rules 4 and 5.
 #pragma once
 
@@ -54,9 +54,9 @@ class UnderWay {
     warp.unsent = static_cast<std::uint16_t>(warp.unsent + count);
     blocks_[place.value()].fresh += count;
   }
-  /// One leaves the SM.
+  /// A store of the warp leaves the SM.
   void store_is_sent(WarpSlot slot) { --warps_[slot.value()].unsent; }
-  /// Stores that have not left never will; `phase`: of the block when they began.
+  /// `count` stores that have not left never will.  `phase`: the block's phase when they began.
   void stores_are_dropped(WarpSlot slot, BlockPlace place, std::uint32_t phase,
                           std::uint32_t count) {
     OfWarp& warp = warps_[slot.value()];
@@ -64,12 +64,13 @@ class UnderWay {
     warp.unsent = static_cast<std::uint16_t>(warp.unsent - count);
     blocks_[place.value()].of(phase) -= count;
   }
-  /// One has been acknowledged.  Returns whether the warp has none left.
+  /// A store of the warp has been acknowledged.  Returns whether the warp has none left.
   bool store_ends(WarpSlot slot, BlockPlace place, std::uint32_t phase) {
     --blocks_[place.value()].of(phase);
     return --warps_[slot.value()].stores == 0;
   }
-  /// One of a block that has left has been acknowledged.  Returns whether it was its grid's last.
+  /// A store of a block that has left has been acknowledged.  Returns whether its grid has no other
+  /// one.
   bool left_store_ends(std::uint8_t grid) { return --left_[grid] == 0; }
   /// A barrier has come between the block's stores until now and what its warps do from now on.
   void order_stores(BlockPlace place) {
@@ -81,14 +82,14 @@ class UnderWay {
   /// Barriers that the block has passed; a block that returns goes on counting.
   std::uint32_t& phase(BlockPlace place) { return blocks_[place.value()].phase; }
   std::uint32_t stores(WarpSlot slot) const { return warps_[slot.value()].stores; }
-  /// Those of the warp that are not on their way.
+  /// Stores of the warp that have not left the SM.
   std::uint32_t unsent_stores(WarpSlot slot) const { return warps_[slot.value()].unsent; }
   std::uint32_t stores(BlockPlace place) const {
     return blocks_[place.value()].ordered + blocks_[place.value()].fresh;
   }
-  /// Those that a barrier orders before what the block does now.
+  /// Stores that a barrier orders before what the block does now.
   std::uint32_t ordered_stores(BlockPlace place) const { return blocks_[place.value()].ordered; }
-  /// All that a release by the warp must wait for is acknowledged.
+  /// Returns whether everything that a release by the warp must wait for is acknowledged.
   bool is_released(WarpSlot slot, BlockPlace place) const {
     return warps_[slot.value()].stores == 0 && blocks_[place.value()].ordered == 0;
   }
@@ -97,7 +98,7 @@ class UnderWay {
   CopyGroups& copies() { return copies_; }
 
   void warm_warps() const { warm(&warps_, sizeof warps_); }
-  /// What a memory instruction of the block will touch.
+  /// Fetches into the cache what a memory instruction of the block will touch.
   void warm_block(BlockPlace place) const { warm(&blocks_[place.value()].phase); }
   void serialize(Archive& archive) {
     archive.section("sm/under_way", 1);

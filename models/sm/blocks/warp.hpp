@@ -12,8 +12,8 @@
 
 namespace lockstep {
 
-/// A warp in its slot; what it has under way: under_way.hpp.  What every issue touches stands in
-/// the first two cache lines.
+/// A warp in its slot; under_way.hpp has its loads, stores and copies under way.  Members that
+/// every issue touches stand in the first two cache lines of this computer.
 struct alignas(64) Warp {
   Scoreboard pending;  ///< results to come
   const IssueRecord* records = nullptr;
@@ -23,7 +23,7 @@ struct alignas(64) Warp {
   alignas(64) PendingRows loads;  ///< those of the pending results that memory will bring
   isa::WarpPaths paths;
 
-  /// What every issue touches is brought near.
+  /// Fetches into the cache what every issue touches.
   void warm_for_issue() const;
   void warm_row(std::size_t row) const {
     constexpr std::size_t row_bytes = isa::warp_size * sizeof(std::uint32_t);

@@ -7,14 +7,15 @@
 
 namespace lockstep {
 
-/// What of a block's context stays on chip while the rest is in memory.
+/// Part of a block's context that stays on chip while the rest is in memory.
 struct KeptContext {
-  std::vector<std::byte> registers, shared;  ///< empty: not that
-  /// Of the SM, that they take.
+  std::vector<std::byte> registers, shared;  ///< empty: nothing of this kind stays
+  /// Registers and bytes of shared memory of the SM that the kept part takes.
   std::uint32_t register_count = 0, shared_bytes = 0;
 
   bool empty() const { return register_count + shared_bytes == 0; }
-  /// Of what has come back from memory, where `parts` were, the whole context.
+  /// Puts the kept part and the part that has come back from memory together.  `parts`: sizes of
+  /// what was in memory.  Returns the whole context.
   std::vector<std::byte> with(const std::vector<std::byte>& moved,
                               const ContextParts& parts) const {
     const auto behind_registers = moved.begin() + parts.register_bytes;
@@ -32,11 +33,11 @@ struct KeptContext {
   }
 };
 
-/// What leaves the SM with a block.
+/// Context that leaves the SM with a block.
 struct BlockContext {
   std::vector<std::byte> bytes;
   ContextParts parts;
-  KeptContext kept{};  ///< and what does not
+  KeptContext kept{};  ///< the part that stays on chip
 };
 
 }  // namespace lockstep

@@ -57,10 +57,10 @@ class ContextEngine final : public ContextAnswers {
   void keep(Place place, std::span<const std::byte> context);
   void forget(Place place) { kept_.erase(place); }
 
-  /// When it wants to send a line or is done.
+  /// Cycle in which the engine wants to send a line or is done.
   SmCycle wake() const { return wake_; }
   void advance(SmCycle now);
-  /// The answer to one of its requests has come.
+  /// The answer to a request of the engine has come.
   void answered(const MemoryResponse& response, const std::byte* payload, SmCycle usable,
                 SmCycle now) override;
 
@@ -69,7 +69,7 @@ class ContextEngine final : public ContextAnswers {
     bool saved = false;
     std::vector<std::byte> bytes;  ///< restored
   };
-  /// A transfer that has been completed, once.
+  /// Returns a completed transfer, each one once.
   std::optional<Done> take_done(SmCycle now);
 
   void serialize(Archive& archive) {
@@ -90,9 +90,9 @@ class ContextEngine final : public ContextAnswers {
 
     std::uint32_t lines() const { return static_cast<std::uint32_t>(bytes.size() / line_bytes); }
     bool is_done(SmCycle now) const { return answered == lines() && ready <= now; }
-    /// When its next line can leave.
+    /// Cycle in which the context's next line can leave.
     SmCycle line_ready() const;
-    /// When it is to be looked at again, if nothing is answered before.
+    /// Cycle of the next look at the context, if nothing is answered before.
     SmCycle wake(SmCycle now) const;
     void serialize(Archive& archive) {
       archive(place, tenant, saves, bytes, parts, sent, answered, ready, first);
@@ -100,9 +100,9 @@ class ContextEngine final : public ContextAnswers {
   };
 
   void begin(Transfer transfer, SmCycle now, std::int64_t still = 0);
-  /// One line of those that can leave, of the first context whose port is free.
+  /// Sends a line that can leave, of the first context whose port is free.
   void send_one(SmCycle now);
-  /// False: the port has something else to do.
+  /// Returns false if the port has something else to do.
   bool send_line(Transfer& transfer, SmCycle now);
   Transfer& transfer_at(PhysicalAddress line);
 

@@ -19,13 +19,13 @@
 
 namespace lockstep {
 
-/// As two bits of a pattern vector say.
+/// Class of a register, by the two bits of a pattern vector.
 enum class RegisterClass : std::uint8_t { dead = 0, uniform = 1, random = 2, strided = 3 };
 
 /// A register of a warp.
 using LaneValues = std::array<std::uint32_t, isa::warp_size>;
 
-/// What the compressor finds in a register of a warp.
+/// Pattern that the compressor finds in a register of a warp.
 struct RegisterPattern {
   static constexpr unsigned smallest_group = 8;
   struct Group {
@@ -45,9 +45,9 @@ class RegisterCompressor {
   explicit RegisterCompressor(std::uint32_t block_width);
 
   unsigned group_lanes() const { return lanes_; }
-  /// `threads`: the warp's; its lanes from there on have none.
+  /// Returns the pattern of the warp's first `threads` lanes; the other lanes have no thread.
   RegisterPattern pattern_of(const LaneValues& values, unsigned threads) const;
-  /// The lanes of a register that is not random.
+  /// Returns the lanes of a register that is not random.
   LaneValues values_of(const RegisterPattern& pattern) const;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned warp_class_bits = 2, block_class_bits = 4;
 constexpr std::size_t vector_bytes = 16;
 
-/// Of a vector with so many bits for each register.
+/// Returns the size of a pattern vector with `bits` bits for each register.
 std::size_t bytes_of_vector(unsigned rows, unsigned bits) {
   return round_up(std::size_t{rows} * bits, vector_bytes * 8) / 8;
 }
@@ -40,7 +40,7 @@ bool is_global(BlockRegisterClass kind) {
   return kind == BlockRegisterClass::global_uniform || kind == BlockRegisterClass::global_strided;
 }
 
-/// How a register that is not global is stored for each warp.
+/// Returns how a register that is not global is stored for each warp.
 RegisterClass class_of_warps(BlockRegisterClass kind) {
   switch (kind) {
     case BlockRegisterClass::local_uniform:

@@ -21,7 +21,7 @@
 
 namespace lockstep {
 
-/// Of a warp that has not left, in the block's order.
+/// Registers of a warp that has not left, in the block's order.
 struct WarpRegisters {
   std::uint32_t* rows = nullptr;  ///< predicates stand behind them
   RowMask needed{};
@@ -30,14 +30,15 @@ struct WarpRegisters {
   bool needs(unsigned row) const { return (needed[row / 64] >> row % 64 & 1) != 0; }
 };
 
-/// What a kernel's warps have.
+/// Number and kinds of registers of a kernel's warps.
 struct RegisterShape {
   unsigned rows = 0;
   unsigned pair_rows = 0;  ///< rows below hold 64-bit values, two each
   unsigned predicates = 0;
   std::uint32_t block_width = isa::warp_size;  ///< threads
 
-  /// At most, with what says how it is compressed.
+  /// Returns the most bytes that an image takes, with the pattern vectors that say how it is
+  /// compressed.
   std::size_t image_bytes(unsigned warps) const;
 };
 

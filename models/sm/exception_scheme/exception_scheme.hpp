@@ -1,9 +1,10 @@
-/// What the pipeline does so that a faulting instruction can be squashed and issued again.
+/// Exception schemes: how the pipeline makes sure that a faulting instruction can be squashed and
+/// issued again.
 ///
 /// A scheme hears of each memory instruction that may fault: may it issue, it has issued, it can
-/// fault no more (its last translation check), its results are there.  In between it may keep
-/// fetch off or sources from being overwritten.  Squashing and issuing again is the same for all
-/// preemptible schemes: see faultable_accesses.hpp.  These are virtual calls for such memory
+/// fault no more (its last translation check), its results are there.  In between the scheme may
+/// keep fetch off or sources from being overwritten.  Squashing and issuing again is the same for
+/// all preemptible schemes: see faultable_accesses.hpp.  These are virtual calls for such memory
 /// instructions only.
 /// Source: 000, sections 2 and 3.
 #pragma once
@@ -20,7 +21,7 @@ namespace lockstep {
 
 class ExceptionScheme {
  public:
-  /// What a scheme acts on.
+  /// Parts of the SM on which a scheme acts.
   struct Pipeline {
     const SmConstants& constants;
     SmStatistics& statistics;
@@ -37,22 +38,24 @@ class ExceptionScheme {
   virtual bool logs_operands() const { return false; }
   /// False: committed() is not called, and an instruction is through with its last check.
   virtual bool hears_commits() const { return false; }
-  /// Of the log of an SM; every block needs as many as its largest instruction takes.
+  /// Entries of the operand log of an SM; every block needs as many as its largest instruction
+  /// takes.
   virtual std::uint32_t log_entries() const { return 0; }
 
-  /// Why the warp's next instruction must not issue.
+  /// Returns why the warp's next instruction must not issue; nothing: the scheme lets it issue.
   virtual std::optional<StallCause> refusal(const Pipeline&, WarpSlot, const PreciseRecord&) {
     return std::nullopt;
   }
   virtual void issued(const Pipeline&, WarpSlot, const PreciseRecord&) {}
-  /// The last check was in the cycle before `now`.
+  /// The instruction's last check was in the cycle before `now`.
   virtual void checked(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
-  /// It committed in the cycle before `now`.
+  /// The instruction committed in the cycle before `now`.
   virtual void committed(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
   virtual void block_entered(const Pipeline&, BlockPlace) {}
-  /// The warp's block leaves with this instruction, which is squashed; what is held for it is free.
+  /// The warp's block leaves with this squashed instruction; whatever is held for the instruction
+  /// is free.
   virtual void context_out(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
-  /// It has returned, and the instruction waits to be issued again.
+  /// The warp's block has returned, and the instruction waits to be issued again.
   virtual void context_in(const Pipeline&, WarpSlot, const PreciseRecord&) {}
   virtual void serialize(Archive&) {}
 };

@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Of OfWarp::squashed_pages.
+/// Returns the page's bit in OfWarp::squashed_pages.
 static std::uint64_t page_bit(TlbKey page) {
   return std::uint64_t{1} << (page.number() % 64);
 }
@@ -73,7 +73,7 @@ void FaultableAccesses::looked_up(std::uint16_t index, SmCycle now) {
                      now + constants_.parameters.port.injection_latency.count() + 1);
 }
 
-/// The cycle after the last check, in which its consequences show.
+/// `now`: the cycle after the last check, in which its consequences show.
 void FaultableAccesses::last_check(WarpSlot warp, SmCycle now) {
   // The first, unless several warps' checks of one cycle were told in another order.
   const std::uint16_t index = looked_up_.take_first(
@@ -141,7 +141,7 @@ void FaultableAccesses::squash(const SquashedLanes& lanes, SmCycle now) {
   if (lanes.come && next_again(warp) != none) front_end_.begin_again(warp, now);
 }
 
-/// Behind what is squashed of it already.
+/// Adds the lanes behind those of the access that are squashed already.
 void FaultableAccesses::add_squashed(const SquashedLanes& lanes) {
   FaultableAccess& access = accesses_[lanes.access];
   access.squashed = true;
@@ -179,8 +179,8 @@ bool FaultableAccesses::come(TlbKey page, SmCycle now) {
   return waited_for;
 }
 
-/// In program order: of accesses to one page the older one goes first.  Younger ones that are in
-/// the load-store unit would pass it there.
+/// Accesses are issued again in program order: of two accesses to one page the older one goes
+/// first. Younger ones that are in the load-store unit would pass it there.
 std::uint16_t FaultableAccesses::next_again(WarpSlot warp) const {
   std::uint16_t oldest = none;
   for (std::uint16_t index = warps_[warp.value()].first; index != none;

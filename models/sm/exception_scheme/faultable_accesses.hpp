@@ -1,5 +1,5 @@
-/// Memory instructions that may fault, in program order by warp: what a fault squashes and what is
-/// issued again.
+/// Memory instructions that may fault, in program order by warp: a fault squashes some of their
+/// lanes, which are issued again later.
 ///
 /// An access is through when all its lines have found their translations, and `last check` is that
 /// cycle plus the latency of the pipeline in front of the tags.  When a page is refused, the
@@ -41,14 +41,14 @@ class FaultableAccesses final : public CheckedAccesses {
   bool hears_commits() const { return hears_commits_; }
 
   // The pipeline.
-  /// Why the warp's next instruction must not issue, beyond its operands.
+  /// Returns why the warp's next instruction must not issue, beyond its operands.
   std::optional<StallCause> refusal(WarpSlot warp, const PreciseRecord& record) const;
-  /// The warp's instruction has issued; its number here.
+  /// The warp's instruction has issued.  Returns the number of its access.
   std::uint16_t begin(WarpSlot warp, std::uint32_t pc, SmCycle now);
   /// The results of the access come with this flight.
   void flies(std::uint16_t access, std::uint16_t flight) { accesses_[access].flight = flight; }
-  /// The load-store unit has no line of it left.  True: nor were any squashed, so that it cannot
-  /// fault any more.
+  /// All lines of the access have left the load-store unit.  Returns whether none was squashed, so
+  /// that the access cannot fault any more.
   bool left_unit(std::uint16_t access, SmCycle now);
   void last_check(WarpSlot warp, SmCycle now) override;
   /// The flight's results can be used from `when` on: the cycle after its commit.
@@ -58,20 +58,22 @@ class FaultableAccesses final : public CheckedAccesses {
 
   // Faults.
   FaultableAccess& operator[](std::uint16_t access) { return accesses_[access]; }
-  /// These lanes will not leave; the warp stops.
+  /// The lanes will not leave the load-store unit: they are squashed, and their warp stops.
   void squash(const SquashedLanes& lanes, SmCycle now);
-  /// What an older access of the warp has squashed on the page, which this one must not pass.
+  /// Returns squashed lanes of an older access of the warp on this page, which the access must not
+  /// pass; nullptr: there are none.
   const SquashedLanes* passed_by(std::uint16_t access, TlbKey page) const;
-  /// The page has been replayed: what waits for it is issued again.  False: nothing does.
+  /// The page has been replayed: the accesses that wait for it are issued again.  Returns false if
+  /// none waits.
   bool come(TlbKey page, SmCycle now);
-  /// The warp's next instruction to issue is this one, again; none: it is the next of its program.
+  /// Returns the access that the warp can issue again now; none: there is none.
   std::uint16_t next_again(WarpSlot warp) const;
-  /// It is issued again; the lanes and lines that it has left to do.
+  /// The access is issued again.  Returns the lanes and lines that it has left to do.
   SquashedLanes take_squashed(std::uint16_t access);
-  /// What the warp does next, after it has issued something again.
+  /// Decides what the warp does next, after it has issued something again.
   void go_on(WarpSlot warp, SmCycle now);
-  /// The tenant has ended: calls function(access) for each access that has not been looked up, and
-  /// for ever forgets what was squashed.
+  /// The tenant has ended.  Calls function(access) for each access whose lines have not all found
+  /// their translations, and forgets what is squashed for good.
   template <class Function>
   void drop_tenant(TenantId tenant, Function&& function, SmCycle now);
   bool stopped(WarpSlot warp) const { return front_end_.held().stopped(warp); }
@@ -83,25 +85,26 @@ class FaultableAccesses final : public CheckedAccesses {
   WarpSlot warp_of(std::uint16_t access) const { return WarpSlot(accesses_[access].warp); }
 
   // Warps of blocks that leave the SM and return.
-  /// Nothing of the warp is followed but what is squashed and has left the load-store unit.
+  /// Returns whether all accesses of the warp are squashed and have left the load-store unit.
   bool all_squashed(WarpSlot warp) const;
-  /// The block has returned, and something that was squashed of it before is not through yet.
+  /// Returns whether the block has returned, and an access that was squashed before has not found
+  /// all its translations yet.
   bool owes(const BlockSlot& block) const;
-  /// Calls function(access) for those of the warp, in program order.
+  /// Calls function(access) for the accesses of the warp, in program order.
   template <class Function>
   void for_each_of(WarpSlot warp, Function&& function) const {
     for (std::uint16_t index = warps_[warp.value()].first; index != none;
          index = accesses_[index].next)
       function(accesses_[index]);
   }
-  /// The warp's oldest access; none: it has none.
+  /// Returns the warp's oldest access; none: the warp has no access.
   std::uint16_t first_of_warp(WarpSlot warp) const { return warps_[warp.value()].first; }
-  /// The warp's oldest access leaves with what is squashed of it.
+  /// The warp's oldest access leaves.  Returns its squashed lanes.
   std::vector<SquashedLanes> take_out(std::uint16_t access, SmCycle now);
-  /// One that has left is followed again, behind the warp's others; its number.
+  /// Follows an access again that had left, behind the warp's others.  Returns its number.
   std::uint16_t put_in(WarpSlot warp, std::uint32_t pc, SmCycle issued,
                        std::vector<SquashedLanes> lanes);
-  /// The warp is in a slot again, with its accesses.
+  /// The warp is in a slot again, with its accesses, and goes on.
   void go_on_after_return(WarpSlot warp, SmCycle now);
   /// Warps with squashed accesses.
   std::uint64_t stopped_warps() const { return front_end_.held().stopped(); }
@@ -111,7 +114,7 @@ class FaultableAccesses final : public CheckedAccesses {
  private:
   struct OfWarp {
     std::uint16_t first = none, unchecked = 0;
-    /// Bit n: it may have squashed lines of a page whose number is n modulo 64.
+    /// Bit n: the warp may have squashed lines of a page whose number is n modulo 64.
     std::uint64_t squashed_pages = 0;
     template <class A>
     void serialize(A& archive) {
@@ -120,7 +123,7 @@ class FaultableAccesses final : public CheckedAccesses {
   };
 
   const PreciseRecord& record_of(const FaultableAccess& access) const;
-  /// The warp's youngest access from now on.
+  /// Adds an access, the warp's youngest from now on.  Returns its number.
   std::uint16_t follow(WarpSlot warp, std::uint32_t pc, SmCycle issued);
   void leave_if_done(std::uint16_t access);
   void looked_up(std::uint16_t access, SmCycle now);
@@ -132,10 +135,10 @@ class FaultableAccesses final : public CheckedAccesses {
         function(squashed_[at]);
     });
   }
-  /// Calls function(lanes) for what is squashed of the access, and forgets it.
+  /// Calls function(lanes) for the squashed lanes of the access, and forgets them.
   template <class Function>
   void forget_squashed(std::uint16_t access, Function&& function);
-  /// The warp is stopped no more if it has nothing squashed.
+  /// Lets the warp go on if it has nothing squashed.
   void update_stop(WarpSlot warp);
   ExceptionScheme::Pipeline pipeline() const {
     return {constants_, statistics_, blocks_, front_end_};

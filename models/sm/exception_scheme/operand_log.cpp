@@ -86,8 +86,8 @@ class OperandLog final : public ExceptionScheme {
   void serialize(Archive& archive) override { archive(used_, promised_, queues_, blocks_); }
 
  private:
-  /// Those whom the warp's entries help look again.  One that finds no room costs its scheduler a
-  /// cycle, so no more look than have room.
+  /// The warp has freed entries: wakes warps that wait for them.  A warp that looks and finds no
+  /// room costs its scheduler a cycle, so no more warps look than have room.
   void wake(const Pipeline& pipeline, WarpSlot warp, SmCycle now) {
     ResidentBlocks& blocks = pipeline.blocks;
     // Other blocks' warps wait for entries of their own, unless more are promised than there are.
@@ -104,7 +104,7 @@ class OperandLog final : public ExceptionScheme {
       pipeline.front_end.look_again(slot, now);
     });
   }
-  /// Of a block: entries.
+  /// Entries of a block.
   struct Share {
     std::uint32_t used = 0, size = 0;
     template <class A>

@@ -1,8 +1,9 @@
-/// What an operand log costs in chip area and power.
-/// Source: 000, section 5.2, Table 2 (40 nm, CACTI 6.5, 16 SMs of 16 mm2 and 5.7 W on a GPU of
-/// 561 mm2 and 130 W).
+/// Cost of an operand log in chip area and power.
+/// Source: 000, section 5.2, Table 2 (40 nm, CACTI 6.5, 16 SMs of 16 mm2 and 5.7 W on a GPU of 561
+/// mm2 and 130 W).
 ///
-/// Simplified: between the four sizes of the table by straight lines; there is none beyond them.
+/// Simplified: costs between the four sizes of the table lie on straight lines; beyond these sizes
+/// there is none.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@ struct OperandLogCost {
   double sm_area, gpu_area, sm_power, gpu_power;
 };
 
-/// Of a log of so many bytes in each SM; nothing outside of 8 to 32 KiB.
+/// Returns the cost of a log of so many bytes in each SM; nothing outside of 8 to 32 KiB.
 std::optional<OperandLogCost> operand_log_cost(Bytes bytes);
 
 }  // namespace lockstep

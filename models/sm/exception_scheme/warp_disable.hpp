@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Behind a memory instruction the warp fetches nothing; a scheme says until when.
+/// Warp disable: behind a memory instruction the warp fetches nothing; a scheme says until when.
 /// Source: 000, section 3.1.
 class WarpDisable : public ExceptionScheme {
  public:

@@ -109,7 +109,7 @@ void ConstantCache::answered(const MemoryResponse& response, SmCycle usable, SmC
   banks_.erase(bank);
 }
 
-/// Its grid may have left already, with a tenant that was ended.
+/// The grid of the bank may have left already, with a tenant that was ended.
 void ConstantCache::bank_came(const Bank& bank, SmCycle usable) {
   for (std::size_t g = 0; g < blocks_.grid_places(); ++g) {
     GridSlot& grid = blocks_.grid(static_cast<std::uint8_t>(g));

@@ -31,12 +31,13 @@ class ConstantCache final : public FetchAnswers {
   bool on() const { return constants_.parameters.constant_cache.on(); }
   /// A grid's first block is about to come.
   void prefetch(const GridSlot& grid, SmCycle now);
-  /// The parameters of the warp's grid are here; not: it is told when they are.
+  /// Returns whether the parameters of the warp's grid are here; if not, the warp is told when they
+  /// are.
   bool has_parameters(WarpSlot slot, const GridSlot& grid, SmCycle now) {
     return grid.parameters_ready <= now || wait_for_parameters(slot, grid);
   }
   /// The warp's instruction, whose registers have their values already, needs these lines, each
-  /// once; it could be used at `usable` if all were here.
+  /// once; its result could be used at `usable` if all lines were here.
   void load(WarpSlot slot, const IssueRecord& record, std::span<const std::uint32_t> lines,
             SmCycle usable, SmCycle now);
   /// L2 has answered.

@@ -21,7 +21,7 @@ InstructionCache::InstructionCache(const SmContext& sm, FrontEnd& front_end)
     l0_.assign(sm.constants.parameters.schedulers, {p.l0_bytes.count() / line_bytes, p.l0_ways});
 }
 
-/// As much as there is room for.
+/// Prefetches as many lines as there is room for.
 void InstructionCache::prefetch(const GridSlot& grid, SmCycle now) {
   const std::vector<std::uint32_t>& lines = grid.issue->code_lines;
   const auto most = static_cast<std::uint32_t>(

@@ -5,13 +5,14 @@
 
 namespace lockstep {
 
-/// Who follows memory instructions until they can fault no more and have committed.
+/// Follower of memory instructions until they can fault no more and have committed.
 class CheckedAccesses {
  public:
   virtual ~CheckedAccesses() = default;
-  /// The warp's access that was looked up first of those not yet told is through its last check.
+  /// The warp's access that was looked up first, among those not yet told, is through its last
+  /// check.
   virtual void last_check(WarpSlot warp, SmCycle now) = 0;
-  /// One of the warp's accesses committed in the cycle before `now`.
+  /// An access of the warp committed in the cycle before `now`.
   virtual void committed(WarpSlot warp, SmCycle now) = 0;
 };
 

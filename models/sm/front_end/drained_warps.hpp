@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// Who takes a warp's slot back.
+/// Receiver of warps that have drained: it takes their slots back.
 class DrainedWarps {
  public:
   virtual ~DrainedWarps() = default;

@@ -1,8 +1,9 @@
-/// What is going to happen at known cycles: results that commit, units that become free.
+/// Event wheel: events at known cycles, such as results that commit and units that become free.
 ///
-/// A ring of 64 cycles with lists of 16-bit events, one of 16 cycles for units, and a heap for what
-/// lies farther away or does not fit.  The events of all lists stand in one small pool, the place
-/// used last is used first: few of its places are near, the others are seldom looked at.
+/// The wheel has a ring of 64 cycles with lists of 16-bit events, a ring of 16 cycles for units,
+/// and a heap for events that lie farther away or do not fit.  The events of all lists stand in one
+/// small pool.  The pool's place that was used last is used first, so that few of its places are in
+/// this computer's caches and the others are seldom looked at.
 /// Source: hot-path.md, "Layouts that worked".
 #pragma once
 
@@ -58,7 +59,8 @@ class EventWheel {
     return result;
   }
 
-  /// Nothing happens up to `cycle`: later additions are near it.
+  /// Time goes on to `cycle`, up to which nothing happens, so that later additions are in the near
+  /// future.
   void advance_to(SmCycle cycle) { now_ = std::max(now_, cycle); }
 
   [[gnu::always_inline]] void add(SmCycle cycle, std::uint16_t event) {
@@ -113,7 +115,7 @@ class EventWheel {
       }
   }
 
-  /// Where that begins which a window seldom looks at; it goes on to the end.
+  /// Start of the members that a window seldom looks at; they go on to the end of the object.
   const void* seldom_used() const { return &nodes_[near_nodes]; }
 
   void serialize(Archive& archive) {

@@ -1,8 +1,8 @@
-/// Which warps could use a unit of a class now, as masks over warp slots.
+/// Free execution units: masks of the warp slots that could use a unit of a class now.
 ///
-/// With as many units as schedulers each scheduler has its own (sub-cores); otherwise all share.
-/// A busy unit comes back through the event wheel: a byte per class, holding a bit per scheduler
-/// (own units) or a count (shared ones), and one for the schedulers' own issue slot.  Classes that
+/// With as many units as schedulers each scheduler has its own (sub-cores); otherwise all share. A
+/// busy unit comes back through the event wheel: a byte per class, holding a bit per scheduler (own
+/// units) or a count (shared ones), and a byte for the schedulers' own issue slot.  Classes that
 /// found no place there come back by events of their own.  Source: gpu-parameters.md, section 3
 /// "Sub-core model".
 #pragma once

@@ -1,6 +1,6 @@
 /// Warps that must not issue the next instruction of their program though its operands are there.
 ///
-/// What every issue looks at is one mask, empty on a machine that stalls on faults.
+/// Every issue looks at one mask only, which is empty on a machine that stalls on faults.
 /// Source: 000, section 3 (what the three schemes add to the issue conditions).
 #pragma once
 
@@ -16,8 +16,8 @@ namespace lockstep {
 
 class HeldWarps {
  public:
-  /// `any`: warps for which anything below holds that keeps them from issuing; it stands where it
-  /// is near.
+  /// `any`: mask of the warps that a cause below keeps from issuing.  The mask stands in its
+  /// owner's hot data.
   HeldWarps(std::uint64_t& any, std::size_t warps) : any_(any), early_(warps), late_(warps) {}
 
   // Why.
@@ -39,11 +39,12 @@ class HeldWarps {
     clear(to_freeze_, warp);
   }
   bool frozen(WarpSlot warp) const { return (frozen_ & bit_of(warp)) != 0; }
-  /// The same, when the warp comes to a preemption point.
+  /// The warp freezes when it comes to a preemption point.
   void freeze_at_point(WarpSlot warp) { set(to_freeze_, warp); }
   void forget_point(WarpSlot warp) { clear(to_freeze_, warp); }
   bool freezes_at_point(WarpSlot warp) const { return (to_freeze_ & bit_of(warp)) != 0; }
-  /// The warp has accesses that are not through: it must not leave its slot.
+  /// `some`: the warp has accesses that have not committed or may fault, so that it must not leave
+  /// its slot.
   void set_accesses(WarpSlot warp, bool some) {
     accesses_ = (accesses_ & ~bit_of(warp)) | (std::uint64_t{some} << warp.value());
   }
@@ -74,7 +75,7 @@ class HeldWarps {
     late_.end(warp, record);
     update_reads(warp);
   }
-  /// The cause for which an instruction waits that would overwrite a source.
+  /// Returns the cause for which an instruction waits that would overwrite a source.
   std::optional<StallCause> source_conflict(WarpSlot warp, const Scoreboard& written) const {
     if (late_.hold(warp, written)) return StallCause::late_source;
     if (early_.hold(warp, written)) return StallCause::dependency;

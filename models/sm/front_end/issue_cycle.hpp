@@ -1,4 +1,4 @@
-/// The choice of who issues, once per scheduler and cycle.
+/// Choice of the warp that issues, once per scheduler and cycle.
 #pragma once
 
 #include "models/sm/front_end/issue_path.hpp"

@@ -1,5 +1,5 @@
-/// What every instruction passes through between its issue and the next one of its warp, to be
-/// inlined: results are marked as pending, commit, and let the warp's next instruction go.
+/// Path of every instruction between its issue and the next one of its warp, to be inlined: results
+/// are marked as pending, commit, and let the warp's next instruction go.
 /// Source: architecture.md, section 3 "sm"; hot-path.md ("wake-up by event").
 #pragma once
 

@@ -9,15 +9,15 @@
 
 namespace lockstep {
 
-/// Whether a memory instruction can issue: few enough stand in the load-store unit's queue and
-/// before the banks of shared memory.
+/// Gate for memory instructions: one can issue if few enough stand in the load-store unit's queue
+/// and before the banks of shared memory.
 class MemoryGate {
  public:
   explicit MemoryGate(std::uint32_t limit) : limit_(limit) {}
 
   /// A mask over all warps: all ones, or none.
   std::uint64_t open() const { return open_; }
-  /// When the banks have few enough accesses before them again.
+  /// Cycle in which the banks have few enough accesses before them again.
   SmCycle wake() const { return wake_; }
 
   /// An instruction has entered the load-store unit's queue, or left it.

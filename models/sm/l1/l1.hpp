@@ -39,13 +39,15 @@ class L1 {
   void pass_by(std::uint64_t tag, std::uint8_t sectors);
   /// The bytes in `mask` of a global line are stored.
   void store(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask, const std::byte* line);
-  /// The same of a local line; false: all lines that could hold it are reserved.
+  /// Stores the bytes in `mask` of a local line.  Returns false if all lines that could hold it are
+  /// reserved.
   bool store_local(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask,
                    const std::byte* bytes, SmCycle now);
-  /// Each byte that a local load wants of a line is valid or dirty.
+  /// Returns whether each byte that a local load wants of a line is valid or dirty.
   bool has_all(const Access& access, const LineGroup& group, std::uint16_t line) const;
   bool has_dirty(std::uint16_t line, std::uint8_t sectors) const;
-  /// A line for `tag`, the dirty bytes of the one before on their way; none: all are reserved.
+  /// Makes room for `tag` and sends off the dirty bytes of the line that it replaces.  Returns the
+  /// line; none: all are reserved.
   std::uint16_t make_room(std::uint64_t tag, bool local, SmCycle now);
   void write_back(std::uint16_t line, std::uint8_t sectors, SmCycle now);
   /// Sectors of an answer, in their places of the line, are kept if that is allowed.
@@ -57,15 +59,16 @@ class L1 {
   void forget_local(const std::vector<LocalHome>& homes);
   /// Dirty bytes of the block's local lines go to memory.
   void write_back_local(const BlockSlot& block, SmCycle now);
-  /// Dirty bytes of theirs are on their way, which the SM that has them next could overtake.
+  /// Returns whether dirty bytes of these homes are on their way, which the SM that has them next
+  /// could overtake.
   bool writes_back(const std::vector<LocalHome>& homes) const;
   /// Bytes of this local line have arrived.
   void written_back(PhysicalAddress line);
-  /// Everything is dropped, and the capacity another.
+  /// Drops everything and changes the capacity.
   void resize(std::uint32_t lines, SmCycle now);
   /// Drops sectors of frames and keeps pending fills from being cached.
   void drop_frames(std::span<const std::uint64_t> frames);
-  /// Calls function(miss) for each outstanding one to these frames.
+  /// Calls function(miss) for each outstanding miss to these frames.
   template <class Function>
   void for_each_request_to(std::span<const std::uint64_t> frames, Function&& function) {
     hot_.misses.for_each_used([&](std::uint16_t i) {
@@ -81,7 +84,7 @@ class L1 {
   }
 
  private:
-  /// What every window touches.
+  /// Members that every window touches.
   struct Hot {
     L1Cache cache;
     MissTable misses;

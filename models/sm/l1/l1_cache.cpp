@@ -136,7 +136,8 @@ void L1Cache::enchain(std::uint16_t index) {
   head.print = print_of(l.tag);
 }
 
-/// Other lines of the bucket are only written to: they may be far away in this computer's caches.
+/// Takes the line out of its bucket.  Other lines of the bucket are written to but never read,
+/// because they may be far away in this computer's caches.
 void L1Cache::unchain(std::uint16_t index) {
   const Line& l = meta_[index];
   Head& head = heads_[buckets_.of(l.tag)];

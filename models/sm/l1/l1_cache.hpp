@@ -60,7 +60,7 @@ class L1Cache {
     const std::uint16_t i = find_any(tag);
     return i != none && (meta_[i].local || meta_[i].epoch == epoch_) ? i : none;
   }
-  /// Where find() begins.
+  /// Fetches into the cache the bucket at which find() begins.
   void warm_head(std::uint64_t tag) const { warm(&heads_[buckets_.of(tag)]); }
   void warm_line(std::uint16_t line) const {
     warm(&meta_[line]);

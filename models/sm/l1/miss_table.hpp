@@ -76,7 +76,7 @@ class MissTable {
   const Miss& operator[](std::uint16_t index) const { return misses_[index]; }
   Waiter& waiter(std::uint16_t index) { return waiters_[index]; }
   const Waiter& waiter(std::uint16_t index) const { return waiters_[index]; }
-  /// Of a waiter whose lanes do not follow each other: byte in the line, by lane.
+  /// Place of each lane's bytes in the line, for a waiter whose lanes do not follow each other.
   LaneOffsets& offsets(std::uint16_t waiter) { return offsets_[waiter]; }
   const LaneOffsets& offsets(std::uint16_t waiter) const { return offsets_[waiter]; }
   /// Returns where the bytes go that a waiter copies to shared memory.
@@ -92,7 +92,7 @@ class MissTable {
   }
   void give_back_waiter(std::uint16_t index) { waiters_.give_back(index); }
 
-  /// What the next misses will take is brought near.
+  /// Fetches the entries into the cache that the next misses will take.
   void warm_next(std::size_t count) const {
     misses_.warm_next(count);
     waiters_.warm_next(count);

@@ -22,7 +22,7 @@ inline bool contains(std::span<const std::uint64_t> sorted, std::uint64_t frame)
 }
 
 struct StoreRecord {
-  std::uint32_t phase = 0;  ///< of its block when it was issued
+  std::uint32_t phase = 0;  ///< phase of its block when the store was issued
   std::uint32_t entry = 0;  ///< of its block
   std::uint16_t warp = 0;
   std::uint8_t grid = 0;             ///< its place in the SM
@@ -42,14 +42,14 @@ class OutstandingStores {
     stores_[index] = record;
     return index;
   }
-  /// It has been acknowledged.
+  /// The store has been acknowledged.  Returns its record.
   StoreRecord remove(std::uint16_t index) {
     const StoreRecord record = stores_[index];
     stores_.give_back(index);
     return record;
   }
   const StoreRecord& operator[](std::uint16_t index) const { return stores_[index]; }
-  /// Calls function(record) for each.
+  /// Calls function(record) for each outstanding store.
   template <class Function>
   void for_each(Function&& function) {
     stores_.for_each_used([&](std::uint16_t index) { function(stores_[index]); });

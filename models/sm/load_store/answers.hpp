@@ -1,7 +1,7 @@
 /// Answers: fills, acknowledgements, results of atomics.
 ///
-/// Bytes are touched in the order in which messages arrive; when they can be used follows from the
-/// reception port and the fill latency.
+/// The SM touches bytes in the order in which messages arrive.  When the bytes can be used follows
+/// from the reception port and the fill latency.
 /// Source: architecture.md, section 8, rules 1, 3, 4 and 5.
 #pragma once
 
@@ -37,7 +37,7 @@ class Answers {
         constant_cache_(constant_cache) {}
 
   void receive(const MessageHeader& message, SmCycle now);
-  /// What the answers of a window lead to is brought near.
+  /// Fetches into the cache the state that the answers of a window will touch.
   void warm_for(Inbox inbox) const;
 
  private:
@@ -48,9 +48,9 @@ class Answers {
   void hand_over(std::uint16_t waiter, std::uint8_t sectors, const std::byte* line);
   void atomic_done(std::uint16_t waiter, const std::byte* payload, SmCycle usable, SmCycle now);
   void acknowledged(std::uint16_t store, SmCycle now);
-  /// A store of a block that has left.
+  /// A store of a block that has left is acknowledged.
   void acknowledged_late(std::uint8_t grid, SmCycle now);
-  /// Warps of the block whose releases have waited for this.
+  /// Lets warps of the block go on whose releases have waited for an acknowledgement.
   void end_fences(const BlockSlot& block, SmCycle now);
   void warm_for(const Batch& batch) const;
 

@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// Who moves contexts of blocks, and hears of the answers to its requests.
+/// Mover of blocks' contexts, which hears of the answers to its requests.
 class ContextAnswers {
  public:
   virtual ~ContextAnswers() = default;

@@ -1,8 +1,8 @@
-/// Where the bytes of a line go that a memory instruction has asked for, whether L1 had the line or
-/// an answer has brought it: registers of the lanes, or shared memory of their block.
+/// Delivery of the bytes of a line to a memory instruction, whether L1 had the line or an answer
+/// has brought it: to registers of the lanes, or to shared memory of their block.
 ///
-/// Who finds the bytes describes which lanes they are for and where they stand; only what is here
-/// writes them.  Another place for bytes to go to is another case of `deliver`.
+/// The code that finds the bytes describes which lanes they are for and where they stand; only this
+/// file writes them.  Another place for bytes to go to is another case of `deliver`.
 /// Source: modern-isa.md, section 5.3.
 #pragma once
 
@@ -26,7 +26,7 @@ struct Delivery {
   const std::uint8_t* offsets = nullptr;  ///< of each lane's bytes in the line, if they do not
   const CopyTarget* copy = nullptr;       ///< null: the bytes go to registers
 
-  /// Where the lane's bytes stand in the line; `stride` is the bytes of a lane.
+  /// Returns where the lane's bytes stand in the line; `stride` is the bytes of a lane.
   unsigned offset_of(unsigned lane, unsigned stride) const {
     return contiguous ? first_offset + (lane - first_lane) * stride : offsets[lane];
   }

@@ -1,4 +1,4 @@
-/// What happens to one line of a memory instruction: L1, requests.
+/// Access to one line of a memory instruction: L1, requests.
 ///
 /// Global data is written through: a store updates valid sectors and goes on with a byte mask.  A
 /// store, atomic or bypassing access to a sector whose fill is pending closes that miss.  Loads of

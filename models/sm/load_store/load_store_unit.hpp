@@ -33,8 +33,9 @@ class LoadStoreUnit final : public ParkedLines {
   LoadStoreUnit(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
                 Translation& translation, LineAccess& lines, Flights& flights);
 
-  /// Enters all lanes of a load or store, if they are at consecutive global addresses, as most are:
-  /// nothing is to be found out lane by lane.  `member`: its number among those that may fault.
+  /// Enters all lanes of a load or store if they are at consecutive global addresses, as most are,
+  /// so that nothing is to be found out lane by lane.  `member`: its number among the accesses that
+  /// may fault.  Returns whether it has entered them.
   bool issue_consecutive(WarpSlot slot, const isa::Instruction& instruction,
                          const IssueRecord& record, std::uint32_t active, std::uint16_t member,
                          SmCycle now);
@@ -52,20 +53,20 @@ class LoadStoreUnit final : public ParkedLines {
   void issue_copy(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                   std::uint32_t lanes, const LaneAddresses& address, const CopyTarget& target,
                   std::uint16_t member, SmCycle now);
-  /// Enters what is left of the warp's next squashed access, and says what the warp does then.
+  /// Enters the rest of the warp's next squashed access, and decides what the warp does then.
   void issue_again(std::uint16_t member, SmCycle now);
 
-  /// When it wants to look up lines.
+  /// Cycle in which the unit wants to look up lines.
   SmCycle wake() const { return hot_.wake; }
   /// Looks up lines of the first instructions, as many as a cycle allows.
   void look_up_lines(SmCycle now);
-  /// Something has come that may make room.
+  /// An answer has come that may make room.
   void retry(SmCycle now);
   void retry_if_stalled(SmCycle now) {
     if (hot_.stalled) retry(now);
   }
 
-  /// What stands in the log of a squashed access; nullptr: nothing.
+  /// Returns the logged operands of a squashed access; nullptr: the log has none.
   const Access* logged_operands_of(const FaultableAccess& access) const {
     return access.logged == FaultableAccesses::none ? nullptr : &log_[access.logged];
   }
@@ -73,15 +74,15 @@ class LoadStoreUnit final : public ParkedLines {
     access.logged = log_.take();
     log_[access.logged].take_global(operands);
   }
-  /// Its operands need not stand in the log any more.
+  /// The log need not keep the access's operands any more.
   void forget_logged(FaultableAccess& access) {
     if (access.logged != FaultableAccesses::none)
       log_.give_back(std::exchange(access.logged, FaultableAccesses::none));
   }
 
-  /// Stores to this local memory wait here, of warps that may be gone.
+  /// Returns whether accesses to this local memory wait here, of warps that may be gone.
   bool queues_access_to(const std::vector<LocalHome>& homes) const;
-  /// The tenant has ended: what has not left never will.
+  /// The tenant has ended: lines that have not left never will.
   void drop_tenant(TenantId tenant, SmCycle now);
   void dropped(const Access& access, SmCycle now) override {
     last_check_passed(access.flight, access.member, now);
@@ -97,7 +98,7 @@ class LoadStoreUnit final : public ParkedLines {
   void serialize(Archive& archive);
 
  private:
-  /// What every window touches, with the queue's first place.
+  /// Members that every window touches, with the queue's first place.
   struct Hot {
     std::vector<Access> queue;  ///< ring of memory instructions; [head] is first
     std::uint32_t head = 0, count = 0;
@@ -110,40 +111,43 @@ class LoadStoreUnit final : public ParkedLines {
     SmCycle banks_free;    ///< of L1's data: for the next instruction
     SmCycle first_lookup;  ///< of the instruction at the head, if it has begun
   };
-  /// Of an access that has been coalesced: its warp may have left the slot.
+  /// Returns the home of a coalesced local access, whose warp may have left the slot.
   LocalHome home_of(const Access& access) const {
     return constants_.local.home_of(PhysicalAddress(access.group[0].line));
   }
   enum class Progress : std::uint8_t { done, no_room, no_translation };
 
-  /// Of the access `behind` the head.
+  /// Returns the place in the ring of the access that stands `behind` accesses after the head.
   std::uint32_t place(std::uint32_t behind) const {
     const std::uint32_t at = hot_.head + behind;
     const auto size = static_cast<std::uint32_t>(hot_.queue.size());
     return at < size ? at : at - size;
   }
-  /// The queue's next entry, to be coalesced; then it is entered.
+  /// Returns the queue's next entry, which the caller coalesces and then enters.
   Access& begin_access(WarpSlot slot, const isa::Instruction& instruction,
                        const IssueRecord& record, std::uint32_t active, bool local,
                        std::uint16_t member);
-  /// A buffer has all of each line; false: it is to be found out lane by lane.
+  /// Returns whether a buffer contains all of each line; false: the caller must check lane by lane.
   bool is_in_buffers(const Access& access);
   std::uint16_t enter_access(Access& access, const isa::Instruction& instruction,
                              const IssueRecord& record, std::uint16_t flight, SmCycle now);
   void gather_data(Access& access, const isa::Instruction& instruction);
-  /// Its stores are on their way, and its lines are looked up in their turn.
+  /// Enters the access into the queue: its stores count from now on, and its lines are looked up in
+  /// their turn.
   void enter_queue(Access& access, SmCycle now);
   static TlbKey page_of(const Access& access, unsigned group) {
     return TlbKey::base(
         {TenantId{access.tenant}, lockstep::page_of(VirtualAddress{access.group[group].line})});
   }
-  /// A line of the access that is to be issued again; `come`: as soon as possible.
+  /// Squashes a line of the access, to be issued again.  `come`: as soon as possible.
   void squash_line(const Access& access, unsigned group, TlbKey page, bool come, SmCycle now);
-  /// The access at the head must not pass what its warp has squashed: its next line is squashed.
+  /// The access at the head must not pass older squashed lines of its warp on the same page.  If
+  /// its next line would, squashes the line and returns true.
   bool squash_behind_older(const Access& access, SmCycle now);
-  /// The next line of the access at the head.
+  /// Looks up the next line of the access at the head.
   Progress look_up_line(Access& access, SmCycle now);
-  /// The first line whose page has come; false: no room, try again later.
+  /// Looks up the first parked line whose page has come.  Returns false if there is no room, so
+  /// that the caller tries again later.
   bool look_up_parked_line(SmCycle now);
   /// Tags that a line of an access compares.
   std::uint32_t lookups_of(const LineGroup& line) const;
@@ -158,9 +162,9 @@ class LoadStoreUnit final : public ParkedLines {
       return;
     if (flight != Flights::none) flights_.answered(flight, SmCycle{}, now);
   }
-  /// Something is to be done again only when an answer has come.
+  /// Looking up stops until an answer has come.
   void stall(bool by_translation, SmCycle now);
-  /// So many lines of the access will not be sent.
+  /// `count` lines of the access will not be sent.
   void forget_lines(const Access& access, unsigned count);
 
   const SmConstants& constants_;

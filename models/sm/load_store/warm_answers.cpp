@@ -1,4 +1,4 @@
-/// What the answers of a window lead to is brought near, one step of indirection per pass.
+/// Prefetches the state that the answers of a window will touch, one step of indirection per pass.
 ///
 /// A window goes through the state of all SMs once, which is more than this computer's caches hold,
 /// so that nearly everything is far away when its turn comes.

@@ -1,9 +1,9 @@
-/// Where instructions, constants and parameters of kernels stand in the simulated memory.
+/// Place of kernels' instructions, constants and parameters in the simulated memory.
 ///
-/// A reserved range of physical addresses behind the threads' local memory.  Its lines are asked of
-/// L2 and DRAM as any others, and take as long; nobody writes to them, and what they carry is not
-/// looked at: programs are decoded once, and constants travel with the first block of a grid
-/// (architecture.md, section 8, rule 11).
+/// The code region is a reserved range of physical addresses behind the threads' local memory.  SMs
+/// ask L2 and DRAM for its lines as for any others, and the answers take as long.  Nobody writes to
+/// these lines, and nobody looks at what they carry: programs are decoded once, and constants
+/// travel with the first block of a grid (architecture.md, section 8, rule 11).
 ///
 /// The parameters of a launch stand in one of 64 places in turn, as drivers reuse theirs: L2 has
 /// seen those of earlier launches.
@@ -23,7 +23,7 @@ class CodeRegion {
  public:
   static constexpr std::uint64_t bytes = std::uint64_t{1} << 30;
   static constexpr std::uint64_t constant_line_bytes = 64;
-  /// Lines of instructions that there is room for.
+  /// Number of lines of instructions that the region has room for.
   static constexpr std::uint64_t most_code_lines = bytes / 2 / line_bytes;
 
   CodeRegion() = default;
@@ -47,7 +47,7 @@ class CodeRegion {
   PhysicalAddress constant_address(std::uint32_t number) const {
     return base_ + bytes / 2 + number * constant_line_bytes;
   }
-  /// Of an answer with the sectors of one.
+  /// Returns the number of the constant line that an answer with these sectors of `line` brings.
   std::uint32_t number_of_constants(PhysicalAddress line, std::uint8_t sectors) const {
     const std::uint64_t offset = (line - base_) - bytes / 2;
     return static_cast<std::uint32_t>(offset / constant_line_bytes) + (sectors > 3 ? 1 : 0);
@@ -61,7 +61,7 @@ class CodeRegion {
   PhysicalAddress base_;
 };
 
-/// Of physical addresses, for all SMs.
+/// Returns how many bytes of physical addresses the code region takes, for all SMs together.
 inline std::uint64_t code_bytes(const SmParameters& parameters) {
   return parameters.fetches() ? CodeRegion::bytes : 0;
 }

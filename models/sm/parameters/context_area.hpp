@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Pinned GPU memory where SMs keep the contexts of blocks that are not on chip; each has places of
-/// its own there, which are numbered through.
+/// Pinned GPU memory where SMs keep the contexts of blocks that are not on chip.  Each SM has
+/// places of its own there; all places are numbered through.
 /// Source: 000, section 4.1 (a preallocated area of GPU memory).
 struct ContextArea {
   PhysicalAddress base;           ///< of all SMs
@@ -28,9 +28,9 @@ struct ContextArea {
   std::uint32_t place_of(PhysicalAddress line) const {
     return static_cast<std::uint32_t>((line - base) / place_bytes);
   }
-  /// Of the SM.
+  /// Bytes of the SM's own places.
   std::uint64_t bytes() const { return places * place_bytes; }
-  /// Warps whose local memory is kept beside that of those on chip.
+  /// Warps whose local memory is kept beside that of the warps on chip.
   std::uint32_t warps() const { return places * block_warps; }
 };
 

@@ -6,18 +6,18 @@
 
 namespace lockstep {
 
-/// What of its registers a block takes along that leaves an SM.
+/// Registers that a block takes along when it leaves an SM.
 enum class ContextKind : std::uint8_t {
   occupied,               ///< all
-  live,                   ///< those that its warps need again
-  live_compressed,        ///< these, compressed warp by warp
-  live_compressed_block,  ///< at a barrier, compressed over the block
+  live,                   ///< registers that its warps need again
+  live_compressed,        ///< live registers, compressed warp by warp
+  live_compressed_block,  ///< live registers; at a barrier, compressed over the block
 };
 
-/// Where the warps of a block stop that is preempted.
+/// Places where the warps of a preempted block stop.
 enum class StopPlaces : std::uint8_t { any, points };
 
-/// As a parameter, `points`.
+/// Choices of the parameter `points`.
 inline Choice stop_places() {
   return choice({"none", "selective"});
 }
@@ -25,7 +25,7 @@ inline constexpr const char* stop_places_doc =
     "where warps stop that are saved: anywhere, or at the points that the compiler puts into loops "
     "and long stretches of code (002, section IV.A); code without points runs to its end";
 
-/// As a parameter, `context`.
+/// Choices of the parameter `context`.
 inline Choice context_kinds() {
   return choice({"occupied", "live", "live-compressed", "live-compressed-block"});
 }

@@ -6,14 +6,15 @@
 
 namespace lockstep {
 
-/// How contexts of blocks move between an SM and GPU memory.
+/// Traffic of contexts of blocks between an SM and GPU memory.
 enum class ContextTraffic : std::uint8_t {
-  real,   ///< as requests through the memory system
-  share,  ///< without any, in the time that the SM's share of the memory bandwidth takes
-  ideal,  ///< without any, in a cycle
+  real,   ///< requests through the memory system
+  share,  ///< no traffic; a context moves in the time that the SM's share of the memory bandwidth
+          ///< takes
+  ideal,  ///< no traffic; a context moves in a cycle
 };
 
-/// As a parameter, `traffic`.
+/// Choices of the parameter `traffic`.
 inline Choice context_traffics() {
   return choice({"real", "share"});
 }

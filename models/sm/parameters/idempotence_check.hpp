@@ -6,13 +6,13 @@
 
 namespace lockstep {
 
-/// How it is found out that a block overwrites what it has read.
+/// Check by which the SM finds out that a block overwrites what it has read.
 enum class IdempotenceCheck : std::uint8_t {
-  marks,  ///< by its code and the buffers of the launch
-  words,  ///< by the words that it has read
+  marks,  ///< by the block's code and the buffers of the launch
+  words,  ///< by the words that the block has read
 };
 
-/// As a parameter, `idempotence`.
+/// Choices of the parameter `idempotence`.
 inline Choice idempotence_checks() {
   return choice({"static", "exact"});
 }

@@ -15,7 +15,7 @@ std::uint32_t local_homes(const SmParameters& parameters, std::uint32_t in_memor
 /// Bytes of physical address space for those.
 std::uint64_t local_memory_bytes(const SmParameters& parameters, std::uint32_t in_memory = 0);
 
-/// Where the local memory of all threads stands: word w of the 32 lanes of a warp in one line, so
+/// Layout of the threads' local memory: word w of the 32 lanes of a warp stands in one line, so
 /// that lanes that use the same offset touch one line.
 class LocalMemoryLayout {
  public:
@@ -25,7 +25,7 @@ class LocalMemoryLayout {
   PhysicalAddress first_line_of(LocalHome home) const {
     return base_ + home.value() * lines_per_warp_ * line_bytes;
   }
-  /// Whose line this is.
+  /// Returns the home to which the line belongs.
   LocalHome home_of(PhysicalAddress line) const {
     return LocalHome(static_cast<std::uint32_t>((line - base_) / line_bytes / lines_per_warp_));
   }

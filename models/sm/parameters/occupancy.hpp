@@ -18,7 +18,7 @@
 
 namespace lockstep {
 
-/// What an SM offers to thread blocks.
+/// Resources that an SM offers to thread blocks.
 struct OccupancyLimits {
   std::uint32_t threads = 2048, warps = 64, blocks = 32, registers = 65536;
   std::uint32_t shared_bytes = 98304, shared_bytes_per_block = 98304, barriers = 16;
@@ -29,16 +29,17 @@ struct OccupancyLimits {
   Placement placement = Placement::summed;
 };
 
-/// What one block takes, or how much is taken; sums field by field.
+/// Resources that a block takes, or that several take together: sums field by field.
 struct BlockResources {
   std::uint32_t threads = 0, warps = 0, blocks = 0, registers = 0, shared_bytes = 0, barriers = 0;
-  std::uint32_t log_entries = 0;  ///< at least so many for a block: its largest instruction's
+  std::uint32_t log_entries = 0;  ///< a block has at least so many: its largest instruction's
 
   BlockResources& operator+=(const BlockResources& other);
   BlockResources& operator-=(const BlockResources& other);
-  /// Does `more` fit beside this?
+  /// Returns whether `more` fits beside these resources.
   bool leaves_room_for(const BlockResources& more, const OccupancyLimits& limits) const;
-  /// Of the resource of which this is the largest part: that part of `whole`.
+  /// dominant_share() returns the largest share that these resources have of any of the limits, as
+  /// a part of `whole`.
   static constexpr std::uint64_t whole = 1 << 20;
   std::uint64_t dominant_share(const OccupancyLimits& limits) const;
 
@@ -48,18 +49,19 @@ struct BlockResources {
   }
 };
 
-/// `registers`: of a thread, where the launch states them; 0: as many as the program has.
+/// Returns what a block of the program takes.  `registers`: registers of a thread, where the launch
+/// states them; 0: as many as the program has.
 BlockResources block_resources(const isa::Program& program, std::uint32_t threads,
                                std::uint32_t dynamic_shared_bytes, const OccupancyLimits& limits,
                                std::uint32_t registers = 0);
 
-/// Which limit a single block breaks, as a sentence for the user; "" when it fits.
+/// Returns which limit a single block breaks, as a sentence for the user; "" when the block fits.
 std::string why_block_does_not_fit(const BlockResources& block, const OccupancyLimits& limits);
 
-/// The most registers a thread of a block of so many threads can have.
+/// Returns the most registers that a thread of a block of so many threads can have.
 std::uint32_t registers_that_fit(std::uint32_t threads, const OccupancyLimits& limits);
 
-/// Resident blocks per SM when nothing else runs there.
+/// Returns how many blocks an SM holds when nothing else runs there.
 std::uint32_t blocks_per_sm(const BlockResources& block, const OccupancyLimits& limits);
 
 }  // namespace lockstep

@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// What decides where an SM has room for a block's registers and shared memory: sums alone, or a
+/// Rule by which an SM finds room for a block's registers and shared memory: sums alone, or a
 /// contiguous place for each, in the first gap or at a multiple of what the block needs.
 enum class Placement : std::uint8_t { summed, packed, aligned };
 

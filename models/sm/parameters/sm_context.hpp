@@ -1,5 +1,5 @@
-/// What every part of an SM stands on: what is fixed, what is counted, what is resident, and the
-/// ways out.  What else a part needs its constructor names.
+/// Parts on which every other part of an SM stands: constants, statistics, resident blocks, ports
+/// and mistakes.  A part's constructor names what else the part needs.
 #pragma once
 
 #include "models/sm/parameters/sm_setup.hpp"

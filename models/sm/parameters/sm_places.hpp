@@ -1,13 +1,14 @@
-/// Where the registers and the shared memory of an SM's thread blocks stand, and whose blocks stand
-/// in the way of a preempting kernel.
+/// Places of the registers and the shared memory of an SM's thread blocks, and the blocks that
+/// stand in the way of a preempting kernel.
 ///
-/// An allocation table: what a block has is contiguous.  Aligned, block places of a kernel lie at
-/// multiples of what its blocks need, so that leaving blocks make room without gaps; packed, a
-/// block takes the first gap that is large enough.  The dispatcher has one for each SM and says
-/// where a block goes for which there is a place; the SM places those that wait there, or return,
-/// and tells. Candidate i of a preempting kernel are the blocks that overlap its place i in either
-/// resource. Source: 002, section III.A (tables); 003, sections 3.2 and 3.3.1, Figures 3.1
-/// to 3.3, 3.8 and 3.9; preemption.md, sections 3.1, 6 and 7.1.
+/// SmPlaces is an allocation table: what a block has is contiguous.  Aligned, block places of a
+/// kernel lie at multiples of what its blocks need, so that leaving blocks make room without gaps;
+/// packed, a block takes the first gap that is large enough.  The dispatcher has a table for each
+/// SM and says where a block goes for which there is a place.  The SM places blocks that wait there
+/// or return, and tells the dispatcher.  Candidate i of a preempting kernel are the blocks that
+/// overlap its place i in either resource.
+/// Source: 002, section III.A (tables); 003, sections 3.2 and 3.3.1, Figures 3.1 to 3.3, 3.8 and
+/// 3.9; preemption.md, sections 3.1, 6 and 7.1.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ struct BlockRoom {
   std::uint32_t grid = 0;
   std::uint64_t block = 0;
   ResourceRange registers, shared;
-  bool away = false;  ///< it is saved, and this is what it has left here
+  bool away = false;  ///< the block is saved, and has left these resources here
 
   bool overlaps(const BlockRoom& other) const {
     return registers.overlaps(other.registers) || shared.overlaps(other.shared);
@@ -58,32 +59,34 @@ class SmPlaces {
         blocks_(limits.blocks),
         placement_(placement) {}
 
-  /// summed: there are no places, only sums.
+  /// Returns false if there are no places, only sums.
   bool matter() const { return placement_ != Placement::summed; }
-  /// A block of such needs would find a place.
+  /// Returns whether a block of such needs would find a place.
   bool has_place(const BlockResources& need) const { return find(need).has_value(); }
-  /// This one is free for it.
+  /// Returns whether the place is free for a block of such needs.
   bool is_free(const BlockPosition& at, const BlockResources& need) const {
     return is_free(room_at(at, need));
   }
-  /// The block takes that place; nothing: the first one that is free.  One that finds none is in
+  /// The block takes the place `at`, or the first free place.  A block that finds none is in
   /// nobody's way: it ends at once.
   void enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need,
              const std::optional<BlockPosition>& at = std::nullopt);
-  /// Of a block that has entered.
+  /// Returns the position of a block that has entered.
   BlockPosition position_of(std::uint32_t grid, std::uint64_t block) const;
-  /// `keeps`: InPlace bits, that are its own until it enters again.
+  /// The block leaves.  `keeps`: InPlace bits of the resources that stay its own until it enters
+  /// again.
   void leave(std::uint32_t grid, std::uint64_t block, std::uint8_t keeps = 0);
-  /// What a block that is away has here.
+  /// Returns the resources that a block keeps here while it is away.
   BlockResources kept(std::uint32_t grid, std::uint64_t block) const;
-  /// The grid whose blocks have left something here, if any.
+  /// Returns the grid whose blocks have left something here, if any.
   std::optional<std::uint32_t> keeper() const;
-  /// Of the grid's blocks that are on chip.
+  /// Returns the rooms of the grid's blocks that are on chip.
   std::vector<BlockRoom> rooms_of(std::uint32_t grid) const;
 
-  /// Places that blocks of these needs have, whoever is there now.
+  /// Returns how many places the SM has for blocks of these needs, whoever is there now.
   std::uint32_t places_for(const BlockResources& need) const;
-  /// Blocks of the grid that stand in the way at place i; nothing: others do, who stay.
+  /// Returns the blocks of the grid that stand in the way at place i; nothing: blocks of other
+  /// grids, which stay, stand there too.
   std::optional<std::vector<std::uint64_t>> candidate(std::uint32_t i, const BlockResources& need,
                                                       std::uint32_t grid) const;
 

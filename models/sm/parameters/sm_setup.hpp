@@ -26,7 +26,7 @@ namespace lockstep {
 class ConstantRows;
 class IssueTables;
 
-/// With what an SM is made.
+/// Everything from which an SM is made.
 struct SmSetup {
   SmParameters parameters;
   NocParameters noc;
@@ -35,12 +35,12 @@ struct SmSetup {
   PolicyChoice block_switching;   ///< of block_switching_policies()
   std::uint32_t index = 0;
   std::vector<std::string> tenants;               ///< names, for messages
-  std::vector<std::vector<std::string>> buffers;  ///< the same, by tenant and BufferId
+  std::vector<std::vector<std::string>> buffers;  ///< names, by tenant and BufferId
   std::vector<const isa::Module*> modules;
-  /// What issue needs to know of each instruction; shared by all SMs of a rank.  Made by
-  /// make_issue_tables; nullptr: this SM makes its own.
+  /// Issue records of each instruction, shared by all SMs of a rank.  make_issue_tables makes them;
+  /// nullptr: this SM makes its own.
   std::shared_ptr<const IssueTables> issue_tables;
-  /// The constants of grids, shared in the same way.
+  /// The constants of grids, shared by all SMs of a rank.
   std::shared_ptr<ConstantRows> constant_rows;
   AddressMapping mapping;
   /// Physical address where the local memory of all SMs begins, above the GPU's capacity; SM i
@@ -52,16 +52,16 @@ struct SmSetup {
   VmParameters vm = defaults<VmParameters>();
   ReplayMode replay = ReplayMode::listed;
   Time progress_limit = Time::zero();  ///< zero: nobody asks whether warps get on
-  bool record_blocks = false;          ///< when each came and went
+  bool record_blocks = false;          ///< the SM records when each block came and went
   bool preemptible = false;            ///< the exception scheme squashes what faults
   bool follows_blocks = false;  ///< a preemption asks what blocks have done, and flushes them
   IdempotenceCheck idempotence = IdempotenceCheck::marks;  ///< then
-  std::uint32_t log_entries = 0;                           ///< of its operand log
+  std::uint32_t log_entries = 0;                           ///< entries of the SM's operand log
   std::vector<SmSideChoice> sides;                         ///< of policies that have a part here
   PolicyEpochs epochs;                                     ///< of those policies
 };
 
-/// What does not change about an SM; all its parts refer to it.
+/// Constants of an SM; all its parts refer to them.
 struct SmConstants {
   explicit SmConstants(SmSetup given)
       : setup(std::move(given)),
@@ -77,9 +77,9 @@ struct SmConstants {
   Time time_of(SmCycle cycle) const { return clock.edge(Cycles{cycle.value()}); }
   SmCycle cycle_at_or_after(Time t) const { return SmCycle{clock.cycle_at_or_after(t).count()}; }
 
-  /// Blocks may leave before their end.
+  /// Returns whether blocks may leave before their end.
   bool blocks_leave() const { return setup.contexts.places > 0 || setup.follows_blocks; }
-  /// This SM's places of local memory, and the first of them.
+  /// Number of this SM's places of local memory; first_home() returns the first of them.
   std::uint32_t local_homes() const {
     return lockstep::local_homes(parameters, setup.contexts.warps());
   }

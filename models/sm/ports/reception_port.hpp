@@ -1,7 +1,8 @@
-/// Where answers come in: one flit per network cycle, in order of arrival.
+/// Reception port: answers come in at one flit per network cycle, in order of arrival.
 ///
-/// Source: gpu-parameters.md, section 8.  Simplified: never blocks, every answer has its place
-/// (architecture.md, section 8, "Back-pressure").
+/// Source: gpu-parameters.md, section 8.
+/// Simplified: the port never blocks; every answer has its place (architecture.md, section 8,
+/// "Back-pressure").
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ class ReceptionPort {
   ReceptionPort() = default;
   explicit ReceptionPort(const NocParameters& noc) : noc_(noc), flit_(Clock{noc.clock}.period()) {}
 
-  /// When the last flit of an answer with so much data is in.
+  /// Returns when the last flit of an answer with so much data is in.
   Time receive(Time arrival, std::uint32_t data_bytes) {
     free_ = std::max(arrival, free_) + flit_ * noc_.flits(data_bytes);
     return free_;

@@ -26,7 +26,7 @@ class RequestMarks {
   }
 
   bool any() const { return !sides_.empty(); }
-  /// A translation has come for which warps waited, a bit each.
+  /// A translation has come.  `warps`: the warps that waited for it, a bit each.
   void translated(TenantId tenant, std::uint64_t warps, SmCycle now) const;
 
   void grid_begins(TenantId tenant) const {
@@ -35,7 +35,7 @@ class RequestMarks {
 
   PolicyEpochs& epochs() { return epochs_; }
   const PolicyEpochs& epochs() const { return epochs_; }
-  /// What the sides count, those that count anything.
+  /// Returns the statistics of the sides that count anything.
   std::vector<StatisticsView> statistics() const;
 
   void serialize(Archive& archive);

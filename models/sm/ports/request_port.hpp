@@ -49,7 +49,7 @@ class RequestPort {
     const Lane& lane = lane_of(destination);
     return (lane.credits > 0 && lane.first == none) || queued_ < queue_limit_;
   }
-  /// Nothing waits, and a request to `destination` would leave at once.
+  /// Returns whether nothing waits and a request to `destination` would leave at once.
   bool is_idle(Destination destination, Time now) const {
     return queued_ == 0 && lane_of(destination).credits > 0 && free_ <= now + injection_latency_;
   }

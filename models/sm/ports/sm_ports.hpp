@@ -31,11 +31,11 @@ class SmPorts {
              constants.setup.to_gmmu},
         marks_(constants) {}
 
-  /// Of requests of warps.
+  /// Marks of warps' requests.
   RequestMarks& marks() { return marks_; }
   const RequestMarks& marks() const { return marks_; }
 
-  /// Between them, what is sent goes to `outbox`.
+  /// Between begin_window() and end_window(), messages go to `outbox`.
   void begin_window(Outbox& outbox) { hot_.outbox = &outbox; }
   void end_window() { hot_.outbox = nullptr; }
 
@@ -43,20 +43,20 @@ class SmPorts {
     return in_host ? Destination::host()
                    : Destination::partition(constants_.setup.mapping.partition(line));
   }
-  /// There is room for one more request to `destination`.
+  /// Returns whether there is room for one more request to `destination`.
   bool accepts(Destination destination) const { return hot_.requests.accepts(destination); }
-  /// Nothing waits, and a request to `destination` would leave at once.
+  /// Returns whether nothing waits and a request to `destination` would leave at once.
   bool is_idle(Destination destination, SmCycle now) const {
     return hot_.requests.is_idle(destination, constants_.time_of(now));
   }
-  /// A request on its way, for the caller to fill in before the next one.
+  /// Sends a request.  Returns its place, for the caller to fill in before the next request.
   RequestPort::Place send(Destination destination, std::size_t payload_bytes, SmCycle now) {
     return hot_.requests.send(destination, payload_bytes, constants_.time_of(now), *hot_.outbox);
   }
-  /// A store of the bytes in `mask`; the request is for the caller to fill in.
+  /// Sends a store of the bytes in `mask`.  Returns the request, for the caller to fill in.
   MemoryRequest& send_store(Destination destination, std::uint8_t sectors, const LineBytes& mask,
                             const std::byte* line, SmCycle now);
-  /// An answer has come, and with it the place of its request; when its last flit is in.
+  /// An answer has come, and frees the place of its request.  Returns when its last flit is in.
   Time receive(Destination source, Time arrival, std::uint32_t data_bytes, SmCycle now) {
     hot_.requests.credit(source, constants_.time_of(now), *hot_.outbox);
     return hot_.reception.receive(arrival, data_bytes);
@@ -78,7 +78,7 @@ class SmPorts {
     hot_.outbox->send(hot_.to_gmmu, constants_.time_of(now), kind_of(kind), body, payload);
   }
 
-  /// Summed over requests, for the injection port.
+  /// Time that requests waited for the injection port, summed.
   std::uint64_t wait_femtoseconds() const { return hot_.requests.wait_femtoseconds(); }
   std::string waiting_for() const { return hot_.requests.waiting_for(); }
 
@@ -93,9 +93,9 @@ class SmPorts {
   }
 
  private:
-  /// What every window touches.
+  /// Members that every window touches.
   struct Hot {
-    Outbox* outbox;  ///< of the window that is running
+    Outbox* outbox;  ///< outbox of the window that is running
     RequestPort requests;
     ReceptionPort reception;
     Link to_dispatcher, to_gmmu;

@@ -17,7 +17,7 @@ namespace {
 using isa::Instruction;
 using isa::Opcode;
 
-/// One machine operation of 32 bits that IMAD can do as well.
+/// Returns whether the instruction is a single 32-bit machine operation that IMAD can do as well.
 bool can_multiply(const Instruction& instruction) {
   if (instruction.issue_slots != 1 || !instruction.destination[0].is_register() ||
       instruction.predicate_destination[0] != isa::no_predicate ||

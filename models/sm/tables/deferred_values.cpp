@@ -13,10 +13,10 @@ using isa::Category;
 using isa::Instruction;
 using isa::Operand;
 
-/// A value is worth computing so often instead of once.
+/// A value is computed at up to this many uses instead of once.
 constexpr std::size_t most_uses = 2;
 
-/// Whether control comes from the instruction before, and nowhere else, in all lanes at once.
+/// Returns whether control goes on to the next instruction, and nowhere else, in all lanes at once.
 bool straight(Category category) {
   return isa::is_memory(category) || category == Category::arithmetic ||
          category == Category::fence;
@@ -77,7 +77,8 @@ bool is_special(const Instruction& instruction) {
          !instruction.source[0].valid() && instruction.predicate_source[0] == isa::no_predicate;
 }
 
-/// The same as long as the warp lives.
+/// Returns whether the instruction reads a special register that stays the same as long as the warp
+/// lives.
 bool is_lasting_special(const Instruction& instruction) {
   return computes_one_value(instruction) && is_special(instruction) &&
          instruction.offset <= static_cast<std::int32_t>(isa::ir::SpecialRegister::laneid);
@@ -91,7 +92,8 @@ bool uses_as_global_address(const Instruction& instruction, Operand address) {
          instruction.source[0] == address;
 }
 
-/// A special register's row of the shared ones, behind the address and what nobody wants.
+/// Row of a special register among the shared rows, behind the address and the value that nobody
+/// wants.
 Operand special_row(std::size_t index) {
   return {Operand::scratch, static_cast<std::uint16_t>(2 * (index + 1))};
 }
@@ -130,8 +132,8 @@ class Deferral {
   }
 
  private:
-  /// The pcs of all that uses what `pc` computes, if each is `allowed(pc of the use, value)`; none:
-  /// it cannot be deferred to them.
+  /// Returns the pcs of all instructions that use the value that `pc` computes, if each is
+  /// `allowed(pc of the use, value)`; none: the computation cannot be deferred to them.
   std::vector<std::uint32_t> deferrable_to(std::uint32_t pc, auto&& allowed) const {
     const Instruction& computation = program_.instructions[pc];
     const Operand value = computation.destination[0];

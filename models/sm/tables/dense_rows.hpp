@@ -20,8 +20,8 @@ struct DenseRows {
   std::vector<std::uint8_t> read_first;  ///< must hold something before anything is written
 };
 
-/// Renames the registers of `issued`, which is what is executed for `program`.  Scoreboards keep
-/// the program's own numbers: those of what an instruction without effect names as well.
+/// Renames the registers of `issued`, the instructions that are executed for `program`.
+/// Scoreboards keep the program's own numbers, also for instructions without effect.
 DenseRows number_densely(DeferredValues& issued, const isa::Program& program);
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-/// How long an operation takes that ptxas expands, from what each of its machine operations takes.
+/// Timing of an operation that ptxas expands, from the timing of each of its machine operations.
 #pragma once
 
 #include "models/isa/opcodes/expansions.hpp"
@@ -14,10 +14,10 @@ struct ExpansionTiming {
 
 ExpansionTiming timing_of(const isa::Expansion& expansion, const SmParameters& parameters);
 
-/// A class without units uses another's.
+/// Returns the class whose units execute this one: a class without units uses another's.
 isa::Unit present_unit(isa::Unit unit, const SmUnitParameters& units);
 
-/// Where integers are multiplied and added.
+/// Returns the unit that multiplies and adds integers.
 isa::Unit multiply_unit(const SmParameters& parameters);
 
 }  // namespace lockstep

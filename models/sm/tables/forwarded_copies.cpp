@@ -14,7 +14,7 @@ using isa::Category;
 using isa::Instruction;
 using isa::Operand;
 
-/// By row (the first of a pair): what all lanes hold a copy of; invalid: anything.
+/// Operand that all lanes of a row (the first of a pair) hold a copy of, by row; invalid: anything.
 using Copies = std::vector<Operand>;
 
 bool is_copy(const Instruction& instruction) {
@@ -34,7 +34,7 @@ void execute(const isa::Program& program, const Instruction& instruction, Copies
   if (is_copy(instruction)) copies[instruction.destination[0].row()] = instruction.source[0];
 }
 
-/// Keeps what holds on both ways; whether that is less than before.
+/// Keeps the copies that hold on both ways.  Returns whether some were lost.
 bool meet(Copies& copies, const Copies& other) {
   bool changed = false;
   for (std::size_t row = 0; row < copies.size(); ++row) {
@@ -45,7 +45,7 @@ bool meet(Copies& copies, const Copies& other) {
   return changed;
 }
 
-/// Before each pc; none where control never comes.
+/// Returns the copies that hold before each pc; nothing where control never comes.
 std::vector<std::optional<Copies>> find_copies(
     const isa::Program& program, const std::vector<std::vector<std::uint32_t>>& next) {
   std::vector<std::optional<Copies>> before(program.instructions.size());

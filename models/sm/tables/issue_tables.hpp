@@ -1,4 +1,5 @@
-/// What issue needs to know of an instruction, in one cache line beside the instruction itself.
+/// Issue tables: what issue must know of an instruction, in one cache line beside the instruction
+/// itself.
 /// Source: hot-path.md, "Layouts that worked".
 #pragma once
 
@@ -34,16 +35,17 @@ struct alignas(64) IssueRecord {
     computes_address = 128,  ///< first, by the instruction at `target`: see deferred_values.hpp
   };
   Scoreboard needs;           ///< what must not be pending
-  std::uint8_t unit = 0;      ///< that executes it, after substitution of absent ones
+  std::uint8_t unit = 0;      ///< unit that executes it, after substitution of absent ones
   std::uint8_t releases = 0;  ///< how many, or `grouped`
   std::uint8_t issue_slots = 1;
   std::uint8_t flags = 0;
   std::uint16_t latency = 0;   ///< issue to issue of a dependent
-  std::uint16_t interval = 0;  ///< that the unit is busy
-  /// Events (without warp) by which the destinations commit.  Of an instruction with more: that of
-  /// the first, then the number of the others among IssueTable::release_groups.
+  std::uint16_t interval = 0;  ///< cycles for which the unit is busy
+  /// Events (without warp) by which the destinations commit.  An instruction with more destinations
+  /// has the event of the first, then the number of the others among IssueTable::release_groups.
   std::array<std::uint16_t, 6> release{};
-  /// Rows of its first operands, some of them twice if they are few: to be asked for early.
+  /// Rows of the first operands, to be fetched into the cache early; some stand twice if they are
+  /// few.
   std::array<std::uint8_t, 4> touches{};
 };
 static_assert(sizeof(IssueRecord) == 64);
@@ -55,8 +57,8 @@ struct IssueTable {
   std::vector<isa::OperandList> operand_lists;
   /// Places of the scoreboard that an instruction with many destinations writes.
   std::vector<Scoreboard> release_groups;
-  std::uint32_t rows = 0;                     ///< of registers that the instructions name
-  std::vector<std::uint8_t> rows_read_first;  ///< before they are written: zero at first
+  std::uint32_t rows = 0;                     ///< rows of registers that the instructions name
+  std::vector<std::uint8_t> rows_read_first;  ///< rows read before they are written: zero at first
   std::vector<PreciseRecord> precise;         ///< by pc, then with more sources; see IssueDetail
   /// Line of the code region, by pc; empty without instruction caches.
   std::vector<std::uint32_t> code_lines;
@@ -79,10 +81,10 @@ struct IssueTable {
   }
 };
 
-/// What the tables are made for.
+/// Detail of the tables.
 enum class IssueDetail : std::uint8_t {
   fast,     ///< values may be computed where they are used
-  sources,  ///< the same, and PreciseRecords
+  sources,  ///< as `fast`, with PreciseRecords
   precise,  ///< every register holds its value, so that instructions can be issued again
 };
 

@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// What the SM executes for an instruction whose result nobody reads where it would stand: it
-/// issues, occupies its unit and commits.
+/// The SM executes this function for an instruction whose result nobody reads where it would stand:
+/// the instruction issues, occupies its unit and commits.
 inline void no_effect(const isa::Instruction&, isa::WarpContext&) {}
 
 inline bool has_effect(const isa::Instruction& instruction) {

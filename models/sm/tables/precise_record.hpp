@@ -1,6 +1,8 @@
-/// What preemptible exceptions and the release of sources need to know of an instruction.
+/// Precise record: what preemptible exceptions and the release of sources must know of an
+/// instruction.
 ///
-/// It stands apart from IssueRecord, which is full, and is made only for an SM that asks for it.
+/// The record stands apart from IssueRecord, which is full, and is made only for an SM that asks
+/// for it.
 /// Source: 000, sections 3.1 to 3.3; virtual-memory-and-exceptions.md, sections 2.1 and 2.6.
 #pragma once
 
@@ -20,7 +22,7 @@ struct alignas(32) PreciseRecord {
   };
   /// Events (without warp) by which sources are released, see WarpEvent.
   std::array<std::uint16_t, 10> sources{};
-  /// Number of a record with more of them, which counts as an instruction of its own; 0: none.
+  /// Number of a record with more sources, which counts as an instruction of its own; 0: none.
   std::uint16_t more = 0;
   std::uint8_t source_count = 0;
   std::uint8_t flags = 0;

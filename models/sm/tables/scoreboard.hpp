@@ -1,9 +1,9 @@
-/// Which rows and predicates of a warp wait for a result.
+/// Scoreboard: the rows and predicates of a warp that wait for a result.
 ///
-/// An instruction issues when none of the places it reads or writes is pending (five ANDs).
-/// Sources are released by being read at issue, in order, so they need no bits of their own here
-/// (where they are kept for longer: front_end/pending_sources.hpp); destinations when their results
-/// commit.
+/// An instruction issues when none of the places it reads or writes is pending (five ANDs). Sources
+/// are released by being read at issue, in order, so that they need no bits here
+/// (front_end/pending_sources.hpp keeps them for longer where that is needed).  Destinations are
+/// released when their results commit.
 /// Source: gpu-parameters.md, section 10; hot-path.md ("Scoreboard test as four scalar ANDs").
 #pragma once
 

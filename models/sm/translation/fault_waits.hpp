@@ -1,10 +1,11 @@
-/// Counting warps that wait for pages which are not in GPU memory.
+/// Number of warps that wait for pages which are not in GPU memory.
 ///
 /// A warp waits from the refusal of a page for which it has a line parked or squashed, or from
-/// parking one later, until the page's translation has come; it may go on with what does not need
-/// the line. The integral over the cycles is brought up to date whenever the set of such warps
-/// changes, so that it is exact at every epoch. Source: virtual-memory-and-exceptions.md, section
-/// 16 ("warps stalled on faults integrated over cycles").
+/// parking one later, until the page's translation has come; the warp may go on with what does not
+/// need the line.  The integral over the cycles is brought up to date whenever the set of such
+/// warps changes, so that it is exact at every epoch.
+/// Source: virtual-memory-and-exceptions.md, section 16 ("warps stalled on faults integrated over
+/// cycles").
 ///
 /// Simplified: a warp whose access has not left the load-store unit's queue, because another one's
 /// fault holds it up there, is not counted.
@@ -36,7 +37,7 @@ class FaultWaits {
     count(now);
     blocks_.page_waiters() |= bit_of(warp);
   }
-  /// Who waits after some lines have left; a warp may wait for several pages.
+  /// Finds the warps that wait after some lines have left; a warp may wait for several pages.
   /// `stopped`: warps with squashed lines.
   void find(const ParkedPages& pages, std::uint64_t stopped) {
     blocks_.page_waiters() = stopped | pages.warps_of_refused();
@@ -50,7 +51,7 @@ class FaultWaits {
  private:
   SmStatistics& statistics_;
   ResidentBlocks& blocks_;
-  SmCycle counted_;  ///< cycle up to which they have been counted
+  SmCycle counted_;  ///< cycle up to which waiting warps have been counted
 };
 
 }  // namespace lockstep

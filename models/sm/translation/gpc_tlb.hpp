@@ -27,7 +27,7 @@ class GpcTlb {
     if (has_large_) tlb_.large = TlbArray(parameters.large_entries, parameters.large_ways);
   }
 
-  /// As it was filled in: of a large page, the entry of its first page.
+  /// Returns the entry as it was filled in; for a large page, the entry of its first page.
   std::optional<PageTableEntry> find(TlbKey key) {
     TlbArray::Entry* entry = enabled_ ? entry_of(key) : nullptr;
     return entry ? std::optional(entry->value) : std::nullopt;

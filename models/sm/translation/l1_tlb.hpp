@@ -53,7 +53,7 @@ class L1Tlb {
   void serialize(Archive& archive);
 
  private:
-  /// What every window touches.
+  /// Members that every window touches.
   struct Hot {
     // The page found last: also the one used last, so that finding it again changes no order.
     TlbKey last_key = {};

@@ -8,15 +8,16 @@
 
 namespace lockstep {
 
-/// Who has lines parked for pages.
+/// Owner of the accesses whose lines are parked for pages.
 class ParkedLines {
  public:
   virtual ~ParkedLines() = default;
-  /// Some lines of the access will not be sent, and none of it waits any more.
+  /// Some lines of the access will not be sent, and none of its lines waits any more.
   virtual void dropped(const Access& access, SmCycle now) = 0;
   /// The line's page was refused, and the line is squashed.
   virtual void squashed(const Access& access, unsigned group, SmCycle now) = 0;
-  /// The page can be asked for again by what was squashed.  False: nothing was.
+  /// The squashed accesses can ask for the page again.  Returns false if nothing was squashed for
+  /// it.
   virtual bool come(TlbKey page, SmCycle now) = 0;
   /// Warps that have squashed lines.
   virtual std::uint64_t stopped_warps() const = 0;

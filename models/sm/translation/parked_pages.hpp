@@ -21,7 +21,7 @@
 
 namespace lockstep {
 
-/// One line of a parked access.
+/// Line of a parked access.
 struct ParkedGroup {
   std::uint16_t next = 0xffff;
   std::uint16_t access = 0xffff;
@@ -73,12 +73,12 @@ class ParkedPages {
  public:
   static constexpr std::uint16_t none = 0xffff;
 
-  /// So many pages can be asked for at a time.
+  /// `mshrs`: pages that can be asked for at a time.
   explicit ParkedPages(std::uint32_t mshrs) : mshrs_(mshrs), heads_(buckets_.count(), none) {}
 
   bool full() const { return asked_ >= mshrs_; }
   std::uint32_t asked() const { return asked_; }
-  /// Pages refused whose lines have not left, without those that nobody waits for any more.
+  /// Refused pages whose lines have not left, without those that nobody waits for any more.
   std::uint32_t faulted() const { return faulted_; }
 
   std::uint16_t find_miss(TlbKey key) const;
@@ -107,10 +107,11 @@ class ParkedPages {
   const ParkedGroup& front(std::uint16_t miss) const { return groups_[misses_[miss].first]; }
   Access& access_of(const ParkedGroup& group) { return accesses_[group.access]; }
   const Access& access_of(const ParkedGroup& group) const { return accesses_[group.access]; }
-  /// The first line parked for a page does not wait any more; true: nor does the rest of its
-  /// access.
+  /// The first line parked for the page waits no more.  Returns whether that was the last parked
+  /// line of its access and the queue needs no copy either.
   bool pop(std::uint16_t miss);
-  /// A parked line or the queue does not need the copy any more; true: that was the last.
+  /// A parked line, or the queue, gives up its reference to the copy.  Returns whether that was the
+  /// last.
   bool release(std::uint16_t access) {
     if (--accesses_[access].holders != 0) return false;
     accesses_.give_back(access);

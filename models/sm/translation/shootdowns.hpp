@@ -1,4 +1,4 @@
-/// Translations taken away.
+/// Shootdowns: translations that are taken away.
 ///
 /// A shootdown drops the TLB entries of its pages and the L1 sectors of their frames and is
 /// answered when all requests sent to the frames have their answers, whatever else is stalled.
@@ -40,7 +40,7 @@ class Shootdowns {
   }
 
  private:
-  /// One that waits for requests sent under it.
+  /// A shootdown that waits for requests sent under it.
   struct Open {
     PageSpan span;
     std::uint32_t requests = 0;
@@ -52,7 +52,7 @@ class Shootdowns {
     }
   };
 
-  /// Marks the requests sent to frames; returns how many.
+  /// Marks the requests sent to the frames.  Returns their number.
   std::uint32_t mark_requests(std::span<const std::uint64_t> frames, std::uint16_t shootdown);
   void answer(std::uint16_t shootdown, SmCycle now);
 

@@ -103,7 +103,7 @@ bool Translation::recall(TlbKey key, const Access& access, SmCycle now) {
   return true;
 }
 
-/// What waits for the page goes first.
+/// Lines that wait for the page go first: while there are any, the GPC's TLB is not asked.
 bool Translation::find_in_gpc(TlbKey key, const Access& access, SmCycle now) {
   const std::optional<PageTableEntry> entry = gpc_.find(key);
   if (!entry || pages_.find_miss(key) != ParkedPages::none) return false;
@@ -322,7 +322,7 @@ void Translation::on_replay(const PageNotice& notice, SmCycle now) {
   if (pages_.miss(index).state == PageMiss::State::refused) page_replayed(index, now);
 }
 
-/// Parked lines ask at once; what was squashed asks when it has issued again.
+/// Parked lines ask at once; squashed accesses ask when they have issued again.
 void Translation::page_replayed(std::uint16_t index, SmCycle now) {
   if (!squashes_) return ask(index, now);
   pages_.miss(index).come = true;

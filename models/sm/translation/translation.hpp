@@ -1,12 +1,12 @@
-/// The SM's side of virtual memory: what it asks of the GMMU and hears from it, and what leaves
+/// The SM's side of virtual memory: requests to the GMMU, its answers, and the lines that leave
 /// when a page is there.
 ///
-/// The TLB never translates a page that has parked lines waiting for an answer: who comes later
-/// finds no entry and parks behind.
+/// The TLB never translates a page that has parked lines waiting for an answer: a later access
+/// finds no entry and parks behind them.
 /// Source: architecture.md, section 8, rules 6 and 7; 001, section B.2 (Nack-Replayable, replay).
 ///
 /// Simplified: a store to a page that is there but must not be written takes the entry out of the
-/// TLB until it has gone, so that loads behind it cannot pass.
+/// TLB until the store has gone, so that loads behind it cannot pass.
 #pragma once
 
 #include <span>
@@ -29,38 +29,40 @@ class Translation {
   Translation(const SmContext& sm, ParkedLines& lines);
 
   // Lines that are looked up.
-  /// True if the TLB has the page and a store needs nothing more; `physical` then translates.
+  /// Returns whether the TLB has the page and a store needs nothing more; `physical` then
+  /// translates.
   bool find(TenantId tenant, VirtualAddress line, bool write) {
     return tlb_.find(TlbKey::base({tenant, page_of(line)}), write);
   }
   PhysicalAddress physical(VirtualAddress line) const { return tlb_.physical(line); }
   bool remote() const { return tlb_.remote(); }
   enum class Lookup : std::uint8_t { found, found_behind, parked, wait, refused };
-  /// The TLB does not have what the line needs.  Found behind: that of the GPC has, or refused: nor
-  /// does GPU memory, and the line is to be squashed.
+  /// The TLB does not have what the line needs.  found_behind: the GPC's TLB has it.  refused: GPU
+  /// memory has not got the page either, and the line is to be squashed.
   Lookup look_up(Access& access, unsigned group, SmCycle now);
-  /// A page was refused, and nothing may pass it.
+  /// Returns whether a page was refused that nothing may pass.
   bool blocked() const {
     return pages_.faulted() != 0 && constants_.setup.replay == ReplayMode::block_tlb;
   }
-  /// The queue does not need the copy any more that was parked; true: nor does a line.
+  /// The queue gives up its reference to the parked copy.  Returns whether it was the last: no line
+  /// needs the copy either.
   bool release(std::uint16_t parked) { return pages_.release(parked); }
 
   // Parked lines whose page has come.
   bool has_lines_to_leave() const { return !pages_.draining().empty(); }
   struct Line {
-    Access* access = nullptr;  ///< nullptr: it had to ask again
+    Access* access = nullptr;  ///< nullptr: the line had to ask again
     unsigned group = 0;
     PhysicalAddress physical;
     bool remote = false;
   };
   Line next_line(SmCycle now);
-  /// It has left; true: as the last of its access.
+  /// The line has left.  Returns whether it was the last of its access.
   bool line_left(SmCycle now);
 
-  /// Of a page that was refused.
+  /// Fault on a refused page.
   struct Fault {
-    std::uint32_t position = 0;  ///< granules that were pending before it
+    std::uint32_t position = 0;  ///< granules that were pending before the page
     bool handled = false;        ///< by the GPU itself
   };
   Fault fault_on(TlbKey key) const {
@@ -70,17 +72,19 @@ class Translation {
   }
 
   // What the GMMU says.
-  /// For blocks in memory, too: they find out when they are back whether it is their mistake.
+  /// `blocks_in_memory`: the answer is for blocks in memory, too, which find out when they are back
+  /// whether the mistake is theirs.
   void on_answer(const TranslationAnswer& answer, SmCycle now, bool blocks_in_memory = false);
   void on_pages_mapped(const PagesMapped& mapped, std::span<const std::byte> entries);
   void on_replay(const PageNotice& notice, SmCycle now);
   void on_flush(TenantId tenant);
-  /// What was squashed for a page that has come since, and was to ask again, has left the SM.
+  /// The squashed access that was to ask again for this page, which has come since, has left the
+  /// SM.
   void nobody_asks_again(TlbKey key, SmCycle now);
-  /// Drops translations of a span; bit i of the result: this SM stored to page i.
+  /// Drops translations of a span.  Returns a mask: bit i means that this SM stored to page i.
   std::array<std::uint64_t, pages_per_large / 64> shoot_down(const PageSpan& span, SmCycle now);
 
-  /// The tenant has ended: calls forget(access) for each line that it has parked.
+  /// The tenant has ended: calls forget(access) for each line that the tenant has parked.
   template <class Forget>
   void drop_tenant(TenantId tenant, Forget&& forget, SmCycle now);
   void count_fault_waits(SmCycle up_to) { waits_.count(up_to); }
@@ -99,26 +103,28 @@ class Translation {
 
  private:
   bool recall(TlbKey key, const Access& access, SmCycle now);
-  /// The GPC's TLB has it, and so has the L1 TLB now.
+  /// Looks the page up in the GPC's TLB.  Returns true if it was found there; the L1 TLB then has
+  /// it, too.
   bool find_in_gpc(TlbKey key, const Access& access, SmCycle now);
   void note_store(TlbKey key, SmCycle now);
   void ask(std::uint16_t miss, SmCycle now);
   void page_found(TlbKey key, std::uint16_t miss, PageTableEntry entry, SmCycle now);
   void page_refused(std::uint16_t miss, const TranslationAnswer& answer, SmCycle now);
-  /// Its lines leave it, to come again.
+  /// The lines parked for the page leave it, to come again.
   void squash_lines(std::uint16_t miss, SmCycle now);
   /// A replay has named the refused page.
   void page_replayed(std::uint16_t miss, SmCycle now);
-  /// Policies hear whose warps waited.
+  /// Tells policies whose warps waited for the page.
   void tell_waiting(std::uint16_t miss, SmCycle now) const;
   void count_fault(std::uint16_t miss, SmCycle now);
   void page_invalid(std::uint16_t miss, bool blocks_in_memory, SmCycle now);
   bool can_leave(std::uint16_t miss, PageTableEntry entry) const;
   void start_draining(std::uint16_t miss, PageTableEntry entry, SmCycle now);
   void page_done(std::uint16_t miss, SmCycle now);
-  /// The page has come, or never will.
+  /// The page has come, or never will: the fault's wait ends.
   void end_fault_wait(std::uint16_t miss, SmCycle now);
-  /// Tells the GMMU that what waited for a refused page has gone out, if it waits for that.
+  /// Tells the GMMU that the lines that waited for a refused page have gone out, if it waits for
+  /// that.
   void tell_replayed(std::uint16_t miss, SmCycle now);
   void tell_page(MessageKind kind, TlbKey key, SmCycle now);
 
@@ -127,12 +133,12 @@ class Translation {
   ResidentBlocks& blocks_;
   SmPorts& ports_;
   ParkedLines& lines_;
-  L1Tlb tlb_;  ///< what every window touches
+  L1Tlb tlb_;  ///< touched in every window
   GpcTlb gpc_;
   ParkedPages pages_;
   PageTableMirror known_;  ///< with ideal translation: all pages that are mapped
   FaultWaits waits_;
-  const bool squashes_;  ///< lines whose page is refused
+  const bool squashes_;  ///< the SM squashes lines whose page is refused
 };
 
 template <class Forget>

@@ -20,7 +20,7 @@ bool BlockExchange::gives_soon(std::uint8_t grid) const {
   return soon;
 }
 
-/// Those that wait for pages come last.
+/// Blocks that wait for pages come last.
 std::vector<BlockInMemory>::iterator BlockExchange::next_of(std::uint8_t grid) {
   const auto first_of = [&](bool waiting) {
     return std::find_if(in_memory_.begin(), in_memory_.end(), [&](const BlockInMemory& block) {
@@ -102,7 +102,7 @@ void BlockExchange::return_homes(SmCycle now) {
   });
 }
 
-/// Through the dispatcher, as all between SMs.
+/// Homes of another SM go back through the dispatcher, as everything between SMs.
 void BlockExchange::free_homes(const std::vector<LocalHome>& homes, SmCycle now) {
   if (!blocks_.homes().borrowed(homes)) return blocks_.homes().give_back(homes);
   const std::uint32_t owner = homes.front().value() / constants_.local_homes();

@@ -1,13 +1,13 @@
-/// Saved blocks that go on in another SM, while a more urgent grid keeps theirs.
+/// Exchange of saved blocks: they go on in another SM, while a more urgent grid keeps their own.
 ///
-/// The SM that gives one tells where its context stands, and where the local memory of its warps:
-/// both stay where they are.  It gives none whose bytes are still on their way, which the other SM
-/// could overtake, and drops what its own cache has of them; the other one returns the homes when
-/// the block has ended and nothing is on its way to them.
+/// The SM that gives a block tells where its context stands, and where the local memory of its
+/// warps: both stay where they are.  The SM gives no block whose bytes are still on their way,
+/// which the other SM could overtake, and drops what its own cache has of the block's local memory.
+/// The other SM returns the homes when the block has ended and nothing is on its way to them.
 /// Source: preemption.md, section 2 with its errata (local memory stays at its home).
 ///
 /// Simplified: as many homes of an SM as it has warp slots may be with others; further blocks with
-/// local memory return to their own.
+/// local memory return to their own SM.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace lockstep {
 
 class BlockExchange {
  public:
-  /// `in_memory`: the SM's.
+  /// `in_memory`: the SM's blocks in memory.
   BlockExchange(const SmConstants& constants, ResidentBlocks& blocks, SmPorts& ports, L1& l1,
                 const LoadStoreUnit& load_store, ContextEngine& engine,
                 std::vector<BlockInMemory>& in_memory)
@@ -39,15 +39,16 @@ class BlockExchange {
         engine_(engine),
         in_memory_(in_memory) {}
 
-  /// A block of the grid can be given, but not yet: bytes of its local memory are on their way.
+  /// Returns whether a block of the grid can be given, but only when bytes of its local memory that
+  /// are on their way have arrived.
   bool gives_soon(std::uint8_t grid) const;
-  /// A block of the grid in memory, to return to another SM, and what goes with it; given == 0:
-  /// there is none that can.
+  /// Gives a block of the grid that stands in memory to another SM, with the bytes that go with it.
+  /// given == 0: no block can go.
   std::pair<BlockGiven, std::vector<std::byte>> give(std::uint8_t grid);
-  /// The other side.
+  /// Takes over a block that another SM has given.
   void adopt(const BlockGiven& given, std::span<const std::byte> payload, SmCycle now);
 
-  /// Blocks that have ended elsewhere had these homes, whosever they are.
+  /// Blocks that have ended elsewhere had these homes, which may be this SM's or another's.
   void free_homes(std::span<const std::byte> payload, SmCycle now) {
     free_homes(homes_in(payload), now);
   }
@@ -60,7 +61,7 @@ class BlockExchange {
   bool has_local_memory(const BlockInMemory& block) const {
     return blocks_.grid(block.grid).program->local_bytes > 0;
   }
-  /// It stands in memory, and may go.
+  /// Returns whether the block stands in memory and may go to another SM.
   bool can_go(const BlockInMemory& block) const;
   bool is_written_back(const BlockInMemory& block) const {
     return !has_local_memory(block) || !l1_.writes_back(block.homes);

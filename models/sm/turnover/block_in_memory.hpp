@@ -19,22 +19,22 @@ struct BlockInMemory {
 
   State state = State::leaving;
   bool dropped = false;  ///< its tenant was ended while it moved
-  bool sent = false;     ///< by the dispatcher: it may return although its grid is stopped here
+  bool sent = false;  ///< sent by the dispatcher: it may return although its grid is stopped here
   BlockReference reference;
   TenantId tenant;
   std::uint8_t grid = 0;     ///< its place in the SM
   BlockPlace place;          ///< in the SM, while it moves
-  std::uint32_t number = 0;  ///< of its place in the context area
-  std::uint64_t bytes = 0;   ///< of its context
+  std::uint32_t number = 0;  ///< number of its place in the context area
+  std::uint64_t bytes = 0;   ///< bytes of its context
   ContextParts parts;
   KeptContext kept;  ///< on chip
   std::vector<LocalHome> homes;
-  std::vector<TlbKey> pages;  ///< that it waits for
-  BlockProgress progress;     ///< as it was when it left; began: counted from there
-  SmCycle ready;              ///< since then it could go on
-  SmCycle moves;              ///< since then its context moves, or last moved
+  std::vector<TlbKey> pages;  ///< pages that it waits for
+  BlockProgress progress;     ///< its progress when it left; began: counted from there
+  SmCycle ready;              ///< cycle since which it could go on
+  SmCycle moves;              ///< cycle since which its context moves, or last moved
 
-  /// What it has of the SM while it is away.
+  /// Resources of the SM that the block keeps while it is away.
   BlockResources kept_resources() const {
     BlockResources resources;
     resources.registers = kept.register_count;
@@ -46,7 +46,7 @@ struct BlockInMemory {
            (kept.shared_bytes > 0 ? in_place::shared : 0);
   }
   bool can_return() const { return state == State::there && pages.empty(); }
-  /// A page has come; all_keys: every page.  Whether the block waited for it.
+  /// A page has come; all_keys: every page.  Returns whether the block waited for it.
   bool page_came(TlbKey key, SmCycle now) {
     if (pages.empty()) return false;
     const bool waited_for =

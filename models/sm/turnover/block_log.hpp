@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// One row of the /thread_blocks table.
+/// Row of the /thread_blocks table.
 struct BlockRecord {
   BlockReference reference;
   Time started, done = Time::never();
@@ -19,8 +19,8 @@ struct BlockRecord {
   void serialize(Archive& archive) { archive(reference, started, done); }
 };
 
-/// When the blocks of an SM came and went, if `record_blocks` asks for it.  One that leaves for
-/// memory and returns has one row, at the SM where it ends.
+/// Log of when the blocks of an SM came and went, if `record_blocks` asks for it.  A block that
+/// leaves for memory and returns has one row, at the SM where it ends.
 class BlockLog {
  public:
   explicit BlockLog(bool enabled) : enabled_(enabled) {}
@@ -33,12 +33,13 @@ class BlockLog {
     done_.push_back(take(reference));
     done_.back().done = now;
   }
-  /// It ends at another SM; when it started.
+  /// The block will end at another SM.  Returns when it started.
   Time left(const BlockReference& reference) {
     return enabled_ ? take(reference).started : Time::zero();
   }
 
-  /// In the order in which they were done, then those that are not, in the order of their start.
+  /// Returns the blocks that are done, in the order of their ends, then the others, in the order of
+  /// their starts.
   std::vector<BlockRecord> records() const {
     std::vector<BlockRecord> all = done_;
     all.insert(all.end(), here_.begin(), here_.end());

@@ -55,7 +55,7 @@ void BlockTurnover::give_block(GridId grid, SmCycle now) {
   ports_.tell_dispatcher(MessageKind::block_given, given, now, payload);
 }
 
-/// What it has written elsewhere it must see: as for an acquire.
+/// The block must see what it has written elsewhere: clean lines are dropped, as for an acquire.
 void BlockTurnover::adopt_block(const BlockGiven& given, std::span<const std::byte> payload,
                                 SmCycle now) {
   l1_.drop_clean();
@@ -183,8 +183,9 @@ void BlockTurnover::flush_block(BlockPlace place, SmCycle now) {
   refill(MessageKind::block_flushed, leave_for_good(place, false, now), now);
 }
 
-/// Who returns is told first: the dispatcher then knows whether a staged block has room.  The block
-/// that leaves is not among them: the dispatcher would hear that it returns before it has left.
+/// Tells first which blocks return: the dispatcher then knows whether a staged block has room.  The
+/// block that leaves is not among them, else the dispatcher would hear that it returns before it
+/// has left.
 template <class Body>
 void BlockTurnover::refill(MessageKind kind, const Body& body, SmCycle now) {
   return_blocks(now);

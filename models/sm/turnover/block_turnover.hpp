@@ -1,9 +1,9 @@
-/// Blocks come and go: staged ones take the place of those that end.
+/// Turnover of thread blocks: staged ones take the place of those that end.
 ///
-/// A block is done, and its slot and registers free, when all its requests are answered, or
-/// (`stores_drain_with: grid`) all but stores that are on their way, for which its grid waits then:
-/// stores are posted, and only the end of a kernel makes sure of them.  The dispatcher keeps one
-/// block staged, so that a slot is not empty for a round trip.
+/// A block is done, and its slot and registers are free, when all its requests are answered.  With
+/// `stores_drain_with: grid` stores that are on their way do not count; the block's grid waits for
+/// them: stores are posted, and only the end of a kernel makes sure of them.  The dispatcher keeps
+/// one block staged, so that a slot is not empty for a round trip.
 /// Source: architecture.md, section 8, rules 5 and 11 and "Horizons and ranks" (staged blocks);
 /// gpu-parameters.md, section 1 "Adaptive L1".
 #pragma once
@@ -46,19 +46,21 @@ class BlockTurnover final : public DrainedWarps {
 
   void start_grid(const GridLaunch& launch, std::span<const std::byte> payload);
   void end_grid(GridId grid);
-  /// A block has come, and starts as soon as there is room: there, if it has a position.
+  /// A block has come, and starts as soon as there is room.  `position`: where it must start, if
+  /// not empty.
   void stage(const BlockReference& reference, std::span<const std::byte> position, SmCycle now);
   void drained(WarpSlot slot, SmCycle now) override;
   /// The tenant made a mistake: its blocks leave as if they were done.
   void abort_tenant(TenantId tenant, SmCycle now);
 
-  /// Another grid gets the SM: staged blocks of this one go back to the dispatcher, and those that
-  /// are here make room.  `commands`: BlockCommands.
+  /// The SM is given to another grid: staged blocks of the stopped grid go back to the dispatcher,
+  /// and its blocks on chip make room.  `commands`: BlockCommands.
   void stop_grid(const GridStop& stop, std::span<const std::byte> commands, SmCycle now);
-  /// The dispatcher hears what its blocks have done.
+  /// Tells the dispatcher what the grid's blocks have done.
   void tell_status(GridId grid, SmCycle now);
   void resume_grid(GridId grid);
-  /// A block in memory returns to another SM, or one that another has saved returns here.
+  /// give_block() gives a block in memory to another SM; adopt_block() takes a block that another
+  /// SM has saved.
   void give_block(GridId grid, SmCycle now);
   void adopt_block(const BlockGiven& given, std::span<const std::byte> payload, SmCycle now);
   void context_is_free(std::uint32_t place, SmCycle now) { scheduler_.free_place(place, now); }
@@ -70,7 +72,7 @@ class BlockTurnover final : public DrainedWarps {
   bool has_to_look() const { return scheduler_.has_to_look() || !asked_.empty(); }
   /// Something has happened that may let blocks leave or return.
   void look(SmCycle now);
-  /// Whether a block in memory waited for it.
+  /// Returns whether a block in memory waited for the page.
   bool page_came(const PageNotice& notice, SmCycle now);
   SmCycle wake() const { return scheduler_.wake(); }
 
@@ -93,22 +95,22 @@ class BlockTurnover final : public DrainedWarps {
   void start_block(const StagedBlock& staged, std::uint8_t grid, SmCycle now);
   void finish_block(BlockPlace place, SmCycle now);
   void flush_block(BlockPlace place, SmCycle now);
-  /// Its place is free; what the dispatcher hears of that.
+  /// The block leaves its place for good.  Returns the message to the dispatcher.
   BlockDone leave_for_good(BlockPlace place, bool is_done, SmCycle now);
   void log_done(const BlockDone& done, SmCycle now) {
     log_.done(done.block, constants_.time_of(now));
   }
-  /// A place is free: the dispatcher is told, and others take it.
+  /// A place is free: tells the dispatcher, and lets other blocks take it.
   template <class Body>
   void refill(MessageKind kind, const Body& body, SmCycle now);
   void return_blocks(SmCycle now);
-  /// The dispatcher hears, once, that the grid that it has stopped has no block here any more.
+  /// Tells the dispatcher, once, that a grid that it has stopped has no block here any more.
   void tell_if_stopped(std::uint8_t grid, SmCycle now);
-  /// PTX line of the instruction after which it could not be flushed any more; 0: it can.
+  /// PTX line of the instruction after which the block could not be flushed any more; 0: it can.
   std::uint32_t ended_by(const BlockSlot& block) const;
   void choose_carve_out(const GridSlot& grid, SmCycle now);
   void forget_ended_grids();
-  /// Staged blocks with match(reference) are staged no more; they.
+  /// Removes and returns the staged blocks for which match(reference) holds.
   template <class Match>
   std::vector<BlockReference> take_staged(Match&& match) {
     const auto kept = std::stable_partition(
@@ -120,7 +122,7 @@ class BlockTurnover final : public DrainedWarps {
   }
   void drop_staged(TenantId tenant, SmCycle now);
   void drop_in_memory(TenantId tenant, SmCycle now);
-  /// Ends the threads of the tenant's warps, which it returns.
+  /// Ends the threads of the tenant's warps.  Returns these warps.
   std::uint64_t kill_warps(TenantId tenant);
 
   const SmConstants& constants_;
@@ -135,7 +137,7 @@ class BlockTurnover final : public DrainedWarps {
   LocalScheduler& scheduler_;
   BlockLog log_;
   std::deque<StagedBlock> staged_;
-  std::vector<GridId> asked_;  ///< blocks of which the dispatcher wants as soon as one can be given
+  std::vector<GridId> asked_;           ///< grids of which the dispatcher wants a block soon
   std::uint32_t shared_carve_out_ = 0;  ///< bytes of the unified storage
 };
 

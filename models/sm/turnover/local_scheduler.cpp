@@ -114,8 +114,8 @@ bool LocalScheduler::can_leave(std::size_t staged) const {
   return leaving <= ready + staged && in_memory <= extra_ && stopping < free_numbers_.size();
 }
 
-/// Figure 9: a block with a fault behind the threshold leaves if there is something else to run.
-/// Not one whose warp handles a fault by itself (section 4.2): that runs here.
+/// Figure 9: a block with a fault behind the threshold leaves if there is something else to run.  A
+/// block whose warp handles a fault by itself (section 4.2) stays, because the handling runs here.
 LocalScheduler::Mask LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
   const Mask here = on_chip();
   Mask faulted = 0;
@@ -164,7 +164,7 @@ void LocalScheduler::displace_youngest(Mask squashed, SmCycle now) {
   if (youngest) leave(*youngest, Technique::save, now);
 }
 
-/// Those that neither stop nor move.
+/// Returns the places of blocks that neither stop nor move, and whose context has room in memory.
 LocalScheduler::Mask LocalScheduler::on_chip() const {
   Mask places = 0;
   for (std::uint32_t i = 0; i < sm_.constants.parameters.blocks; ++i) {

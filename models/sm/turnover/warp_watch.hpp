@@ -1,14 +1,14 @@
-/// Whether the warps of an SM get on: a warp that only waits for somebody comes back to registers
-/// that it had before.
+/// Watch over the warps of an SM: do they get on?  A warp that only waits for somebody comes back
+/// to registers that it had before.
 ///
-/// Now and then the registers and predicates of each warp, and the shared memory of its block, are
-/// looked at.  They have got on if they are unlike all that was seen of them lately.  What polls a
-/// word has few states, those of its loop; what counts, computes or follows pointers has new ones
-/// each time.  Blocks that have just come are not looked at, since the next ones will tell as much,
-/// by their ends.
+/// Now and then the watch looks at the registers and predicates of each warp, and at the shared
+/// memory of its block.  A warp has got on if they are unlike everything that was seen of them
+/// lately.  A warp that polls a word has few states, those of its loop; a warp that counts,
+/// computes or follows pointers has new ones each time.  The watch does not look at blocks that
+/// have just come, since the next ones will tell as much, by their ends.
 ///
-/// A block is known by its grid and its index, so that one that leaves for memory and returns is
-/// not taken for a new one.
+/// A block is known by its grid and its index, so that a block that leaves for memory and returns
+/// is not taken for a new one.
 #pragma once
 
 #include <cstdint>

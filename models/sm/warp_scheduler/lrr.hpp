@@ -1,4 +1,5 @@
-/// Loose round robin: the next warp behind the one that issued last, skipping those that cannot.
+/// Loose round robin: the next warp behind the one that issued last, skipping warps that cannot
+/// issue.
 ///
 /// Source: gpu-parameters.md, section 3 (warp scheduler of Volta configurations).
 #pragma once
