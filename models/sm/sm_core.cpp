@@ -35,7 +35,7 @@ std::uint32_t* scratch_rows_of_this_thread() {
 
 SmCore::SmCore(SmSetup setup)
     : constants_(completed(std::move(setup))),
-      front_end_(constants_, statistics_, blocks_, mistakes_, turnover_, faultable_),
+      front_end_(constants_, statistics_, blocks_, mistakes_, turnover_, faultable_, mbarriers_),
       faultable_(constants_, statistics_, blocks_, front_end_),
       ports_(constants_),
       l1_(constants_, statistics_, blocks_, ports_),
@@ -52,7 +52,8 @@ SmCore::SmCore(SmSetup setup)
       shootdowns_(constants_, statistics_, ports_, l1_, stores_, translation_),
       answers_(constants_, blocks_, ports_, front_end_, l1_, stores_, shootdowns_, flights_,
                engine_, code_, constant_cache_),
-      shared_(constants_, statistics_, blocks_, mistakes_, front_end_),
+      mbarriers_(constants_, statistics_, blocks_, mistakes_, front_end_, copies_),
+      shared_(constants_, statistics_, blocks_, mistakes_, front_end_, mbarriers_),
       constant_(blocks_, mistakes_, front_end_, constant_cache_),
       memory_issue_(constants_, blocks_, mistakes_, shared_, constant_, load_store_, flights_,
                     faultable_),
@@ -61,11 +62,11 @@ SmCore::SmCore(SmSetup setup)
       control_(constants_, statistics_, blocks_, mistakes_, front_end_, l1_, copies_, barriers_,
                printing_),
       issue_(constants_, blocks_, front_end_, faultable_, load_store_, shared_, memory_issue_,
-             control_, code_, constant_cache_, copies_),
+             control_, code_, constant_cache_, copies_, mbarriers_),
       switching_(make_block_switching(constants_.setup.block_switching)),
       engine_(constants_, statistics_, ports_),
       contexts_(constants_, statistics_, blocks_, front_end_, faultable_, flights_, load_store_,
-                printing_),
+                printing_, mbarriers_),
       local_scheduler_(constants_, statistics_, *switching_,
                        {blocks_, ports_, front_end_, faultable_, l1_, load_store_, translation_,
                         contexts_, engine_}),
@@ -293,10 +294,10 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 9);
+  archive.section("sm", 10);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
-          constant_cache_, watch_, copies_);
+          constant_cache_, watch_, copies_, mbarriers_);
 }
 
 }  // namespace lockstep

@@ -342,7 +342,7 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
 }
 
 void ResidentBlocks::serialize(Archive& archive) {
-  archive.section("sm/blocks", 7);
+  archive.section("sm/blocks", 8);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
           homes_, used_, places_, left_, counted_, entries_, hot_.unsent_stores);
   find_only_grid();

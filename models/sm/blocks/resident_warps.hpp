@@ -69,6 +69,9 @@ class ResidentWarps {
   std::byte* shared_memory_of(const BlockSlot& block) {
     return hot_.shared.data() + block.shared_base;
   }
+  const std::byte* shared_memory_of(const BlockSlot& block) const {
+    return hot_.shared.data() + block.shared_base;
+  }
 
  protected:
   static constexpr std::size_t no_grid = ~std::size_t{0};

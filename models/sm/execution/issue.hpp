@@ -19,7 +19,7 @@ class Issue {
   Issue(const SmConstants& constants, ResidentBlocks& blocks, FrontEnd& front_end,
         FaultableAccesses& faultable, LoadStoreUnit& load_store, SharedMemoryUnit& shared,
         MemoryIssue& memory, ControlUnit& control, InstructionCache& code,
-        ConstantCache& constant_cache, CopyGroups& copies)
+        ConstantCache& constant_cache, CopyGroups& copies, Mbarriers& mbarriers)
       : constants_(constants),
         blocks_(blocks),
         front_end_(front_end),
@@ -31,6 +31,7 @@ class Issue {
         code_(code),
         constant_cache_(constant_cache),
         copies_(copies),
+        mbarriers_(mbarriers),
         fetches_(constants.parameters.fetches()),
         preemptible_(faultable.preemptible()),
         reads_late_(constants.parameters.source_release == SourceRelease::operand_read),
@@ -48,6 +49,8 @@ class Issue {
   /// A release or a wait for copies may pass; false: the warp waits.
   bool in_order(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                 SmCycle now);
+  void access_matrices(WarpSlot slot, const isa::Instruction& instruction,
+                       const IssueRecord& record, std::uint32_t active, SmCycle now);
   /// What holds the instruction back at the last moment: true if it has not issued.
   bool refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record,
                std::uint32_t active);
@@ -81,6 +84,7 @@ class Issue {
   InstructionCache& code_;
   ConstantCache& constant_cache_;
   CopyGroups& copies_;
+  Mbarriers& mbarriers_;
   const bool fetches_;
   const bool preemptible_, reads_late_, follows_blocks_,
       follows_ = preemptible_ || reads_late_ || follows_blocks_;

@@ -27,8 +27,9 @@ class BarriersAloneTest : public testing::Test {
 
   SmWorld world{"bar.sync 0;"};
   DrainedList gone;
+  NoWaits no_waits;
   FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
-                     faultable};
+                     faultable,       no_waits};
   FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
   Barriers barriers{world.constants, world.statistics, world.blocks, world.mistakes, front_end};
   std::uint32_t pc = world.find(isa::Category::barrier);

@@ -54,8 +54,9 @@ class FrontEndTest : public testing::Test {
 
   SmWorld world{body};
   DrainedList gone;
+  NoWaits no_waits;
   FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
-                     faultable};
+                     faultable,       no_waits};
   FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
 };
 
@@ -146,7 +147,8 @@ TEST_F(FrontEndTest, RestoredItChoosesAsBefore) {
                  other_world.blocks,
                  other_world.mistakes,
                  gone,
-                 faultable};
+                 faultable,
+                 no_waits};
   save_and_restore(world.blocks, other_world.blocks);
   save_and_restore(front_end, other);
   EXPECT_EQ(other.ready_warps(), front_end.ready_warps());

@@ -14,8 +14,9 @@ class FlightsTest : public testing::Test {
 
   SmWorld world{"ld.global.u32 %r1, [%rd1];"};
   DrainedList gone;
+  NoWaits no_waits;
   FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
-                     faultable};
+                     faultable,       no_waits};
   FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
   L1 l1{world.constants, world.statistics, world.blocks, world.ports};
   CopyGroups copies{64};

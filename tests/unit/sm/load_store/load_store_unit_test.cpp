@@ -77,8 +77,9 @@ class LoadStoreUnitTest : public testing::Test {
   SmWorld world;
   BlockPlace place;
   DrainedList gone;
+  NoWaits no_waits;
   FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
-                     faultable};
+                     faultable,       no_waits};
   FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
   L1 l1{world.constants, world.statistics, world.blocks, world.ports};
   OutstandingStores stores;

@@ -13,12 +13,14 @@ struct TurnoverWorld {
       : world(body, change, declarations) {}
 
   SmWorld world;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks,
-                     world.mistakes,  turnover,         faultable};
+  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes,
+                     turnover,        faultable,        mbarriers};
   FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
   L1 l1{world.constants, world.statistics, world.blocks, world.ports};
   OutstandingStores stores;
   CopyGroups copies{64};
+  Mbarriers mbarriers{world.constants, world.statistics, world.blocks,
+                      world.mistakes,  front_end,        copies};
   Flights flights{world.blocks, front_end, l1, faultable, copies};
   LineAccess lines{world.constants, world.statistics, world.blocks, world.ports, l1,
                    stores,          flights};
@@ -29,8 +31,8 @@ struct TurnoverWorld {
   Printing printing{world.blocks, world.mistakes, world.ports};
   const BlockSwitching switching;
   ContextEngine engine{world.constants, world.statistics, world.ports};
-  BlockContexts contexts{world.constants, world.statistics, world.blocks, front_end,
-                         faultable,       flights,          load_store,   printing};
+  BlockContexts contexts{world.constants, world.statistics, world.blocks, front_end, faultable,
+                         flights,         load_store,       printing,     mbarriers};
   LocalScheduler scheduler{world.constants,
                            world.statistics,
                            switching,
