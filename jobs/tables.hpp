@@ -54,8 +54,8 @@ struct KernelRow {
   std::uint64_t cycles = 0;
   GridCounts counts;
   /// Values of the `kernel:` metrics of metrics.json, from these counts.
-  double kernel_instructions_per_cycle = 0, occupancy = 0, l1_hit_rate = 0, l2_hit_rate = 0,
-         l1_tlb_hit_rate = 0, l2_tlb_hit_rate = 0, kernel_dram_bandwidth = 0,
+  double kernel_instructions_per_cycle = 0, occupancy = 0, tensor_activity = 0, l1_hit_rate = 0,
+         l2_hit_rate = 0, l1_tlb_hit_rate = 0, l2_tlb_hit_rate = 0, kernel_dram_bandwidth = 0,
          kernel_link_bandwidth = 0;
 
   static auto schema() {
@@ -102,6 +102,14 @@ struct KernelRow {
         .column("l1_tlb_hits", &R::counts, &C::l1_tlb_hits, "lines", "as /stats/sm/tlb_hits")
         .column("l1_tlb_misses", &R::counts, &C::l1_tlb_misses, "lines", "as /stats/sm/tlb_misses")
         .column("l1_tlb_merges", &R::counts, &C::l1_tlb_merges, "lines", "as /stats/sm/tlb_merges")
+        .columns("matrix_instructions_", isa::matrix_type_names, &R::counts,
+                 &C::matrix_instructions, "instructions", "as /stats/sm/matrix_instructions")
+        .column("tensor_cycles", &R::counts, &C::tensor_cycles, "unit cycles",
+                "as /stats/sm/tensor_cycles")
+        .column("matrix_wavefronts", &R::counts, &C::matrix_wavefronts, "cycles",
+                "as /stats/sm/matrix_wavefronts")
+        .column("async_copy_bytes", &R::counts, &C::async_copy_bytes, "bytes",
+                "as /stats/sm/async_copy_bytes")
         .column("l2_tlb_hits", &R::counts, &C::l2_tlb_hits, "requests",
                 "/stats/gmmu/tlb_hits of its tenant while it ran")
         .column("l2_tlb_misses", &R::counts, &C::l2_tlb_misses, "requests",
@@ -124,6 +132,8 @@ struct KernelRow {
                 "instructions/cycle", "warp instructions over cycles of kernel time")
         .column("occupancy", &R::occupancy, "ratio",
                 "warp_cycles over those that active_cycles had places for")
+        .column("tensor_activity", &R::tensor_activity, "ratio",
+                "tensor_cycles over those that active_cycles had units for")
         .column("l1_hit_rate", &R::l1_hit_rate, "ratio", "l1_hits over these, misses and merges")
         .column("l2_hit_rate", &R::l2_hit_rate, "ratio", "l2_hits over these and misses")
         .column("l1_tlb_hit_rate", &R::l1_tlb_hit_rate, "ratio",

@@ -14,6 +14,7 @@
 #include "core/parameters/document.hpp"
 #include "models/isa/load.hpp"
 #include "models/reference/functional_run.hpp"
+#include "models/workload/recording/recording.hpp"
 #include "models/workload/workload.hpp"
 
 namespace lockstep {
@@ -58,9 +59,11 @@ void print_kernel(const std::string& workload, const isa::Kernel& kernel,
                 static_cast<unsigned long long>(pc < lowered.size() ? lowered[pc] : 0));
 }
 
-void count(const std::string& file, const isa::LoweringOptions& options) {
+void count(const std::string& file, isa::LoweringOptions options) {
   const Node document = load_document(file);
   const Workload workload = read_workload(document, Node());
+  if (workload.recording)
+    options.matrices = workload.recording->arithmetic().value_or(*options.matrices);
   const isa::Module module = isa::load_module(workload.module_file, options);
   ExecutionProfile reference, lowered;
   lowered.lowered = true;

@@ -167,6 +167,9 @@ std::uint64_t CapturedModules::find_kernel(std::uint64_t module, const std::stri
                     "link with -rdc=false, so that each file has its kernels as PTX");
   const auto wanted = static_cast<std::uint32_t>(index);
   loaded.loader->load(loaded.module, std::span(&wanted, 1));
+  for (const isa::Instruction& instruction : loaded.module.kernels[wanted].reference.instructions)
+    if (instruction.opcode == isa::Opcode::mma)
+      arithmetic_ = isa::unpack_form(instruction.target).arithmetic;
   kernels_.push_back({&loaded.module, index, &loaded.variables, recorded_name, loaded.file,
                       loaded.architecture,
                       isa::adds_floats(loaded.module.kernels[wanted].reference), module});

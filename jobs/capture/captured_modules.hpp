@@ -69,6 +69,9 @@ class CapturedModules {
   /// Files of the recording, which are linked in this order.
   std::vector<std::string> files() const;
   bool has_heap() const;
+  /// Whose tensor cores compute the products of matrices of kernels that were looked up; nothing:
+  /// they have none.
+  std::optional<isa::MatrixArithmetic> arithmetic() const { return arithmetic_; }
   static constexpr std::uint64_t heap_bytes = std::uint64_t{8} << 20;  // CUDA's default
 
  private:
@@ -95,6 +98,7 @@ class CapturedModules {
 
   DeviceMemory& memory_;
   const std::uint32_t architecture_;
+  std::optional<isa::MatrixArithmetic> arithmetic_;
   std::size_t functions_ = 0;  ///< of the modules that the recording has so far
   RecordedPtx recorded_;
   std::string own_text_;

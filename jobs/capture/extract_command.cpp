@@ -184,12 +184,15 @@ int extract_command(const CommandLine& line) {
   if (!workload.recording)
     throw UserError(line.first_file, "is no recording", "name a folder that capture wrote");
   check_range(line, count_launches(workload));
+  isa::LoweringOptions lowering;
+  lowering.matrices = workload.recording->arithmetic().value_or(*lowering.matrices);
   const isa::Module module =
-      isa::load_modules(workload.module_files(), {}, launched_kernels(workload));
+      isa::load_modules(workload.module_files(), lowering, launched_kernels(workload));
   const FunctionalResult before =
       run_functionally("extracted", workload, module, {.launches = line.first_launch});
   capture::WorkloadFolder folder(line.output);
   RecordingWriter writer(folder.recording_file());
+  if (const auto arithmetic = workload.recording->arithmetic()) writer.set_arithmetic(*arithmetic);
   write_memory(workload, before, writer);
   Extract(workload, module, writer).copy_steps(line.first_launch, line.last_launch);
   writer.finish();

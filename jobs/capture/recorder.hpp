@@ -40,6 +40,7 @@ class Recorder {
   void note_gpu_writes();
 
   const RecordingWriter& writer() const { return writer_; }
+  void set_arithmetic(isa::MatrixArithmetic arithmetic) { writer_.set_arithmetic(arithmetic); }
   void finish() { writer_.finish(); }
 
  private:

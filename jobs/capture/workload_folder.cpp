@@ -85,6 +85,8 @@ WorkloadFolder::~WorkloadFolder() {
 }
 
 void WorkloadFolder::finish(Session& session, const std::string& title) {
+  if (const auto arithmetic = session.modules().arithmetic())
+    session.recorder().set_arithmetic(*arithmetic);
   session.recorder().finish();
   for (const std::string& file : session.modules().files())
     add_module(recorded_module_name(modules_.size()), file.empty() ? copy_kernels : file);

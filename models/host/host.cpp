@@ -305,7 +305,7 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 9);
+  archive.section("host", 10);
   archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, warned_, foreign_,
           all_settled_, issue_held_, progress_, link_bytes_, changed_);
   for (const auto& run : runs_) run->serialize(archive);

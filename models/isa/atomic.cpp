@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/error/error.hpp"
+#include "models/isa/barriers/mbarrier.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -128,14 +129,6 @@ double float_value(Type type, std::uint64_t bits) {
   }
 }
 
-/// The last arrival of a phase begins the next one.
-std::uint64_t MbarrierWord::arrive(std::uint64_t word, std::uint64_t counts) {
-  const std::uint64_t left = (expected(word) - expected(counts)) & most;
-  const std::uint64_t waits = (pending(word) - pending(counts)) & most;
-  const std::uint64_t number = waits == 0 ? phase(word) + 1 : phase(word);
-  return number << 2 * count_bits | left << count_bits | (waits == 0 ? left : waits);
-}
-
 std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std::uint64_t a,
                     std::uint64_t b) {
   const unsigned bits = 8 * bytes_of(type);
@@ -165,10 +158,10 @@ std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std
     case AtomicOperation::max:
       if (is_float(type)) return extreme(type, old, a, true);
       return less(type, old, a) ? a : old;
-    case AtomicOperation::arrive:
-      return MbarrierWord::arrive(old, a);
     case AtomicOperation::none:
       break;
+    default:
+      return mbarrier_step(operation, old, a);
   }
   LOCKSTEP_CHECK(false, "atomic without an operation");
 }
@@ -238,12 +231,11 @@ bool atomic_exists(const AtomicShape& shape) {
     case AtomicOperation::inc:
     case AtomicOperation::dec:
       return integer && bytes == 4;
-    case AtomicOperation::arrive:
-      return type == Type::b64;
     case AtomicOperation::none:
       return false;
+    default:
+      return type == Type::b64;
   }
-  return false;
 }
 
 }  // namespace lockstep::isa

@@ -9,7 +9,7 @@ namespace lockstep::isa {
 
 /// The new value at an atomic's address: one function for the interpreter, shared memory, the L2
 /// and the host.  Values occupy the low bytes_of(type) bytes.  `a`: the operand (cas: what is
-/// compared; arrive: an MbarrierWord), `b`: what cas writes.  Floating-point sums are rounded to
+/// compared; of an mbarrier: a count), `b`: what cas writes.  Floating-point sums are rounded to
 /// nearest, subnormals are kept, NaN is canonical. Source: PTX ISA 8.x, section 9.7.13.
 ///
 /// Simplified: hardware flushes subnormals of atom.global.add.f32; here no space does.
@@ -18,20 +18,6 @@ std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std
 
 /// The number that the bits are; the lower one of a pair.
 double float_value(Type type, std::uint64_t bits);
-
-/// A word of an mbarrier: arrivals that its phase still waits for, arrivals that each phase waits
-/// for, and the number of the phase.  As an operand of `arrive` the first two say how many arrive
-/// and how many will not take part any more.
-/// Source: PTX ISA 8.x, "mbarrier": what stands in the object is up to the machine.
-struct MbarrierWord {
-  static constexpr unsigned count_bits = 20;
-  static constexpr std::uint64_t most = (1u << count_bits) - 1;
-
-  static std::uint64_t pending(std::uint64_t word) { return word & most; }
-  static std::uint64_t expected(std::uint64_t word) { return word >> count_bits & most; }
-  static std::uint64_t phase(std::uint64_t word) { return word >> 2 * count_bits; }
-  static std::uint64_t arrive(std::uint64_t word, std::uint64_t counts);
-};
 
 /// What an atomic does to the bytes of one lane: `elements` values side by side, each an atomic of
 /// its own.  Only a compare-and-swap of two b64 is one of 128 bits.

@@ -67,6 +67,7 @@ enum class Category : std::uint8_t {
   exit,
   trap,
   barrier,
+  phase_wait,  ///< waits for a phase of an mbarrier, or asks for it; `detail`: PhaseWaitMode
   warp_barrier,
   print,  ///< `detail`: ir::PrintStep; executed by WarpPrint
   sleep,  ///< nanosleep
@@ -152,7 +153,8 @@ struct alignas(64) Instruction {
   /// a store or the operands of an atomic.  Addresses of shared and local memory count from the
   /// start of their window; generic ones include its base, those of constants and parameters too.
   /// A copy: source[1] the address in shared memory, source[2] (invalid: all) how many bytes to
-  /// read. Barrier: source[0] number, source[1] thread count (flag_count_given).  Others: in PTX
+  /// read. A phase_wait: source[1] the parity, source[2] (invalid: none) nanoseconds.  Barrier:
+  /// source[0] number, source[1] thread count (flag_count_given).  Others: in PTX
   /// order.
   std::array<Operand, 5> source{};
   std::array<std::uint8_t, 2> predicate_destination{no_predicate, no_predicate};

@@ -65,10 +65,9 @@ enum class PrintStep : std::uint16_t {
 
 /// Operation::mode of a cp_async_group.
 enum class CopyGroupStep : std::uint16_t {
-  commit,            ///< closes the group of the copies since the last commit
-  wait,              ///< until no more than the `immediate` newest groups are under way
-  wait_uncommitted,  ///< for all copies, whether they are in a closed group or not
-  wait_all,          ///< commits, then waits for all
+  commit,    ///< closes the group of the copies since the last commit
+  wait,      ///< until no more than the `immediate` newest groups are under way
+  wait_all,  ///< commits, then waits for all
 };
 
 /// Operation::mode of a trap.

@@ -118,7 +118,15 @@ enum class AtomicOperation : std::uint8_t {
   dec,
   min,
   max,
-  arrive,  ///< at an mbarrier, see reader/mbarrier.cpp
+  // At an mbarrier, see barriers/mbarrier.hpp.
+  mbarrier_init,
+  mbarrier_inval,
+  arrive,
+  arrive_drop,
+  arrive_incomplete,  ///< .noComplete
+  arrive_drop_incomplete,
+  arrive_behind_copies,  ///< cp.async.mbarrier.arrive.noinc
+  join_behind_copies,    ///< the same, counting itself in first
 };
 /// ld/st cache operators (`.nc` loads are `non_coherent`).
 enum class CacheOperator : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt, non_coherent };

@@ -269,7 +269,7 @@ std::string MemoryPartition::waiting_for() const {
 }
 
 void MemoryPartition::serialize(Archive& archive) {
-  archive.section("partition", 5);
+  archive.section("partition", 6);
   archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_, grids_);
   archive.section("partition/requests", 4);
   transactions_.serialize(archive);

@@ -14,11 +14,12 @@
 #include <vector>
 
 #include "core/time/time.hpp"
+#include "models/isa/matrix/counted_types.hpp"
 
 namespace lockstep {
 
 struct GridCounts {
-  static constexpr std::size_t stall_causes = 16;
+  static constexpr std::size_t stall_causes = 17;
 
   // Of SMs; what each cycle may count comes first.
   std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;
@@ -30,6 +31,9 @@ struct GridCounts {
   std::uint64_t l2_tlb_hits = 0, l2_tlb_misses = 0;
   std::uint64_t l2_hits = 0, l2_misses = 0, dram_reads = 0, dram_writes = 0;
   std::uint64_t bytes_to_host = 0, bytes_to_gpu = 0, far_faults = 0;
+  // Of SMs, what few programs have.
+  std::array<std::uint64_t, isa::matrix_types> matrix_instructions{};
+  std::uint64_t tensor_cycles = 0, matrix_wavefronts = 0, async_copy_bytes = 0;
 
   /// All of them, in this order.
   std::span<std::uint64_t> words() {

@@ -38,7 +38,7 @@ SmCore::SmCore(SmSetup setup)
       ports_(constants_),
       blocks_(constants_, statistics_),
       mistakes_(constants_, blocks_, ports_),
-      front_end_(sm_, turnover_, faultable_),
+      front_end_(sm_, turnover_, faultable_, mbarriers_),
       faultable_(sm_, front_end_),
       l1_(sm_),
       flights_(sm_, front_end_, l1_, faultable_),
@@ -51,16 +51,17 @@ SmCore::SmCore(SmSetup setup)
       engine_(sm_),
       answers_(sm_, front_end_, l1_, stores_, shootdowns_, flights_, engine_, code_,
                constant_cache_),
-      shared_(sm_, front_end_),
+      mbarriers_(sm_, front_end_),
+      shared_(sm_, front_end_, mbarriers_),
       constant_(sm_, front_end_, constant_cache_),
       memory_issue_(sm_, shared_, constant_, load_store_, flights_, faultable_),
       barriers_(sm_, front_end_),
       printing_(sm_),
       control_(sm_, front_end_, l1_, barriers_, printing_),
       issue_(sm_, front_end_, faultable_, load_store_, shared_, memory_issue_, control_, code_,
-             constant_cache_),
+             constant_cache_, mbarriers_),
       switching_(make_block_switching(constants_.setup.block_switching)),
-      contexts_(sm_, front_end_, faultable_, flights_, load_store_, printing_),
+      contexts_(sm_, front_end_, faultable_, flights_, load_store_, printing_, mbarriers_),
       local_scheduler_(
           sm_, *switching_,
           {front_end_, faultable_, l1_, load_store_, translation_, contexts_, engine_}),
@@ -288,10 +289,10 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 10);
+  archive.section("sm", 11);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
-          constant_cache_, watch_);
+          constant_cache_, watch_, mbarriers_);
 }
 
 }  // namespace lockstep

@@ -18,6 +18,7 @@
 #include "models/sm/execution/constant_memory.hpp"
 #include "models/sm/execution/control.hpp"
 #include "models/sm/execution/issue.hpp"
+#include "models/sm/execution/mbarriers.hpp"
 #include "models/sm/execution/memory_issue.hpp"
 #include "models/sm/execution/printing.hpp"
 #include "models/sm/execution/shared_memory.hpp"
@@ -104,6 +105,7 @@ class SmCore {
   ConstantCache constant_cache_;
   ContextEngine engine_;
   Answers answers_;
+  Mbarriers mbarriers_;
 
   SharedMemoryUnit shared_;
   ConstantMemory constant_;

@@ -173,7 +173,7 @@ StatisticsView Gmmu::statistics(Time now) {
 }
 
 void Gmmu::serialize(Archive& archive) {
-  archive.section("gmmu", 4);
+  archive.section("gmmu", 5);
   archive(statistics_, arrived_, large_lookups_, base_lookups_, stalled_, waits_, cycle_, epochs_,
           grids_);
   archive.section("gmmu/answers", 3);

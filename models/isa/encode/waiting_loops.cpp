@@ -27,6 +27,7 @@ Reads read_by(const Instruction& instruction) {
     default:
       return none;
   }
+  if (instruction.category == Category::phase_wait) return strongly;
   if (instruction.category == Category::atomic) return memory.returns ? strongly : none;
   if (instruction.category != Category::load) return none;
   return memory.ordering == Ordering::weak ? weakly : strongly;

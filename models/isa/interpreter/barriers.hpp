@@ -1,15 +1,15 @@
 /// Named barriers of a block.
 ///
-/// What they mean stands in models/isa/named_barrier.hpp.
+/// What they mean stands in models/isa/barriers/named_barrier.hpp.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
+#include "models/isa/barriers/named_barrier.hpp"
 #include "models/isa/interpreter/races/shared_races.hpp"
 #include "models/isa/interpreter/warp.hpp"
-#include "models/isa/named_barrier.hpp"
 #include "models/isa/program.hpp"
 
 namespace lockstep::isa {

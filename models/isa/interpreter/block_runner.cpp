@@ -7,9 +7,9 @@
 #include <span>
 
 #include "core/error/error.hpp"
+#include "models/isa/barriers/named_barrier.hpp"
 #include "models/isa/indirect_targets.hpp"
 #include "models/isa/matrix/matrix_rows.hpp"
-#include "models/isa/named_barrier.hpp"
 #include "models/isa/operand_lists.hpp"
 #include "models/isa/text/absent_lanes.hpp"
 #include "models/isa/text/assertion.hpp"
@@ -106,7 +106,7 @@ bool BlockRunner::run_warps(std::uint64_t instructions) {
       finished &= warps_[w].paths.finished();
     }
     if (finished) return true;
-    if (executed == 0 && !unblock()) report_deadlock();
+    if (executed == 0 && !unblock() && !end_waits()) report_deadlock();
   }
   return false;
 }
@@ -150,6 +150,11 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         warp.is_behind_barrier = false;
         [[fallthrough]];
       case Category::store:
+        if (moves_matrices(i)) [[unlikely]] {
+          matrix_access(warp, i, active);
+          break;
+        }
+        [[fallthrough]];
       case Category::atomic:
       case Category::copy:
         if (active != 0) memory(warp, i, active);
@@ -183,6 +188,9 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         break;
       case Category::barrier:
         barrier(w, i, active);
+        break;
+      case Category::phase_wait:
+        wait_for_phase(warp, i, active);
         break;
       default:
         control(warp, i, active);
@@ -361,7 +369,8 @@ void BlockRunner::report_spin(std::uint64_t instructions) const {
     if (warp.paths.finished()) continue;
     fail(warp, static_cast<unsigned>(std::countr_zero(warp.paths.alive())),
          "does not get on: for " + std::to_string(instructions / 1'000'000) +
-             " million warp instructions no word of memory and no thread of the grid has changed",
+             " million warp instructions no word of memory and no thread of the grid has changed" +
+             last_wait(),
          warp.paths.takes_turns() ? "it waits for what no other thread does, or never ends"
                                   : no_turns_advice);
   }

@@ -40,6 +40,12 @@ WarpIdentity identity_of(const LaunchState& state, std::uint64_t block, std::uin
 /// Those that are threads.
 std::uint32_t lanes_of(const LaunchState& state, std::uint32_t warp);
 
+/// A path of a warp that waits for the phase of an mbarrier.
+struct PhaseWaiter {
+  std::uint32_t warp = 0, pc = 0;
+  std::uint32_t path = 0, active = 0;  ///< lanes: all that stand there, those that the guard lets
+};
+
 /// One thread block: its warps, shared memory and barriers.
 class BlockRunner {
  public:
@@ -88,6 +94,19 @@ class BlockRunner {
   bool changes(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void atomic(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void copy(Warp& warp, const Instruction& instruction, std::uint32_t active);
+  // phase_waits.cpp
+  void change_barriers(Warp& warp, const Instruction& instruction, std::uint32_t active);
+  void wait_for_phase(Warp& warp, const Instruction& instruction, std::uint32_t active);
+  std::byte* barrier_at(const Warp& warp, const Instruction& instruction, unsigned lane,
+                        std::uint64_t address);
+  std::uint32_t lanes_with_phase_over(Warp& warp, const Instruction& instruction, std::uint32_t pc,
+                                      std::uint32_t lanes);
+  void let_waiter_go(const PhaseWaiter& waiter, std::uint32_t complete);
+  void wake_waiters();
+  /// No warp can run: waits for phases end without them.  False: none waits.
+  bool end_waits();
+  /// What the last of them waited for; "" if its phase has ended meanwhile, or there was none.
+  std::string last_wait() const;
   // matrix_access.cpp
   void require_whole_warp(const Warp& warp, const Instruction& instruction, std::uint32_t lanes);
   void matrix_access(Warp& warp, const Instruction& instruction, std::uint32_t active);
@@ -97,7 +116,8 @@ class BlockRunner {
   /// `lanes` of the warp execute an instruction, each with the lanes that its mask names.
   void meet(const Warp& warp, const std::uint32_t* masks, std::uint32_t lanes);
   void watch_matrices(const Warp& warp, const Instruction& instruction);
-  void watch_races(const Warp& warp, const Instruction& instruction, std::uint32_t active);
+  void watch_races(const Warp& warp, std::uint32_t pc, const Instruction& instruction,
+                   std::uint32_t active);
   void trace_floats(const Warp& warp, const Instruction& instruction, std::uint32_t active);
   void trace_stores(const Warp& warp, const Instruction& instruction, std::uint32_t active);
   void trace_addition(const Warp& warp, const Instruction& instruction, unsigned lane,
@@ -105,6 +125,8 @@ class BlockRunner {
 
   LaunchState& state_;
   std::vector<Warp> warps_;
+  std::vector<PhaseWaiter> waiters_;  ///< in the order in which they began
+  PhaseWaiter last_ended_;            ///< whose wait ended without its phase; no lanes: none
   std::vector<std::uint32_t> register_file_, predicate_file_;
   std::vector<std::byte> shared_;
   NamedBarriers barriers_;

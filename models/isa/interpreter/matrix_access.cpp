@@ -15,7 +15,16 @@ void BlockRunner::require_whole_warp(const Warp& warp, const Instruction& instru
        whole_warp_text(instruction.opcode, lanes), whole_warp_advice);
 }
 
+/// Paths of the warp that come here one after the other move their rows together.
 void BlockRunner::matrix_access(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  if (active == 0) return warp.paths.advance();
+  active = warp.paths.arrive(whole_warp);
+  if (active == 0) return;
+  if (instruction.guard != no_predicate)
+    active &= instruction.guard_negated ? ~warp.predicates[instruction.guard]
+                                        : warp.predicates[instruction.guard];
+  if (is_watched_) [[unlikely]]
+    watch(warp, instruction, active);
   require_whole_warp(warp, instruction, active);
   move_matrices(
       instruction,
@@ -28,6 +37,7 @@ void BlockRunner::matrix_access(Warp& warp, const Instruction& instruction, std:
         state_.changed = state_.changed || std::memcmp(place, words, matrix_row_bytes) != 0;
         std::memcpy(place, words, matrix_row_bytes);
       });
+  warp.paths.advance();
 }
 
 }  // namespace lockstep::isa

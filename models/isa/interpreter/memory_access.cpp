@@ -3,6 +3,7 @@
 
 #include "core/error/error.hpp"
 #include "models/isa/atomic.hpp"
+#include "models/isa/barriers/mbarrier.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
 #include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/lane_mask.hpp"
@@ -74,8 +75,6 @@ std::uint64_t BlockRunner::address_of(const Warp& warp, const Instruction& instr
 void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   if (is_watched_) [[unlikely]]
     watch(warp, instruction, active);
-  if (moves_matrices(instruction)) [[unlikely]]
-    return matrix_access(warp, instruction, active);
   switch (instruction.category) {
     case Category::load:
       load(warp, instruction, active);
@@ -87,6 +86,8 @@ void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32
       copy(warp, instruction, active);
       break;
     default:
+      if (is_of_mbarrier(instruction.memory.atomic))
+        return change_barriers(warp, instruction, active);
       atomic(warp, instruction, active);
   }
 }

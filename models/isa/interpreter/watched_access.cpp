@@ -15,9 +15,16 @@ namespace lockstep::isa {
 namespace {
 
 AccessKind kind_of(Category category) {
-  return category == Category::load || category == Category::copy ? AccessKind::load
-         : category == Category::store                            ? AccessKind::store
-                                                                  : AccessKind::atomic;
+  switch (category) {
+    case Category::load:
+    case Category::copy:
+    case Category::phase_wait:
+      return AccessKind::load;
+    case Category::store:
+      return AccessKind::store;
+    default:
+      return AccessKind::atomic;
+  }
 }
 
 /// Of a store's elements; an untyped one may be a float.
@@ -50,7 +57,7 @@ void BlockRunner::watch(const Warp& warp, const Instruction& instruction, std::u
     if (races_) watch_matrices(warp, instruction);
     return;
   }
-  if (races_) watch_races(warp, instruction, active);
+  if (races_) watch_races(warp, warp.paths.pc(), instruction, active);
   if (state_.floats != nullptr) trace_floats(warp, instruction, active);
 }
 
@@ -136,13 +143,13 @@ void BlockRunner::watch_matrices(const Warp& warp, const Instruction& instructio
   }
 }
 
-void BlockRunner::watch_races(const Warp& warp, const Instruction& instruction,
+void BlockRunner::watch_races(const Warp& warp, std::uint32_t pc, const Instruction& instruction,
                               std::uint32_t active) {
   const MemoryFields& fields = instruction.memory;
   const bool is_shared = fields.space == Space::shared, is_generic = fields.space == Space::generic;
   const unsigned size = bytes_of(fields.type);
   const SharedRaces::Access access{
-      warp.identity.warp_in_block, warp.paths.pc(), kind_of(instruction.category),
+      warp.identity.warp_in_block, pc, kind_of(instruction.category),
       instruction.category == Category::atomic || fields.ordering != Ordering::weak};
   if (!is_shared && !(is_generic || (access.is_strong && fields.space == Space::global))) return;
   const auto in_shared = [&](std::uint64_t address) {

@@ -4,6 +4,9 @@
 /// together; after a commit of some of them alone every wait is for all copies, until none is left.
 /// Source: PTX ISA 8.x, "cp.async.commit_group", "cp.async.wait_group"; modern-isa.md, section 3.1.
 ///
+/// What is to happen behind all copies so far (cp.async.mbarrier.arrive) cuts the open group in
+/// two.
+///
 /// Simplified: waiting for more copies than asked is what a lane may see that waits a little
 /// longer.
 #pragma once
@@ -46,31 +49,41 @@ class CopyGroups {
   void commit(WarpSlot slot, bool together, SmCycle now) {
     OfWarp& warp = of(slot);
     if (!together) warp.mixed = true;
-    warp.committed.push(warp.open);
-    warp.open = {};
+    warp.open.ends_group = true;
+    warp.close();
     warp.drop_ended(now);
+  }
+  /// Returns a number for through_before: it means the copies that the warp has begun by now.
+  std::uint16_t mark(WarpSlot slot, SmCycle now) {
+    OfWarp& warp = of(slot);
+    if (warp.open.outstanding != 0 || warp.open.ready > now) warp.close();
+    return static_cast<std::uint16_t>(warp.first + warp.committed.size());
+  }
+  /// Returns the cycle from which on the copies before the mark are through; no_cycle: it is not
+  /// known yet.
+  SmCycle through_before(WarpSlot slot, std::uint16_t mark, SmCycle now) {
+    OfWarp& warp = of(slot);
+    warp.drop_ended(now);
+    const auto left = static_cast<std::int16_t>(mark - warp.first);
+    return warp.through(left > 0 ? static_cast<std::size_t>(left) : 0, now);
   }
   /// Returns the cycle from which on all but the warp's `newest` committed groups, or all copies if
   /// `uncommitted_too`, are through; no_cycle: it is not known yet.
   SmCycle through(WarpSlot slot, std::uint32_t newest, bool uncommitted_too, SmCycle now) {
     OfWarp& warp = of(slot);
     warp.drop_ended(now);
-    const std::size_t count = warp.committed.size();
-    const std::size_t asked = warp.mixed ? count : count - std::min<std::size_t>(newest, count);
-    SmCycle ready = now;
-    for (std::size_t g = 0; g < asked; ++g) {
-      if (warp.committed[g].outstanding != 0) return no_cycle;
-      ready = std::max(ready, warp.committed[g].ready);
-    }
-    if (uncommitted_too || warp.mixed) {
-      if (warp.open.outstanding != 0) return no_cycle;
-      ready = std::max(ready, warp.open.ready);
-    }
-    return ready;
+    const bool all = uncommitted_too || warp.mixed;
+    std::size_t asked = warp.committed.size();
+    if (!all)
+      for (std::uint32_t left = newest + 1; asked > 0; --asked)
+        if (warp.committed[asked - 1].ends_group && --left == 0) break;
+    const SmCycle ready = warp.through(asked, now);
+    if (!all || ready == no_cycle) return ready;
+    return warp.open.outstanding != 0 ? no_cycle : std::max(ready, warp.open.ready);
   }
 
   void serialize(Archive& archive) {
-    archive.section("sm/copy_groups", 1);
+    archive.section("sm/copy_groups", 2);
     archive(warps_);
   }
 
@@ -78,18 +91,32 @@ class CopyGroups {
   struct Group {
     SmCycle ready;  ///< cycle from which on all of its copies so far can be used
     std::uint32_t outstanding = 0;
+    bool ends_group = false;  ///< else the next one belongs to the same group
 
     template <class A>
     void serialize(A& archive) {
-      archive(ready, outstanding);
+      archive(ready, outstanding, ends_group);
     }
   };
   struct OfWarp {
-    Ring<Group> committed{2};  ///< oldest first
+    Ring<Group> committed{2};  ///< oldest first, and closed parts of the open one
     Group open;
-    std::uint16_t first = 0;  ///< number of the oldest committed group, or of the open one
+    std::uint16_t first = 0;  ///< number of the oldest of these, or of the open one
     bool mixed = false;       ///< groups do not tell what is under way
 
+    void close() {
+      committed.push(open);
+      open = {};
+    }
+    /// When the oldest `count` are through.
+    SmCycle through(std::size_t count, SmCycle now) const {
+      SmCycle ready = now;
+      for (std::size_t g = 0; g < std::min(count, committed.size()); ++g) {
+        if (committed[g].outstanding != 0) return no_cycle;
+        ready = std::max(ready, committed[g].ready);
+      }
+      return ready;
+    }
     /// Groups that nobody needs to wait for.
     void drop_ended(SmCycle now) {
       while (!committed.empty() && committed.front().outstanding == 0 &&

@@ -29,6 +29,19 @@ struct NamedBarrier {
   }
 };
 
+/// A path of a warp that waits for the phase of an mbarrier.
+struct PhaseWait {
+  std::uint8_t warp = 0;               ///< in the block
+  std::uint32_t pc = 0;                ///< of the mbarrier_wait
+  std::uint32_t path = 0, active = 0;  ///< lanes: all that stand there, those that the guard lets
+  SmCycle until;                       ///< it goes on without the phase then
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(warp, pc, path, active, until);
+  }
+};
+
 /// What a thread block has done so far, if a preemption wants to know.
 struct BlockProgress {
   InstructionCount executed;
@@ -67,7 +80,11 @@ struct BlockSlot {
   /// Where its warps' local memory stands; empty: where their slots say.
   std::vector<LocalHome> homes;
   BlockProgress progress;
+  std::vector<PhaseWait> phase_waits;  ///< in the order in which they began
 
+  bool waits_for_phase(std::uint8_t warp) const {
+    return std::ranges::any_of(phase_waits, [&](const auto& wait) { return wait.warp == warp; });
+  }
   /// `first`: of the SM.
   bool owns(LocalHome home, LocalHome first) const {
     if (homes.empty()) return (warps >> (home.value() - first.value()) & 1) != 0;
@@ -77,7 +94,7 @@ struct BlockSlot {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(used, grid, entry, index, coordinates, warps, alive_threads, warps_left, shared_base,
-            shared_bytes, first_row, rows, gathering, barriers, homes, progress);
+            shared_bytes, first_row, rows, gathering, barriers, homes, progress, phase_waits);
   }
 };
 

@@ -79,6 +79,9 @@ class ResidentWarps {
   std::byte* shared_memory_of(const BlockSlot& block) {
     return hot_.shared.data() + block.shared_base;
   }
+  const std::byte* shared_memory_of(const BlockSlot& block) const {
+    return hot_.shared.data() + block.shared_base;
+  }
 
  protected:
   ResidentWarps(std::size_t warps, std::size_t blocks) : under_way_(warps, blocks) {}

@@ -14,8 +14,12 @@ namespace {
 /// Of the block, its control state that is not its warps'.
 void serialize_control(Archive& archive, ResidentBlocks& blocks, BlockPlace place) {
   BlockSlot& block = blocks.block(place);
-  archive(block.alive_threads, block.warps_left, blocks.under_way().phase(place), block.gathering,
+  constexpr std::uint32_t some_wait = 1u << 31;  // contexts of other blocks are not larger for it
+  std::uint32_t gathering = block.gathering | (block.phase_waits.empty() ? 0 : some_wait);
+  archive(block.alive_threads, block.warps_left, blocks.under_way().phase(place), gathering,
           block.barriers);
+  block.gathering = gathering & ~some_wait;
+  if ((gathering & some_wait) != 0) archive(block.phase_waits);
 }
 
 }  // namespace
@@ -122,6 +126,7 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now, std::uint8_t
   for (const WarpSlot slot : warps_in_order(block)) warps.push_back(take_out(slot, now));
   std::ostringstream control;
   Archive archive = Archive::saving(control);
+  mbarriers_.stop_timers(place, now);
   serialize_control(archive, blocks_, place);
   for (SavedWarp& warp : warps) archive(warp);
   BlockContext context;
@@ -172,6 +177,7 @@ BlockContexts::SavedWarp BlockContexts::take_out(WarpSlot slot, SmCycle now) {
   if (saved.left) return saved;
   count_stop(warp);
   saved.suspended = is_suspended(slot);
+  saved.owed = mbarriers_.take_out(slot);
   if (front_end_.sleeping().asleep(slot))
     saved.asleep = std::max<std::int64_t>(1, front_end_.sleeping().until(slot) - now);
   while (faultable_.first_of_warp(slot) != FaultableAccess::none)
@@ -216,9 +222,11 @@ void BlockContexts::put_in(BlockPlace place, std::vector<std::byte> bytes, SmCyc
   for (SavedWarp& warp : warps) archive(warp);
   read_registers(place, warps, bytes);
   for (std::size_t w = 0; w < warps.size(); ++w) put_in(slots[w], warps[w]);
+  mbarriers_.start_timers(place, now);
   for (std::size_t w = 0; w < warps.size(); ++w) {
     if (warps[w].left) continue;
     go_on(slots[w], warps[w], now);
+    mbarriers_.put_in(slots[w], std::move(warps[w].owed), now);
     faultable_.go_on_after_return(slots[w], now);
   }
 }

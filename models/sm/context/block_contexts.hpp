@@ -1,8 +1,9 @@
 /// Contexts of blocks: what leaves the SM with a block, as bytes, and comes back.
 ///
 /// A context holds registers, as ContextKind says, and predicates of all warps, the block's shared
-/// memory, and its control state: paths and barriers, the rest of a `nanosleep`, and for each warp
-/// the list of squashed accesses that are to be issued again, with their operands if the scheme
+/// memory, and its control state: paths and barriers, the rest of a `nanosleep` and of the time for
+/// which a path waits at an mbarrier, arrivals that are owed behind copies, and for each warp the
+/// list of squashed accesses that are to be issued again, with their operands if the scheme
 /// logs them.  Registers that are not saved come back with a value that nothing computes.  Local
 /// memory stays where it is.  A block can leave when nothing of it is in flight: answers,
 /// acknowledgements, events of its warps, a `printf` half done.  On chip its registers and shared
@@ -28,6 +29,7 @@
 #include "models/sm/context/block_context.hpp"
 #include "models/sm/context/register_image.hpp"
 #include "models/sm/context/saved_access.hpp"
+#include "models/sm/execution/mbarriers.hpp"
 #include "models/sm/execution/printing.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/load_store/flights.hpp"
@@ -39,7 +41,8 @@ namespace lockstep {
 class BlockContexts {
  public:
   BlockContexts(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
-                Flights& flights, LoadStoreUnit& load_store, const Printing& printing)
+                Flights& flights, LoadStoreUnit& load_store, const Printing& printing,
+                Mbarriers& mbarriers)
       : kind_(sm.constants.setup.contexts.kind),
         statistics_(sm.statistics),
         blocks_(sm.blocks),
@@ -47,7 +50,8 @@ class BlockContexts {
         faultable_(faultable),
         flights_(flights),
         load_store_(load_store),
-        printing_(printing) {}
+        printing_(printing),
+        mbarriers_(mbarriers) {}
 
   /// Nothing of the block issues from now on but what belongs to a printf that has begun - or, if
   /// it stops at preemption points, until its warps come to them.  To be called until it is quiet.
@@ -72,8 +76,15 @@ class BlockContexts {
     bool suspended = false;
     std::int64_t asleep = 0;  ///< cycles
     std::vector<SavedAccess> accesses;
+    std::vector<Mbarriers::Owed> owed;
 
-    void serialize(Archive& archive) { archive(paths, left, suspended, asleep, accesses); }
+    /// What few warps have takes no room in the contexts of others.
+    void serialize(Archive& archive) {
+      auto bits = static_cast<std::uint8_t>(suspended | !owed.empty() << 1);
+      archive(paths, left, bits, asleep, accesses);
+      suspended = (bits & 1) != 0;
+      if ((bits & 2) != 0) archive(owed);
+    }
   };
 
   /// Each warp stands at a point, or cannot go on by itself.
@@ -128,6 +139,7 @@ class BlockContexts {
   Flights& flights_;
   LoadStoreUnit& load_store_;
   const Printing& printing_;
+  Mbarriers& mbarriers_;
 };
 
 }  // namespace lockstep

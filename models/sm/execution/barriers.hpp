@@ -1,7 +1,7 @@
 /// Named block barriers: sync, arrive and red, with and without a thread count.
 ///
-/// What they mean stands in models/isa/named_barrier.hpp.  Source: architecture.md, section 8
-/// "Divergence".
+/// What they mean stands in models/isa/barriers/named_barrier.hpp.  Source: architecture.md,
+/// section 8 "Divergence".
 ///
 /// Simplified: a warp whose threads come to a barrier with a count by several paths counts by
 /// threads, not as 32.

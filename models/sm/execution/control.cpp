@@ -5,6 +5,7 @@
 
 #include "models/isa/indirect_targets.hpp"
 #include "models/isa/ir.hpp"
+#include "models/isa/matrix/counted_types.hpp"
 #include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/operand_lists.hpp"
 #include "models/sm/front_end/issue_path.hpp"
@@ -32,6 +33,14 @@ std::int64_t sleep_cycles(const isa::WarpContext& context, const Clock& clock,
   }
   const Time asleep{static_cast<std::int64_t>(std::min(nanoseconds, longest)) * 1'000'000};
   return clock.cycle_at_or_after(asleep).count();
+}
+
+/// What a generation lacks the tensor units do not see.
+void count_product(GridCounts& counts, const Instruction& product, const IssueRecord& record) {
+  const isa::MatrixForm form = isa::unpack_form(product.target);
+  ++counts.matrix_instructions[isa::counted_type(form.a)];
+  if (record.unit == static_cast<std::uint8_t>(isa::Unit::tensor))
+    counts.tensor_cycles += record.interval;
 }
 
 }  // namespace
@@ -197,6 +206,19 @@ void ControlUnit::end_lanes(Warp& warp, End&& end, std::uint32_t active, SmCycle
     barriers_.check(BlockPlace(warp.block), static_cast<unsigned>(std::countr_zero(left)), now);
 }
 
+std::uint32_t ControlUnit::gather(WarpSlot slot, std::uint32_t members, SmCycle now) {
+  Warp& warp = blocks_.warp(slot);
+  const std::uint32_t together = warp.paths.arrive(members);
+  if (together != 0) return together;
+  // This path waits for the others; another one may be current now.
+  if (warp.paths.runnable()) {
+    front_end_.resume_at(slot, now + 1);
+  } else {
+    front_end_.evaluate(slot, warp, now);
+  }
+  return 0;
+}
+
 void ControlUnit::execute_together(WarpSlot slot, const Instruction& instruction,
                                    const IssueRecord& record, std::uint32_t active, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
@@ -211,16 +233,8 @@ void ControlUnit::execute_together(WarpSlot slot, const Instruction& instruction
   std::uint32_t members = 0xffffffff;
   for (isa::Operand operand : isa::sources_of(*blocks_.grid_of(warp).issue, instruction))
     if (operand.valid()) members = context.row(operand)[first];
-  const std::uint32_t together = warp.paths.arrive(members);
-  if (together == 0) {
-    // This path waits for the others; another one may be current now.
-    if (warp.paths.runnable()) {
-      front_end_.resume_at(slot, now + 1);
-    } else {
-      front_end_.evaluate(slot, warp, now);
-    }
-    return;
-  }
+  const std::uint32_t together = gather(slot, members, now);
+  if (together == 0) return;
   if (!warp.paths.is_named(members, first)) mistakes_.warn_of_absent(warp, now);
   if (instruction.execute != nullptr) {
     std::uint32_t lanes = together;
@@ -233,6 +247,8 @@ void ControlUnit::execute_together(WarpSlot slot, const Instruction& instruction
     context.active = lanes;
     context.path = together;
     instruction.execute(instruction, context);
+    if (instruction.opcode == isa::Opcode::mma) [[unlikely]]
+      count_product(blocks_.counts(warp.grid), instruction, record);
   }
   front_end_.commit_at(slot, warp, record, now + record.latency);
   warp.paths.advance();

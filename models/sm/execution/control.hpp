@@ -37,6 +37,9 @@ class ControlUnit {
 
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t active, SmCycle now);
+  /// The current path names lanes that execute its instruction together.  Returns those that do; 0:
+  /// the path waits for others, and nothing is left to do.
+  std::uint32_t gather(WarpSlot slot, std::uint32_t members, SmCycle now);
   /// An instruction that names lanes which execute it together.
   void execute_together(WarpSlot slot, const isa::Instruction& instruction,
                         const IssueRecord& record, std::uint32_t active, SmCycle now);

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "models/isa/ir.hpp"
+#include "models/isa/matrix/matrix_rows.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 namespace lockstep {
 
@@ -50,6 +51,8 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
       case Category::atomic:
       case Category::prefetch:
       case Category::copy:
+        if (isa::moves_matrices(instruction)) [[unlikely]]
+          return access_matrices(slot, instruction, record, active, now);
         if (active != 0 &&
             memory_.issue(slot, instruction, record, active,
                           follows ? follow(slot, grid, pc, now) : FaultableAccesses::none, now))
@@ -63,12 +66,31 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
         if ((instruction.flags & isa::flag_needs_all_lanes) == 0)
           return execute_through(slot, instruction, record, active, now);
         [[fallthrough]];
+      case Category::phase_wait:
+        return mbarriers_.wait(slot, instruction, record, active, now);
       case Category::shuffle_vote:
       case Category::warp_barrier:
         return control_.execute_together(slot, instruction, record, active, now);
       default:
         return control_.issue(slot, instruction, record, active, now);
     }
+  }
+  warp.paths.advance();
+  front_end_.evaluate(slot, warp, now);
+}
+
+/// ldmatrix and stmatrix are instructions of a whole warp.
+void Issue::access_matrices(WarpSlot slot, const Instruction& instruction,
+                            const IssueRecord& record, std::uint32_t active, SmCycle now) {
+  Warp& warp = blocks_.warp(slot);
+  if (active != 0) {
+    std::uint32_t lanes = control_.gather(slot, isa::whole_warp, now);
+    if (lanes == 0) return;
+    if (instruction.guard != isa::no_predicate) {
+      const std::uint32_t holds = blocks_.context_of(warp).predicates[instruction.guard];
+      lanes &= instruction.guard_negated ? ~holds : holds;
+    }
+    memory_.issue(slot, instruction, record, lanes, FaultableAccesses::none, now);
   }
   warp.paths.advance();
   front_end_.evaluate(slot, warp, now);

@@ -19,7 +19,8 @@ class Issue {
  public:
   Issue(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
         LoadStoreUnit& load_store, SharedMemoryUnit& shared, MemoryIssue& memory,
-        ControlUnit& control, InstructionCache& code, ConstantCache& constant_cache)
+        ControlUnit& control, InstructionCache& code, ConstantCache& constant_cache,
+        Mbarriers& mbarriers)
       : constants_(sm.constants),
         blocks_(sm.blocks),
         front_end_(front_end),
@@ -30,6 +31,7 @@ class Issue {
         control_(control),
         code_(code),
         constant_cache_(constant_cache),
+        mbarriers_(mbarriers),
         fetches_(sm.constants.parameters.fetches()),
         preemptible_(faultable.preemptible()),
         reads_late_(sm.constants.parameters.source_release == SourceRelease::operand_read),
@@ -47,6 +49,8 @@ class Issue {
   /// A release or a wait for copies may pass; false: the warp waits.
   bool in_order(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                 SmCycle now);
+  void access_matrices(WarpSlot slot, const isa::Instruction& instruction,
+                       const IssueRecord& record, std::uint32_t active, SmCycle now);
   /// What holds the instruction back at the last moment: true if it has not issued.
   bool refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record,
                std::uint32_t active);
@@ -79,6 +83,7 @@ class Issue {
   ControlUnit& control_;
   InstructionCache& code_;
   ConstantCache& constant_cache_;
+  Mbarriers& mbarriers_;
   const bool fetches_;
   const bool preemptible_, reads_late_, follows_blocks_,
       follows_ = preemptible_ || reads_late_ || follows_blocks_;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "models/isa/barriers/mbarrier.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/text/copy_mistakes.hpp"
@@ -78,6 +79,8 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
   if (bytes > 1 && instruction.category != Category::prefetch)
     require_aligned(warp, address, active, bytes);
   Space space = instruction.memory.space;
+  if (isa::is_of_mbarrier(instruction.memory.atomic)) [[unlikely]]
+    require_barriers(warp, instruction, active, address);
   if (space == Space::generic) {
     // All windows lie below the first buffer.
     bool in_windows = false;
@@ -100,6 +103,16 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
       return flight != Flights::none && acquires;
     }
   }
+}
+
+void MemoryIssue::require_barriers(const Warp& warp, const Instruction& instruction,
+                                   std::uint32_t active, const LaneAddresses& address) const {
+  const std::uint64_t shared_bytes = blocks_.block_of(warp).shared_bytes;
+  isa::for_each_lane(active, [&](unsigned lane) {
+    if (const isa::MbarrierMistake mistake =
+            isa::place_mistake(instruction.memory.space, address[lane], shared_bytes))
+      mistakes_.user_error(warp, warp.paths.pc(), lane, mistake.what, mistake.advice);
+  });
 }
 
 void MemoryIssue::issue_matrices(WarpSlot slot, const Instruction& instruction,

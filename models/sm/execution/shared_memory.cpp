@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "models/isa/atomic.hpp"
+#include "models/isa/barriers/mbarrier.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/move_matrices.hpp"
 #include "models/sm/access/lane_data.hpp"
@@ -182,11 +183,10 @@ void SharedMemoryUnit::issue(WarpSlot slot, const Instruction& instruction,
     load_lanes(instruction, blocks_.context_of(warp), active, first, pattern);
   } else if (instruction.category == Category::store) {
     store_lanes(instruction, blocks_.context_of(warp), active, first, pattern);
+  } else if (isa::is_of_mbarrier(instruction.memory.atomic)) {
+    mbarriers_.change(slot, instruction, active, first, pattern, now);
   } else {
     atomic_lanes(instruction, blocks_.context_of(warp), active, first, pattern);
-    // Whether it was the last arrival is not asked: ordering too much only makes a release wait.
-    if (instruction.memory.atomic == isa::AtomicOperation::arrive) [[unlikely]]
-      blocks_.under_way().order_stores(BlockPlace(warp.block));
   }
 
   const SmCycle free = serve(warp, pattern.degree, now);
@@ -218,6 +218,7 @@ void SharedMemoryUnit::issue_matrices(WarpSlot slot, const Instruction& instruct
     cycles += matrix_conflicts(&address[isa::matrix_rows * j], columns);
   ++statistics_.tenant[warp.tenant].shared_accesses;
   statistics_.tenant[warp.tenant].shared_conflict_cycles += cycles - count;
+  blocks_.counts(warp.grid).matrix_wavefronts += cycles;
   front_end_.commit_at(slot, warp, record, gate_.serve_banks(cycles, now) - 1 + record.latency);
 }
 
@@ -247,6 +248,9 @@ void SharedMemoryUnit::bad_address(const Warp& warp, const Instruction& instruct
   LaneAddresses wide;
   for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
     wide[lane] = static_cast<std::uint32_t>(address[lane] + offset);
+    if (isa::is_of_mbarrier(instruction.memory.atomic) && ((active >> lane) & 1) != 0)
+      if (const auto mistake = isa::place_mistake(isa::Space::shared, wide[lane], limit))
+        mistakes_.user_error(warp, warp.paths.pc(), lane, mistake.what, mistake.advice);
     if (((active >> lane) & 1) && wide[lane] + bytes > limit) outside(warp, lane, wide[lane]);
   }
   mistakes_.misaligned(warp, wide, active, bytes);

@@ -15,6 +15,7 @@
 
 #include "models/sm/access/lane_pattern.hpp"
 #include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/execution/mbarriers.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/parameters/sm_context.hpp"
 
@@ -22,12 +23,13 @@ namespace lockstep {
 
 class SharedMemoryUnit {
  public:
-  SharedMemoryUnit(const SmContext& sm, FrontEnd& front_end)
+  SharedMemoryUnit(const SmContext& sm, FrontEnd& front_end, Mbarriers& mbarriers)
       : constants_(sm.constants),
         statistics_(sm.statistics),
         blocks_(sm.blocks),
         mistakes_(sm.mistakes),
         front_end_(front_end),
+        mbarriers_(mbarriers),
         gate_(front_end.memory_gate()) {}
 
   /// Lane l uses address[l] + offset; `commits`: the destinations wait only for this.
@@ -57,6 +59,7 @@ class SharedMemoryUnit {
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
   FrontEnd& front_end_;
+  Mbarriers& mbarriers_;
   MemoryGate& gate_;
 };
 

@@ -13,11 +13,12 @@ using enum StallCause;
 
 /// What warps wait for that are not ready, the nearest to issuing first.
 constexpr std::array usual_causes{dependency, StallCause::memory, control, fence, barrier, drain};
-/// The same when an exception scheme or a source may hold warps back, or some wait for copies.
+/// The same when an exception scheme or a source may hold warps back, or some wait for copies or
+/// for phases of mbarriers.
 constexpr std::array all_causes{
     log_full,           queue_full, dependency, late_source, StallCause::fetch,
     StallCause::memory, control,    last_check, fence,       barrier,
-    async_copy,         fault,      drain};
+    mbarrier,           async_copy, fault,      drain};
 
 /// Who is charged for cycles in which schedulers issued nothing.
 struct Charges {
@@ -81,7 +82,7 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
   const bool some_are_held =
       holds_.any() && (waiting(log_full) | waiting(queue_full) | waiting(late_source) |
                        waiting(StallCause::fetch) | waiting(last_check) | waiting(fault)) != 0;
-  if (some_are_held || (faulted | waiting(async_copy)) != 0) [[unlikely]]
+  if (some_are_held || (faulted | waiting(async_copy) | waiting(mbarrier)) != 0) [[unlikely]]
     charge_each(all_causes, waits_for);
   else
     charge_each(usual_causes, [&](StallCause cause) { return waiting(cause); });

@@ -13,13 +13,14 @@ FrontEnd::Hot::Hot(const SmConstants& constants)
           make_warp_scheduler(constants.setup.warp_scheduler, constants.parameters.schedulers)) {}
 
 FrontEnd::FrontEnd(const SmContext& sm, DrainedWarps& drained_warps,
-                   CheckedAccesses& checked_accesses)
+                   CheckedAccesses& checked_accesses, SuspendedWaits& suspended_waits)
     : constants_(sm.constants),
       statistics_(sm.statistics),
       blocks_(sm.blocks),
       mistakes_(sm.mistakes),
       drained_warps_(drained_warps),
       checked_accesses_(checked_accesses),
+      suspended_waits_(suspended_waits),
       hot_(sm.constants),
       holds_(held_, sm.constants.parameters.warps) {}
 
@@ -59,14 +60,24 @@ void FrontEnd::evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now) {
   const std::uint32_t awaited = only_sent ? under_way.unsent_stores(slot) : under_way.stores(slot);
   if (warp.paths.finished()) holds_.forget_point(slot);
   if (!warp.paths.finished()) {
-    wait_at_barrier(slot);
+    blocks_.block(block).waits_for_phase(warp.warp_in_block) ? wait_for_phase(slot)
+                                                             : wait_at_barrier(slot);
   } else if (warp.pending.empty() && under_way.flights(slot) == 0 && awaited == 0 &&
-             (held_ & bit_of(slot)) == 0 && !holds_.has_accesses(slot)) {
+             (held_ & bit_of(slot)) == 0 && !holds_.has_accesses(slot) &&
+             !stays_for_arrivals(slot)) {
     drained_warps_.drained(slot, now);
   } else {
     waits(StallCause::drain) |= bit_of(slot);
   }
   report_if_stuck(block, now);
+}
+
+bool FrontEnd::stays_for_arrivals(WarpSlot slot) {
+  if (!owes(slot)) return false;
+  if (blocks_.block_of(blocks_.warp(slot)).alive_threads != 0) return true;
+  suspended_waits_.forget(slot);
+  set_owing(slot, false);
+  return false;
 }
 
 void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
@@ -84,9 +95,12 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
     case WarpEvent::last_check:
       return checked_accesses_.last_check(slot, now);
     case WarpEvent::copies_came:
+      if (owes(slot)) suspended_waits_.copies_came(slot, now);
       if ((waiting(StallCause::async_copy) & bit_of(slot)) != 0)
         end_wait(StallCause::async_copy, slot, now);
       return;
+    case WarpEvent::wait_limit:
+      return suspended_waits_.limit_came(slot, now);
     case WarpEvent::resume:
       if (sleeping_.wake(slot, now)) end_wait(StallCause::control, slot, now);
       return;
@@ -129,7 +143,7 @@ void FrontEnd::issued_again(WarpSlot slot, bool more, SmCycle now) {
     ready_[memory_unit] |= bit_of(slot);
     return;
   }
-  const std::uint64_t elsewhere = waits(StallCause::control) | waits(StallCause::barrier);
+  const std::uint64_t elsewhere = waits(StallCause::control) | waiting_at_barriers();
   if ((elsewhere & bit_of(slot)) == 0) evaluate(slot, blocks_.warp(slot), now);
 }
 
@@ -156,17 +170,19 @@ bool FrontEnd::hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& rec
 
 void FrontEnd::report_if_stuck(BlockPlace place, SmCycle now) {
   const BlockSlot& block = blocks_.block(place);
-  const std::uint64_t standing = block.warps & waiting(StallCause::barrier);
+  const std::uint64_t standing = block.warps & waiting_at_barriers();
   if (!block.used || standing == 0) return;
   bool others = false;
   for_each_warp(block.warps & ~standing,
                 [&](WarpSlot slot) { others |= !blocks_.warp(slot).paths.finished(); });
-  if (others) return;
+  const bool some_wait_for_phases = !block.phase_waits.empty();
+  if (others || (some_wait_for_phases && (owing_ & block.warps) != 0)) return;
   for (std::uint64_t left = standing; left != 0; left &= left - 1) {
     const WarpSlot slot = first_of(left);
     if (!unblock(blocks_.warp(slot), true, now)) continue;
     return release_from_barrier(slot, now + constants_.parameters.barrier_latency.count());
   }
+  if (some_wait_for_phases) return;  // each for a limited time
   const Warp& warp = blocks_.warp(first_of(standing));
   if (const auto incomplete = warp.paths.first_incomplete(); incomplete) {
     return mistakes_.report(TenantId(warp.tenant),
@@ -206,10 +222,10 @@ void FrontEnd::warm_hot() const {
 }
 
 void FrontEnd::serialize(Archive& archive) {
-  archive.section("sm/front_end", 5);
+  archive.section("sm/front_end", 6);
   serialize_states(archive);
   archive(hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units, hot_.wheel, holds_,
-          sleeping_, groups_);
+          sleeping_, groups_, owing_);
   std::visit([&](auto& policy) { policy.serialize(archive); }, hot_.scheduler);
 }
 

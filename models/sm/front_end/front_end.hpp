@@ -26,6 +26,7 @@
 #include "models/sm/front_end/memory_gate.hpp"
 #include "models/sm/front_end/release_groups.hpp"
 #include "models/sm/front_end/sleeping_warps.hpp"
+#include "models/sm/front_end/suspended_waits.hpp"
 #include "models/sm/front_end/warp_states.hpp"
 #include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/warp_scheduler/warp_scheduler.hpp"
@@ -34,7 +35,8 @@ namespace lockstep {
 
 class FrontEnd : public WarpStates {
  public:
-  FrontEnd(const SmContext& sm, DrainedWarps& drained_warps, CheckedAccesses& checked_accesses);
+  FrontEnd(const SmContext& sm, DrainedWarps& drained_warps, CheckedAccesses& checked_accesses,
+           SuspendedWaits& suspended_waits);
 
   // What happens to warps.
   /// A warp has come into its slot and issues from `when` on.
@@ -54,6 +56,7 @@ class FrontEnd : public WarpStates {
   }
   void release_from_barrier(WarpSlot slot, SmCycle when) {
     waits(StallCause::barrier) &= ~bit_of(slot);
+    waits(StallCause::mbarrier) &= ~bit_of(slot);
     resume_at(slot, when);
   }
   void end_wait(StallCause cause, WarpSlot slot, SmCycle now);
@@ -82,6 +85,11 @@ class FrontEnd : public WarpStates {
   /// mistake.
   void report_if_stuck(BlockPlace place, SmCycle now);
   void remove(WarpSlot slot);
+  /// The warp owes arrivals behind its copies, and stays until they have come.
+  void set_owing(WarpSlot slot, bool owes) {
+    owing_ = (owing_ & ~bit_of(slot)) | (std::uint64_t{owes} << slot.value());
+  }
+  bool owes(WarpSlot slot) const { return (owing_ & bit_of(slot)) != 0; }
   SleepingWarps& sleeping() { return sleeping_; }
 
   // A cycle.
@@ -134,6 +142,8 @@ class FrontEnd : public WarpStates {
   /// True: the warp waits for something beyond its operands, or issues a squashed instruction.
   bool hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& record);
   void wait_for_memory(WarpSlot slot);
+  /// The finished warp stays for what it owes.
+  bool stays_for_arrivals(WarpSlot slot);
   /// No path of the warp can run.
   void evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now);
   /// WarpPaths::unblock, with a warning if lanes go on without others.
@@ -151,10 +161,12 @@ class FrontEnd : public WarpStates {
   Mistakes& mistakes_;
   DrainedWarps& drained_warps_;
   CheckedAccesses& checked_accesses_;
+  SuspendedWaits& suspended_waits_;
   Hot hot_;
   HeldWarps holds_;
   SleepingWarps sleeping_;
   ReleaseGroups groups_;
+  std::uint64_t owing_ = 0;
 };
 
 }  // namespace lockstep

@@ -126,10 +126,10 @@ class Flights {
     if (was_last) front_end_.request_answered(slot, now);
   }
 
-  /// The warp looks again at what it waits for when the copy's bytes can be used.
+  /// The warp looks again at what it waits for, or owes, when the copy's bytes can be used.
   void end_copy(WarpSlot slot, std::uint16_t group, SmCycle when) {
     under_way_.copies().end(slot, group, when);
-    if ((front_end_.waiting(StallCause::async_copy) & bit_of(slot)) != 0)
+    if ((front_end_.waiting(StallCause::async_copy) & bit_of(slot)) != 0 || front_end_.owes(slot))
       front_end_.tell_at(slot, WarpEvent::copies_came, when);
   }
 

@@ -141,7 +141,7 @@ void LoadStoreUnit::issue_copy(WarpSlot slot, const Instruction& instruction,
   access.set(target);
   std::uint64_t bytes = 0;
   for (const std::uint8_t of_lane : target.bytes) bytes += of_lane;
-  statistics_.tenant[access.tenant].async_copy_bytes += bytes;
+  blocks_.counts(access.grid).async_copy_bytes += bytes;
   enter_access(access, instruction, record, Flights::none, now);
 }
 

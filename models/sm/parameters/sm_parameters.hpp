@@ -207,6 +207,7 @@ struct SmParameters {
   StoresDrainWith stores_drain_with;
   Placement placement;
   Cycles operand_read, memory_interval, constant_latency, barrier_latency, block_start;
+  Cycles mbarrier_time_limit;
   Bytes local_bytes_per_thread;
   SmUnitParameters units;
   SmLatencyParameters latency;
@@ -293,6 +294,10 @@ struct SmParameters {
                "of a load from constant or parameter memory")
         .field("barrier_latency", &P::barrier_latency, 8_cycles, range(1_cycles, 1000_cycles),
                "from a barrier's last arrival to the next instructions")
+        .field("mbarrier_time_limit", &P::mbarrier_time_limit, 1048576_cycles,
+               range(1_cycles, 1073741824_cycles),
+               "for which mbarrier.try_wait suspends a thread that names no time of its own; PTX "
+               "leaves it to the machine, and no publication says what hardware takes")
         .field("block_start", &P::block_start, 1_cycles, range(1_cycles, 10000_cycles),
                "until a new block's first instructions: parameters, fetch, the end of another")
         .field("local_bytes_per_thread", &P::local_bytes_per_thread, 512_KiB, range(1_KiB, 16_MiB),

@@ -43,6 +43,8 @@ struct SmStatistics {
     Counter warp_instructions, thread_instructions, active_cycles, blocks, warp_cycles;
     Counter issue_slots, l1_bypasses, atomics_sent, local_writebacks, async_copy_bytes;
     Counter divergent_branches, fences;
+    std::array<Counter, isa::matrix_types> matrix_instructions;
+    Counter tensor_cycles, matrix_wavefronts;
     Counter tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, fault_warp_cycles;
     Counter pages_shot_down, tlb_shot_down, tlb_flushed;
     Counter last_checks, last_check_cycles, squashed_instructions, reissued_instructions;
@@ -111,6 +113,13 @@ struct SmStatistics {
                     "atomics to L2 or host")
         .per_tenant("async_copy_bytes", &S::tenant, &T::async_copy_bytes, "bytes",
                     "that asynchronous copies read from global memory")
+        .per_tenant("matrix_instructions", &S::tenant, &T::matrix_instructions,
+                    isa::matrix_type_names, "instructions",
+                    "matrix products (mma and wmma.mma), by the type of what they multiply")
+        .per_tenant("tensor_cycles", &S::tenant, &T::tensor_cycles, "unit cycles",
+                    "in which tensor units were busy with them, summed over units")
+        .per_tenant("matrix_wavefronts", &S::tenant, &T::matrix_wavefronts, "cycles",
+                    "of shared memory's banks for ldmatrix and stmatrix")
         .per_tenant("local_writebacks", &S::tenant, &T::local_writebacks, "requests",
                     "evicted dirty local lines")
         .per_tenant("shared_accesses", &S::tenant, &T::shared_accesses, "instructions",
@@ -254,6 +263,11 @@ inline SmStatistics::OfTenant& SmStatistics::OfTenant::operator+=(const GridCoun
   tlb_hits += grid.l1_tlb_hits;
   tlb_misses += grid.l1_tlb_misses;
   tlb_merges += grid.l1_tlb_merges;
+  for (std::size_t type = 0; type < isa::matrix_types; ++type)
+    matrix_instructions[type] += grid.matrix_instructions[type];
+  tensor_cycles += grid.tensor_cycles;
+  matrix_wavefronts += grid.matrix_wavefronts;
+  async_copy_bytes += grid.async_copy_bytes;
   return *this;
 }
 

@@ -23,6 +23,7 @@ enum class StallCause : std::uint8_t {
   last_check,  ///< waits until its memory instructions can fault no more
   fence,       ///< waits for acknowledgements
   barrier,     ///< waits at a block barrier
+  mbarrier,    ///< waits for the phase of an mbarrier
   async_copy,  ///< waits for its asynchronous copies
   fault,       ///< stopped by a fault, or an access waits for a page that is not there
   drain,       ///< its threads are done, their last requests are not
@@ -51,6 +52,7 @@ inline constexpr std::array<StallCauseFacts, stall_causes> stall_cause_facts{{
     {StallCause::last_check, "last_check", "their last checks"},
     {StallCause::fence, "fence", "acknowledgements"},
     {StallCause::barrier, "barrier", "barriers"},
+    {StallCause::mbarrier, "mbarrier", "phases of mbarriers"},
     {StallCause::async_copy, "async_copy", "asynchronous copies"},
     {StallCause::fault, "fault", "pages"},
     {StallCause::drain, "drain", "their last requests"},

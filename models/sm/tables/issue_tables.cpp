@@ -148,6 +148,9 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
     if (instruction.memory.space == isa::Space::constant ||
         instruction.memory.space == isa::Space::parameter)
       latency = parameters.constant_latency.count();
+  } else if (instruction.category == Category::phase_wait) {
+    interval = parameters.memory_interval.count();
+    latency = parameters.shared.latency.count() + parameters.latency[LatencyClass::integer].count();
   } else if (instruction.category == Category::copy_group) {
     const auto commit = static_cast<std::uint16_t>(isa::ir::CopyGroupStep::commit);
     if (instruction.detail != commit) record.flags |= IssueRecord::ordered_before;

@@ -54,6 +54,7 @@ std::uint64_t BlockTurnover::kill_warps(TenantId tenant) {
     block.alive_threads = 0;
     block.gathering = 0;
     block.barriers = {};
+    block.phase_waits.clear();
   });
   return killed;
 }

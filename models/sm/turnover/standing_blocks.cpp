@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "models/isa/barriers/mbarrier.hpp"
 #include "models/isa/text/kernel_title.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/blocks/warp_set.hpp"
@@ -31,6 +32,7 @@ std::string cause_of(const WarpStates& states, std::uint64_t bit) {
 }
 
 bool polls(const Instruction& instruction) {
+  if (instruction.category == Category::phase_wait) return true;
   return (instruction.category == Category::load || instruction.category == Category::atomic) &&
          instruction.memory.space != isa::Space::constant &&
          instruction.memory.space != isa::Space::parameter &&
@@ -68,15 +70,35 @@ std::uint64_t value_of(const isa::WarpContext& context, isa::Operand operand, un
   return value;
 }
 
+/// Which barrier of mbarrier the lane waits for, or asks whether its phase is over.
+std::string awaited_barrier(const ResidentBlocks& blocks, const Warp& warp, std::uint32_t pc,
+                            unsigned lane) {
+  const GridSlot& grid = blocks.grid_of(warp);
+  const Instruction& instruction = grid.instructions[pc];
+  alignas(64) std::array<std::uint32_t, 64 * isa::warp_size> scratch{};
+  LaneAddresses address;
+  lane_addresses(instruction, grid.context_of(warp.registers, scratch.data()), 1u << lane, address);
+  const isa::Space space = instruction.memory.space;
+  const BlockSlot& block = blocks.block_of(warp);
+  if (isa::place_mistake(space, address[lane], block.shared_bytes)) return "";
+  const std::uint64_t offset = isa::mbarrier_offset(space, address[lane]);
+  std::uint64_t word = 0;
+  std::memcpy(&word, blocks.shared_memory_of(block) + offset, sizeof word);
+  return " for " + isa::mbarrier_text(word, offset);
+}
+
 std::string what_it_polls(const ResidentBlocks& blocks, const Warp& warp, std::uint32_t pc,
                           unsigned lane) {
   const GridSlot& grid = blocks.grid_of(warp);
   const std::optional<std::uint32_t> poll = poll_of(*grid.program, pc);
   if (!poll) return "";
+  const Instruction& instruction = grid.instructions[*poll];
+  if (instruction.category == Category::phase_wait)
+    return fmt::format(" and waits at line {}{}", grid.program->source_lines[*poll],
+                       awaited_barrier(blocks, warp, *poll, lane));
   alignas(64) std::array<std::uint32_t, 64 * isa::warp_size> scratch{};
   isa::WarpContext context = grid.context_of(warp.registers, scratch.data());
   context.active = 1u << lane;
-  const Instruction& instruction = grid.instructions[*poll];
   if ((grid.issue->records[*poll].flags & IssueRecord::computes_address) != 0) {
     const Instruction& computation = grid.instructions[instruction.target];
     computation.execute(computation, context);
@@ -103,8 +125,11 @@ std::string standing_block(const ResidentBlocks& blocks, const WarpStates& state
     warp.paths.for_each_path([&](std::uint32_t pc, std::uint32_t lanes) {
       if (pc >= program.source_lines.size()) return;
       const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-      ++places[{std::to_string(program.source_lines[pc]),
-                cause_of(states, bit_of(slot)) + what_it_polls(blocks, warp, pc, lane)}];
+      const bool is_at_wait = program.instructions[pc].category == Category::phase_wait;
+      ++places[{
+          std::to_string(program.source_lines[pc]),
+          cause_of(states, bit_of(slot)) + (is_at_wait ? awaited_barrier(blocks, warp, pc, lane)
+                                                       : what_it_polls(blocks, warp, pc, lane))}];
     });
   });
   std::string text;

@@ -103,7 +103,8 @@ inline constexpr std::uint64_t block_bytes = 16384;
 inline constexpr std::uint64_t step_rows = 1024, part_rows = 4096, argument_bytes = 65536,
                                inexact_rows = 1024;
 inline constexpr const char *steps = "/steps", *kernels = "/kernels", *arguments = "/arguments",
-                            *parts = "/parts", *blocks = "/blocks", *inexact = "/inexact";
+                            *parts = "/parts", *blocks = "/blocks", *inexact = "/inexact",
+                            *arithmetic = "/arithmetic";
 }  // namespace recording_format
 
 }  // namespace lockstep

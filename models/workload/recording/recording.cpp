@@ -22,6 +22,14 @@ std::uint64_t count_rows(const h5::File& file, const char* path) {
   return file.rows(path);
 }
 
+std::optional<isa::MatrixArithmetic> arithmetic_named(const std::string& name) {
+  using isa::MatrixArithmetic;
+  for (unsigned a = 0; a <= static_cast<unsigned>(MatrixArithmetic::blackwell); ++a)
+    if (name == isa::name_of(static_cast<MatrixArithmetic>(a)))
+      return static_cast<MatrixArithmetic>(a);
+  return std::nullopt;
+}
+
 }  // namespace
 
 Recording::Recording(const std::string& file, const std::string& where) : file_name_(file) {
@@ -42,6 +50,11 @@ Recording::Recording(const std::string& file, const std::string& where) : file_n
   }
   try {
     kernels_ = file_.texts(kernels);
+    if (file_.has(recording_format::arithmetic)) {
+      const std::vector<std::string> names = file_.texts(recording_format::arithmetic);
+      if (names.size() == 1) arithmetic_ = arithmetic_named(names[0]);
+      if (!arithmetic_) file_.refuse(recording_format::arithmetic, "names no tensor cores");
+    }
     steps_ = {recording_format::steps, sizeof(RecordedStep), step_rows,
               count_rows<RecordedStep>(file_, recording_format::steps)};
     arguments_ = open(recording_format::arguments, h5::Scalar::u8, {}, argument_bytes);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/isa/interpreter/inexact/inexact_floats.hpp"
+#include "models/isa/matrix/form.hpp"
 #include "models/workload/recording/recorded_step.hpp"
 
 namespace lockstep {
@@ -29,6 +30,9 @@ class Recording {
   const std::string& kernel(const RecordedStep& step) const;
   /// All, by name.
   const std::vector<std::string>& launched_kernels() const { return kernels_; }
+  /// Returns the arithmetic of the matrix units that computed what the program got; nothing if it
+  /// had no products of matrices, or nobody has noted it.
+  std::optional<isa::MatrixArithmetic> arithmetic() const { return arithmetic_; }
   /// Returns the parameter buffer of a launch.
   std::vector<std::byte> arguments(const RecordedStep& step) const;
   /// Returns the data that a step copies, writes or brought; nothing for steps without data and for
@@ -56,6 +60,7 @@ class Recording {
   std::string file_name_;
   h5::File file_;
   std::vector<std::string> kernels_;
+  std::optional<isa::MatrixArithmetic> arithmetic_;
   Window steps_, arguments_, parts_, blocks_, inexact_;
   mutable std::mutex mutex_;  ///< of the windows: a replay and its check may run at once
 };

@@ -113,6 +113,7 @@ void RecordingWriter::finish() {
   flush(arguments_, waiting_arguments_, 0);
   flush(parts_, waiting_parts_, 0);
   file_.write_texts(kernels, kernels_.empty() ? std::vector<std::string>{""} : kernels_);
+  if (arithmetic_) file_.write_texts(arithmetic, {isa::name_of(*arithmetic_)});
   if (inexact_) {
     flush(*inexact_, waiting_inexact_, 0);
     inexact_->close();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/isa/interpreter/inexact/inexact_floats.hpp"
+#include "models/isa/matrix/form.hpp"
 #include "models/workload/recording/recorded_step.hpp"
 
 namespace lockstep {
@@ -27,6 +28,9 @@ class RecordingWriter {
   void add_inexact(std::uint64_t data, std::span<const isa::InexactFloats> floats);
   /// Index of a kernel.
   std::uint32_t kernel(const std::string& name);
+
+  /// Whose tensor cores computed what the program got.
+  void set_arithmetic(isa::MatrixArithmetic arithmetic) { arithmetic_ = arithmetic; }
 
   std::uint64_t steps() const { return step_count_; }
   std::uint64_t launches() const { return launches_; }
@@ -61,6 +65,7 @@ class RecordingWriter {
   std::uint64_t step_count_ = 0, launches_ = 0, argument_count_ = 0, part_count_ = 0;
   std::uint64_t blocks_count_ = 0, data_bytes_ = 0;
   std::unordered_map<Fingerprint, std::uint64_t, FingerprintHash> known_blocks_;
+  std::optional<isa::MatrixArithmetic> arithmetic_;
   std::vector<std::string> kernels_;
   std::unordered_map<std::string, std::uint32_t> kernel_indices_;
 };

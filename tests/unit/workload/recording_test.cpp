@@ -76,6 +76,18 @@ TEST_F(RecordingTest, DataComesBackInPiecesOfAnySize) {
   EXPECT_TRUE(std::equal(read.begin(), read.end(), written.begin() + 12'345));
 }
 
+TEST_F(RecordingTest, SaysWhoseTensorCoresComputed) {
+  for (const auto& arithmetic :
+       {std::optional(isa::MatrixArithmetic::hopper), std::optional(isa::MatrixArithmetic::volta),
+        std::optional<isa::MatrixArithmetic>()}) {
+    RecordingWriter writer(file_);
+    if (arithmetic) writer.set_arithmetic(*arithmetic);
+    writer.add(step_of(Kind::synchronize, 0, 0, 0));
+    writer.finish();
+    EXPECT_EQ(Recording(file_, "w.yaml:1:1").arithmetic(), arithmetic);
+  }
+}
+
 TEST_F(RecordingTest, EqualBlocksAreStoredOnce) {
   RecordingWriter writer(file_);
   const std::vector<std::byte> block = numbers(recording_format::block_bytes, 1);

@@ -54,6 +54,7 @@ bool has_side_effect(const ir::Operation& operation) {
     case Category::prefetch:
     case Category::copy:
     case Category::copy_group:
+    case Category::phase_wait:
     case Category::fence:
       return true;
     default:
@@ -70,6 +71,7 @@ bool is_scheduling_barrier(const ir::Operation& operation) {
     case Category::atomic:
     case Category::copy:
     case Category::copy_group:
+    case Category::phase_wait:
     case Category::fence:
       return true;
     case Category::shuffle_vote:

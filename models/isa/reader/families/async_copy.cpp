@@ -6,12 +6,12 @@
 /// Source: PTX ISA 8.x, "Data Movement and Conversion Instructions: Asynchronous copy";
 /// modern-isa.md, section 3.1.
 ///
-/// Simplified: an arrival behind copies (cp.async.mbarrier.arrive) waits for them where it stands,
-/// and then arrives; without .noinc, which counts itself in first, nothing is left to do then.
-/// Prefetch sizes and cache policies are read and have no effect.
+/// An arrival behind copies (cp.async.mbarrier.arrive) is an atomic of shared memory that has its
+/// effect later.
+///
+/// Simplified: prefetch sizes and cache policies are read and have no effect.
 #include "models/isa/reader/families/async_copy.hpp"
 
-#include "models/isa/atomic.hpp"
 #include "models/isa/reader/translation/expansion.hpp"
 
 namespace lockstep::isa {
@@ -118,26 +118,21 @@ void AsyncCopyReader::arrive(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
   if (!modifiers.take("arrive")) instruction.fail("is not supported in this release");
   const bool counted = modifiers.take("noinc");
-  modifiers.take("shared");
-  modifiers.take("shared::cta");
+  const bool is_shared = modifiers.take("shared") || modifiers.take("shared::cta");
+  const Space space = is_shared ? Space::shared : Space::generic;
   if (!modifiers.take("b64")) instruction.fail("needs the type .b64");
   instruction.expect_arguments(1, 1);
   instruction.reject_rest();
-  ir::Operation wait = instruction.plain(Opcode::cp_async_group, Type::none);
-  wait.guard = instruction.operation.guard;
-  wait.mode = static_cast<std::uint16_t>(ir::CopyGroupStep::wait_uncommitted);
-  code_.append(std::move(wait));
   ir::Operation& operation = instruction.operation;
-  operation.space = Space::shared;
-  operands_.address(instruction, instruction.argument(0));
-  if (!counted) return;
-  operation.opcode = Opcode::atom;
+  operation.opcode = Opcode::red;
   operation.type = Type::b64;
+  operation.space = space;
   operation.scope = Scope::cta;
-  operation.atomic = AtomicOperation::arrive;
+  operation.atomic =
+      counted ? AtomicOperation::arrive_behind_copies : AtomicOperation::join_behind_copies;
   operation.ordering = Ordering::relaxed;  // an SM keeps its own order
+  operands_.address(instruction, instruction.argument(0));
   operation.sources.push_back(ir::immediate_operand(1));
-  operation.destinations.push_back(ir::register_operand(code_.new_register(Type::b64)));
   code_.finish(instruction);
 }
 

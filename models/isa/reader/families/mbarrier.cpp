@@ -1,17 +1,16 @@
 /// Barriers that are objects in shared memory: mbarrier.
 ///
-/// The object is one word (MbarrierWord).  init stores it, arrive is an atomic of shared memory,
-/// test_wait loads it and compares its phase with that of a state, or with a parity; a state is the
-/// word as it stood before an arrival.
+/// The object is one word (barriers/mbarrier.hpp).  init, inval and arrive are atomics of shared
+/// memory; test_wait and try_wait are operations of their own, which say 0 or 1 for the parity of a
+/// phase; a state, the word as it stood before an arrival, holds it in its top bit.
 /// Source: PTX ISA 8.x, "Parallel Synchronization and Communication Instructions: mbarrier".
 ///
-/// Simplified: try_wait does not wait, which it need not.  Transactions (expect_tx, complete_tx)
-/// and arrivals at other blocks' barriers are refused, like bulk copies and clusters. inval
-/// is no instruction. Cost model: arrive is a shared atomic of 64 bits; a wait is a load and three
-/// integer instructions.
+/// Simplified: transactions (expect_tx, complete_tx) and arrivals at other blocks' barriers are
+/// refused, like bulk copies and clusters.  Cost model: init, inval and arrive are shared atomics
+/// of 64 bits; a wait is a load and an integer instruction, and one that compares.
 #include "models/isa/reader/families/mbarrier.hpp"
 
-#include "models/isa/atomic.hpp"
+#include "models/isa/barriers/mbarrier.hpp"
 #include "models/isa/reader/families/qualifiers.hpp"
 #include "models/isa/reader/translation/expansion.hpp"
 
@@ -20,27 +19,22 @@ namespace lockstep::isa {
 void MbarrierReader::mbarrier(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
   if (modifiers.take("init")) {
-    init(instruction);
+    change(instruction, AtomicOperation::mbarrier_init);
   } else if (modifiers.take("inval")) {
-    invalidate(instruction);
+    change(instruction, AtomicOperation::mbarrier_inval);
   } else if (modifiers.take("arrive")) {
     arrive(instruction, false);
   } else if (modifiers.take("arrive_drop")) {
     arrive(instruction, true);
-  } else if (modifiers.take("test_wait") || modifiers.take("try_wait")) {
-    wait(instruction);
+  } else if (modifiers.take("test_wait")) {
+    wait(instruction, PhaseWaitMode::test);
+  } else if (modifiers.take("try_wait")) {
+    wait(instruction, PhaseWaitMode::suspend);
   } else if (modifiers.take("pending_count")) {
     pending_count(instruction);
   } else {
     instruction.fail("is not supported in this release (transactions belong to bulk copies)");
   }
-}
-
-void MbarrierReader::invalidate(PtxInstruction& instruction) {
-  qualifiers(instruction);
-  instruction.expect_arguments(1, 1);
-  operands_.address(instruction, instruction.argument(0));
-  instruction.reject_rest();
 }
 
 void MbarrierReader::qualifiers(PtxInstruction& instruction) {
@@ -55,33 +49,31 @@ void MbarrierReader::qualifiers(PtxInstruction& instruction) {
   operation.scope = Scope::cta;
 }
 
-/// How many threads: in the first field, or in the first two.
-ir::Operand MbarrierReader::counts(PtxInstruction& instruction, std::size_t which, bool twice) {
-  constexpr unsigned shift = MbarrierWord::count_bits;
-  if (which >= instruction.arguments())
-    return ir::immediate_operand(twice ? std::uint64_t{1} << shift | 1 : 1);
+/// How many threads arrive; one if nothing is said.
+ir::Operand MbarrierReader::count(PtxInstruction& instruction, std::size_t which) {
+  if (which >= instruction.arguments()) return ir::immediate_operand(1);
   const ir::Operand count = operands_.source(instruction, instruction.argument(which), Type::u32);
   if (count.kind == Kind::immediate) {
     const auto value = static_cast<std::uint64_t>(count.value);
     if (value == 0 || value > MbarrierWord::most)
       instruction.fail(instruction.argument(which).at, "a count is 1 to 1048575",
                        "give the number of threads that arrive");
-    return ir::immediate_operand(twice ? value << shift | value : value);
+    return count;
   }
   const ir::Operand wide = ir::register_operand(code_.new_register(Type::b64));
   widen(code_, instruction, count, wide, Type::u64);
-  if (!twice) return wide;
-  const ir::Operand above =
-      compute(code_, instruction, Opcode::shl, Type::b64, wide, ir::immediate_operand(shift));
-  return compute(code_, instruction, Opcode::or_, Type::b64, above, wide);
+  return wide;
 }
 
-void MbarrierReader::init(PtxInstruction& instruction) {
+void MbarrierReader::change(PtxInstruction& instruction, AtomicOperation atomic) {
   qualifiers(instruction);
-  instruction.expect_arguments(2, 2);
-  instruction.operation.opcode = Opcode::st;
+  const bool counts = atomic == AtomicOperation::mbarrier_init;
+  instruction.expect_arguments(counts ? 2 : 1, counts ? 2 : 1);
+  instruction.operation.opcode = Opcode::red;
+  instruction.operation.atomic = atomic;
+  instruction.operation.ordering = Ordering::relaxed;  // an SM keeps its own order
   operands_.address(instruction, instruction.argument(0));
-  instruction.operation.sources.push_back(counts(instruction, 1, true));
+  instruction.operation.sources.push_back(count(instruction, 1));
   code_.finish(instruction);
 }
 
@@ -91,44 +83,53 @@ void MbarrierReader::arrive(PtxInstruction& instruction, bool drops) {
   qualifiers(instruction);
   instruction.expect_arguments(incomplete ? 3 : 2, 3);
   operation.opcode = Opcode::atom;
-  operation.atomic = AtomicOperation::arrive;
+  operation.atomic = incomplete ? (drops ? AtomicOperation::arrive_drop_incomplete
+                                         : AtomicOperation::arrive_incomplete)
+                                : (drops ? AtomicOperation::arrive_drop : AtomicOperation::arrive);
   operation.ordering = Ordering::relaxed;  // an SM keeps its own order
   operation.destinations.push_back(
       operands_.destination(instruction, instruction.argument(0), Type::b64));
   operands_.address(instruction, instruction.argument(1));
-  operation.sources.push_back(counts(instruction, 2, drops));
+  operation.sources.push_back(count(instruction, 2));
   code_.finish(instruction);
 }
 
-void MbarrierReader::wait(PtxInstruction& instruction) {
+/// The parity of the phase that a state belongs to.
+ir::Operand MbarrierReader::parity_of(PtxInstruction& instruction, const ir::Operand& state) {
+  return narrow(code_, instruction,
+                compute(code_, instruction, Opcode::shr, Type::u64, state,
+                        ir::immediate_operand(MbarrierWord::parity_bit)),
+                Type::u64);
+}
+
+void MbarrierReader::wait(PtxInstruction& instruction, PhaseWaitMode mode) {
   const bool by_parity = instruction.modifiers.take("parity");
   qualifiers(instruction);
-  instruction.expect_arguments(3, 4);  // the fourth is a hint for how long to wait
+  const bool may_be_limited = mode == PhaseWaitMode::suspend;
+  instruction.expect_arguments(3, may_be_limited ? 4 : 3);
   instruction.reject_rest();
   const ir::Operand complete = operands_.predicate(instruction, instruction.argument(0));
   const ir::Operand given =
       operands_.source(instruction, instruction.argument(2), by_parity ? Type::u32 : Type::b64);
-  const ir::Operand word = ir::register_operand(code_.new_register(Type::b64));
+  const ir::Operand parity = by_parity ? given : parity_of(instruction, given);
+  ir::Operand limit;
+  if (instruction.arguments() == 4)
+    limit = operands_.source(instruction, instruction.argument(3), Type::u32);
   operands_.address(instruction, instruction.argument(1));
-  ir::Operation load = instruction.operation;
-  load.opcode = Opcode::ld;
-  load.ordering = Ordering::acquire;
-  load.destinations = {word};
-  code_.append(std::move(load));
-  const ir::Operand shift = ir::immediate_operand(2 * MbarrierWord::count_bits);
-  const auto phase_of = [&](const ir::Operand& value) {
-    return narrow(code_, instruction,
-                  compute(code_, instruction, Opcode::shr, Type::u64, value, shift), Type::u64);
-  };
-  const ir::Operand phase =
-      by_parity ? compute(code_, instruction, Opcode::and_, Type::b32, phase_of(word),
-                          ir::immediate_operand(1))
-                : phase_of(compute(code_, instruction, Opcode::xor_, Type::b64, word, given));
+  const ir::Operand result = ir::register_operand(code_.new_register(Type::b32));
+  ir::Operation wait = instruction.operation;
+  wait.opcode = Opcode::mbarrier_wait;
+  wait.mode = static_cast<std::uint16_t>(mode);
+  wait.ordering = Ordering::acquire;
+  wait.sources.push_back(parity);
+  if (limit.kind != Kind::none) wait.sources.push_back(limit);
+  wait.destinations = {result};
+  code_.append(std::move(wait));
   ir::Operation compare = instruction.plain(Opcode::setp, Type::u32);
   compare.guard = instruction.operation.guard;
   compare.comparison = Comparison::ne;
   compare.destinations = {complete};
-  compare.sources = {phase, by_parity ? given : ir::immediate_operand(0)};
+  compare.sources = {result, ir::immediate_operand(0)};
   code_.append(std::move(compare));
 }
 

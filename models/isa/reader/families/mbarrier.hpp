@@ -1,5 +1,6 @@
 #pragma once
 
+#include "models/isa/barriers/mbarrier.hpp"
 #include "models/isa/reader/families/family_reader.hpp"
 
 namespace lockstep::isa {
@@ -10,12 +11,13 @@ class MbarrierReader : public FamilyReader {
   void mbarrier(PtxInstruction& instruction);
 
  private:
-  void init(PtxInstruction& instruction);
-  void invalidate(PtxInstruction& instruction);
+  /// init and inval.
+  void change(PtxInstruction& instruction, AtomicOperation atomic);
   void arrive(PtxInstruction& instruction, bool drops);
-  void wait(PtxInstruction& instruction);
+  void wait(PtxInstruction& instruction, PhaseWaitMode mode);
   void pending_count(PtxInstruction& instruction);
-  ir::Operand counts(PtxInstruction& instruction, std::size_t which, bool twice);
+  ir::Operand count(PtxInstruction& instruction, std::size_t which);
+  ir::Operand parity_of(PtxInstruction& instruction, const ir::Operand& state);
   /// The named state space; nothing but .cta scope and the release or acquire that is the rule.
   void qualifiers(PtxInstruction& instruction);
 };

@@ -11,12 +11,37 @@ import subprocess
 import unittest
 
 import h5py
+import numpy
 
 from capture_harness import HERE, LIBRARIES, NVCC, CaptureTest, build, needs_nvcc
 from harness import ROOT
 
 PROGRAMS = sorted(path.stem for path in (HERE / "programs").glob("*.cu"))
 RENEW = os.environ.get("LOCKSTEP_RENEW_RECORDINGS") == "1"
+
+# The kernel of the recording saxpy, which stores what a product of matrices gives.
+PRODUCTS = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry _Z5saxpyifPKfPf(.param .u32 n, .param .f32 a, .param .u64 x, .param .u64 y)
+{
+  .reg .b32 %r<9>;
+  .reg .f32 %f<5>;
+  .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [y];
+  mov.b32 %r1, 0x0c000c00;  // 2^-12
+  mov.b32 %r2, 0x08000800;  // 2^-13
+  mov.f32 %f1, 0f3f800000;
+  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f1}, {%r1, %r1, %r1, %r1}, {%r2, %r2},
+    {%f1, %f1, %f1, %f1};
+  mov.u32 %r3, %tid.x;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  st.global.f32 [%rd3], %f2;
+  ret;
+}
+"""
 
 
 def rows(folder):
@@ -128,6 +153,32 @@ class Extracts(CaptureTest):
                              "--output", "end.workload")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("1 copies to the host brought what they brought", self.replay(self.folder / "end.workload"))
+
+    def test_products_of_matrices_have_the_bits_of_the_gpu_that_was_recorded(self):
+        """Sixteen products of 2^-25 and 1: Hopper's tensor cores keep them, Ampere's lose each."""
+        folder = self.folder / "products.workload"
+        shutil.copytree(HERE / "recordings/saxpy.workload", folder)
+        (folder / "module.ptx").write_text(PRODUCTS)
+        text = (folder / "workload.yaml").read_text()
+        launch = re.search(r"    - launch: .*\n", text)[0]
+        text = text.replace(launch, 2 * launch.replace("grid: [40], block: [128]", "grid: [1], block: [32]"))
+        (folder / "workload.yaml").write_text(text.replace(", recorded: 3", ""))
+        for arithmetic, result in (("hopper", 1 + 2**-21), ("ampere", 1), (None, 1)):
+            with h5py.File(folder / "program.h5", "a") as file:
+                if "arithmetic" in file:
+                    del file["arithmetic"]
+                if arithmetic:
+                    file.create_dataset("arithmetic", data=numpy.array([arithmetic.encode()]))
+            part = f"{arithmetic}.workload"
+            done = self.lockstep("extract", folder, "--launches", 1, 1, "--output", part)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with h5py.File(self.folder / part / "program.h5") as file:
+                left = file["blocks"][()].reshape(-1).view("<f4")
+                self.assertIn(numpy.float32(result), left)
+                if result == 1:
+                    self.assertNotIn(numpy.float32(1 + 2**-21), left)
+                kept = [name.decode() for name in file["arithmetic"][()]] if "arithmetic" in file else []
+            self.assertEqual(kept, [arithmetic] if arithmetic else [])
 
     def test_launches_that_are_not_there(self):
         done = self.lockstep("extract", HERE / "recordings/saxpy.workload", "--launches", 0, 1,

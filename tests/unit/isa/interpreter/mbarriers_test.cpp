@@ -1,28 +1,9 @@
 /// Barriers in shared memory: mbarrier, as cuda::barrier uses it.
 #include "core/error/error.hpp"
-#include "models/isa/atomic.hpp"
 #include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::mbarriers_test {
 namespace {
-
-constexpr std::uint64_t word(std::uint64_t phase, std::uint64_t expected, std::uint64_t pending) {
-  return phase << 40 | expected << 20 | pending;
-}
-
-TEST(MbarrierWord, AnArrivalIsOneLessToWaitFor) {
-  EXPECT_EQ(MbarrierWord::arrive(word(0, 4, 4), 1), word(0, 4, 3));
-  EXPECT_EQ(MbarrierWord::arrive(word(0, 4, 3), 2), word(0, 4, 1));
-}
-
-TEST(MbarrierWord, TheLastArrivalBeginsThePhaseThatFollows) {
-  EXPECT_EQ(MbarrierWord::arrive(word(6, 4, 1), 1), word(7, 4, 4));
-}
-
-TEST(MbarrierWord, WhoDropsOutIsNotWaitedForAgain) {
-  EXPECT_EQ(MbarrierWord::arrive(word(0, 4, 4), word(0, 1, 1)), word(0, 3, 3));
-  EXPECT_EQ(MbarrierWord::arrive(word(0, 4, 1), word(0, 1, 1)), word(1, 3, 3));
-}
 
 LOCKSTEP_BOTH_FORMS(Mbarriers);
 
@@ -131,6 +112,105 @@ TEST_P(Mbarriers, GenericAddressesServeAsWell) {
 )",
                        "1", 1, GetParam());
   EXPECT_EQ(out[0], 1u);
+}
+
+TEST_P(Mbarriers, ATryWaitLetsOthersOfItsWarpRun) {
+  // Lane 0 produces, the others consume: in each of five rounds both wait for each other.
+  const auto out = run_block(kernel_text(R"(.shared .align 8 .b8 gates[16];
+    .shared .align 4 .u32 value;
+    mov.u32 %r9, 0;
+    mov.u32 %r5, 0;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra ready;
+    mbarrier.init.shared.b64 [gates], 1;
+    mbarrier.init.shared.b64 [gates+8], 31;
+ready:
+    bar.sync 0;
+    @%p1 bra consume;
+produce:
+    and.b32 %r6, %r5, 1;
+    xor.b32 %r7, %r6, 1;
+empty:
+    mbarrier.try_wait.parity.shared.b64 %p2, [gates+8], %r7;
+    @!%p2 bra empty;
+    mad.lo.u32 %r8, %r5, 10, 1;
+    st.shared.u32 [value], %r8;
+    mbarrier.arrive.shared.b64 %rd3, [gates];
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p3, %r5, 5;
+    @%p3 bra produce;
+    bra done;
+consume:
+    and.b32 %r6, %r5, 1;
+full:
+    mbarrier.try_wait.parity.shared.b64 %p2, [gates], %r6;
+    @!%p2 bra full;
+    ld.shared.u32 %r8, [value];
+    add.u32 %r9, %r9, %r8;
+    mbarrier.arrive.shared.b64 %rd3, [gates+8];
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p3, %r5, 5;
+    @%p3 bra consume;
+done:
+    st.global.u32 [%rd2], %r9;
+    ret;)"),
+                             32, GetParam());
+  EXPECT_EQ(out[0], 0u);
+  for (std::uint32_t i = 1; i < 32; ++i) EXPECT_EQ(out[i], 105u) << i;
+}
+
+TEST_P(Mbarriers, AWaitThatNobodyCanEndSaysThatThePhaseIsNotOver) {
+  const auto out = run(R"(
+    mbarrier.try_wait.parity.shared.b64 %p2, [gate], 0;
+    selp.u32 %r9, 1, 2, %p2;
+)",
+                       "2", 1, GetParam());
+  EXPECT_EQ(out[0], 2u);
+}
+
+TEST_P(Mbarriers, ArrivalsBehindCopiesAreCountedOrCountThemselvesIn) {
+  const auto out = run(R"(
+    cp.async.mbarrier.arrive.shared.b64 [gate];
+    mbarrier.test_wait.parity.shared.b64 %p2, [gate], 0;
+    selp.u32 %r8, 1, 0, %p2;
+    cp.async.mbarrier.arrive.noinc.shared.b64 [gate];
+    mbarrier.test_wait.parity.shared.b64 %p2, [gate], 0;
+    selp.u32 %r9, 10, 0, %p2;
+    add.u32 %r9, %r9, %r8;
+)",
+                       "1", 1, GetParam());
+  EXPECT_EQ(out[0], 10u) << "only the second one is among the arrivals that are waited for";
+}
+
+std::string mistake_of(const std::string& body, const std::string& count, bool lowered) {
+  try {
+    run(body, count, 32, lowered);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_P(Mbarriers, MistakesAreToldWithThreadAndLine) {
+  const std::string arrive = "mbarrier.arrive.shared.b64 %rd3, [gate];\n";
+  const auto has = [&](const std::string& body, const std::string& count, const char* part) {
+    const std::string text = mistake_of(body, count, GetParam());
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+    EXPECT_NE(text.find("kernel k, block (0, 0, 0), thread ("), std::string::npos) << text;
+    EXPECT_NE(text.find("test.ptx:"), std::string::npos) << text;
+  };
+  has("mbarrier.inval.shared.b64 [gate];\n", "9", "no barrier has been initialised");
+  has("mov.u32 %r3, gate;\nmbarrier.arrive.shared.b64 %rd3, [%r3+4];\n", "40",
+      "a barrier at shared address 0x4, which is not a multiple of 8");
+  has("mbarrier.arrive.shared.b64 %rd3, [gate+8];\n", "40", "outside of the block's 8 bytes");
+  has("mbarrier.test_wait.parity.b64 %p2, [%rd1], 0;\n", "40", "which is not in shared memory");
+  has("mbarrier.arrive.shared.b64 %rd3, [gate], 3;\n", "40",
+      "3 arrivals at the barrier at shared address 0x0, whose phase of parity 0 waits for 1 more "
+      "of "
+      "40 arrivals");
+  has("mbarrier.arrive.noComplete.shared.b64 %rd3, [gate], 1;\n", "32", ".noComplete completes");
+  has("mov.u32 %r2, 0;\nmbarrier.arrive.shared.b64 %rd3, [gate], %r2;\n", "32", "a count of 0");
+  has("cp.async.mbarrier.arrive.shared.b64 [gate];\n", "1048575", "one arrival more");
 }
 
 const std::string form =

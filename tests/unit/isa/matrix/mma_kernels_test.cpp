@@ -346,6 +346,26 @@ TEST_P(MatrixKernels, OfMissingLanesAreRefused) {
       << "nobody executes it";
 }
 
+TEST_P(MatrixKernels, RowsOfLanesThatHavePartedAreMovedTogether) {
+  const auto run = [&](const std::string& body) {
+    return message_of([&] {
+      IsaBench bench(kernel_text(R"(
+        .shared .align 16 .b8 rows[128];
+        setp.lt.u32 %p1, %r1, 16;
+        @%p1 bra meet;
+        setp.gt.u32 %p2, %r1, 40;
+        @%p2 ret;
+meet:
+        mov.u32 %r2, rows;
+)" + body + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r2];\nret;"),
+                     GetParam());
+      bench.run("k", {1, 1, 1}, {32, 1, 1}, bench.allocate(256));
+    });
+  };
+  EXPECT_EQ(run(""), "no error");
+  EXPECT_THAT(run("@%p1 ret;\n"), HasSubstr("lanes 0-15 are not there"));
+}
+
 TEST_P(MatrixKernels, OfRowsThatAreNoneAreRefused) {
   const auto run = [&](const std::string& address) {
     return message_of([&] {

@@ -87,11 +87,13 @@ TEST(AsyncCopies, HaveGroupsThatAreWaitedFor) {
 
 TEST(AsyncCopies, LetABarrierObjectKnow) {
   const std::string arrive = "cp.async.mbarrier.arrive";
-  const auto counted = arrive + ".noinc.shared::cta.b64 [%r1];";
-  EXPECT_EQ(read(counted, Category::copy_group).size(), 1u);
-  EXPECT_EQ(read(counted, Category::atomic).size(), 1u);
-  EXPECT_EQ(read(arrive + ".shared.b64 [%r1];", Category::atomic).size(), 0u)
-      << "what it counts in it takes out again";
+  const auto counted = read(arrive + ".noinc.shared::cta.b64 [%r1];", Category::atomic);
+  ASSERT_EQ(counted.size(), 1u);
+  EXPECT_EQ(counted[0].memory.atomic, AtomicOperation::arrive_behind_copies);
+  const auto joining = read(arrive + ".b64 [%rd1];", Category::atomic);
+  ASSERT_EQ(joining.size(), 1u);
+  EXPECT_EQ(joining[0].memory.atomic, AtomicOperation::join_behind_copies);
+  EXPECT_EQ(joining[0].memory.space, Space::generic);
 }
 
 TEST(AsyncCopyErrors, SayWhatACopyMayBe) {

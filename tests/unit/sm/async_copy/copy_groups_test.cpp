@@ -130,5 +130,42 @@ TEST(CopyGroups, GoThroughACheckpoint) {
   EXPECT_EQ(restored.through(warp, 0, true, at(5)), no_cycle);
 }
 
+TEST(CopyGroups, AMarkMeansTheCopiesBeforeIt) {
+  CopyGroups groups(4);
+  const auto before = groups.begin(warp);
+  const auto mark = groups.mark(warp, at(1));
+  const auto after = groups.begin(warp);
+  EXPECT_EQ(groups.through_before(warp, mark, at(2)), no_cycle);
+  groups.end(warp, before, at(9));
+  EXPECT_EQ(groups.through_before(warp, mark, at(2)), at(9));
+  EXPECT_EQ(groups.through_before(warp, mark, at(10)), at(10));
+  EXPECT_EQ(groups.through(warp, 0, true, at(10)), no_cycle) << "the other one is under way";
+  groups.end(warp, after, at(12));
+  EXPECT_EQ(groups.through_before(warp, mark, at(20)), at(20));
+}
+
+TEST(CopyGroups, AMarkCutsNoGroupInTwo) {
+  CopyGroups groups(4);
+  const auto first = groups.begin(warp);
+  groups.commit(warp, true, at(1));
+  const auto second = groups.begin(warp);
+  groups.mark(warp, at(1));
+  const auto rest = groups.begin(warp);
+  groups.commit(warp, true, at(2));
+  EXPECT_EQ(groups.through(warp, 2, false, at(3)), at(3));
+  groups.end(warp, first, at(5));
+  EXPECT_EQ(groups.through(warp, 1, false, at(6)), at(6)) << "both parts of the second may run";
+  EXPECT_EQ(groups.through(warp, 0, false, at(6)), no_cycle);
+  groups.end(warp, rest, at(7));
+  EXPECT_EQ(groups.through(warp, 0, false, at(8)), no_cycle);
+  groups.end(warp, second, at(9));
+  EXPECT_EQ(groups.through(warp, 0, false, at(10)), at(10));
+}
+
+TEST(CopyGroups, AMarkWithoutCopiesIsThrough) {
+  CopyGroups groups(4);
+  EXPECT_EQ(groups.through_before(warp, groups.mark(warp, at(3)), at(3)), at(3));
+}
+
 }  // namespace
 }  // namespace lockstep::copy_groups_test

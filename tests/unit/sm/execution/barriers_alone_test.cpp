@@ -27,7 +27,8 @@ class BarriersAloneTest : public testing::Test {
 
   SmWorld world{"bar.sync 0;"};
   DrainedList gone;
-  FrontEnd front_end{world.sm, gone, faultable};
+  NoWaits no_waits;
+  FrontEnd front_end{world.sm, gone, faultable, no_waits};
   FaultableAccesses faultable{world.sm, front_end};
   Barriers barriers{world.sm, front_end};
   std::uint32_t pc = world.find(isa::Category::barrier);

@@ -60,6 +60,25 @@ TEST(SmMatrices, ThatNotAllLanesExecuteEndTheTenant) {
       "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r2];\n");
   EXPECT_NE(load.find("ldmatrix needs all lanes"), std::string::npos) << load;
 }
+/// Some of the lanes might end, so that no later instruction is one that all come by.
+constexpr const char* parted = R"(
+  mov.u32 %r1, %laneid;
+  setp.lt.u32 %p1, %r1, 16;
+  @%p1 bra meet;
+  setp.gt.u32 %p2, %r1, 40;
+  @%p2 ret;
+meet:
+)";
+
+TEST(SmMatrices, OfLanesThatHavePartedAreMovedTogether) {
+  const std::string moves =
+      "mov.u32 %r2, tile;\n"
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r2];\n";
+  EXPECT_EQ(text_of(parted + moves), "");
+  EXPECT_NE(text_of(std::string(parted) + "@%p1 ret;\n" + moves).find("lanes 0-15 are not there"),
+            std::string::npos);
+}
+
 TEST(SmMatrices, WithRowsThatAreNoneEndTheTenant) {
   const auto load = [](const char* address) {
     return text_of("mov.u32 %r5, tile;\nmov.u32 %r2, " + std::string(address) +

@@ -54,7 +54,8 @@ class FrontEndTest : public testing::Test {
 
   SmWorld world{body};
   DrainedList gone;
-  FrontEnd front_end{world.sm, gone, faultable};
+  NoWaits no_waits;
+  FrontEnd front_end{world.sm, gone, faultable, no_waits};
   FaultableAccesses faultable{world.sm, front_end};
 };
 
@@ -140,7 +141,7 @@ TEST_F(FrontEndTest, RestoredItChoosesAsBefore) {
   start(8 * 32);
   for (SmCycle now{0}; now < SmCycle(5); now += 1) cycle(now);
   SmWorld other_world{body};
-  FrontEnd other{other_world.sm, gone, faultable};
+  FrontEnd other{other_world.sm, gone, faultable, no_waits};
   save_and_restore(world.blocks, other_world.blocks);
   save_and_restore(front_end, other);
   EXPECT_EQ(other.ready_warps(), front_end.ready_warps());

@@ -14,7 +14,8 @@ class FlightsTest : public testing::Test {
 
   SmWorld world{"ld.global.u32 %r1, [%rd1];"};
   DrainedList gone;
-  FrontEnd front_end{world.sm, gone, faultable};
+  NoWaits no_waits;
+  FrontEnd front_end{world.sm, gone, faultable, no_waits};
   FaultableAccesses faultable{world.sm, front_end};
   L1 l1{world.sm};
   Flights flights{world.sm, front_end, l1, faultable};

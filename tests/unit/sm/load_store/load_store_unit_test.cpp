@@ -77,7 +77,8 @@ class LoadStoreUnitTest : public testing::Test {
   SmWorld world;
   BlockPlace place;
   DrainedList gone;
-  FrontEnd front_end{world.sm, gone, faultable};
+  NoWaits no_waits;
+  FrontEnd front_end{world.sm, gone, faultable, no_waits};
   FaultableAccesses faultable{world.sm, front_end};
   L1 l1{world.sm};
   OutstandingStores stores;

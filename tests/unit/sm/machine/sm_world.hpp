@@ -10,6 +10,7 @@
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
 #include "models/sm/front_end/drained_warps.hpp"
+#include "models/sm/front_end/suspended_waits.hpp"
 #include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
@@ -65,6 +66,13 @@ struct DrainedList final : DrainedWarps {
   }
   std::vector<WarpSlot> warps;
   std::vector<SmCycle> cycles;
+};
+
+/// Nobody waits for a phase, nor owes an arrival.
+struct NoWaits final : SuspendedWaits {
+  void copies_came(WarpSlot, SmCycle) override {}
+  void limit_came(WarpSlot, SmCycle) override {}
+  void forget(WarpSlot) override {}
 };
 
 /// Remembers what became of parked lines.

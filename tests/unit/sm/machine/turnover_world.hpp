@@ -13,10 +13,11 @@ struct TurnoverWorld {
       : world(body, change, declarations) {}
 
   SmWorld world;
-  FrontEnd front_end{world.sm, turnover, faultable};
+  FrontEnd front_end{world.sm, turnover, faultable, mbarriers};
   FaultableAccesses faultable{world.sm, front_end};
   L1 l1{world.sm};
   OutstandingStores stores;
+  Mbarriers mbarriers{world.sm, front_end};
   Flights flights{world.sm, front_end, l1, faultable};
   LineAccess lines{world.sm, l1, stores, flights};
   LoadStoreUnit load_store{world.sm, front_end, faultable, translation, lines, flights};
@@ -24,7 +25,7 @@ struct TurnoverWorld {
   Printing printing{world.sm};
   const BlockSwitching switching;
   ContextEngine engine{world.sm};
-  BlockContexts contexts{world.sm, front_end, faultable, flights, load_store, printing};
+  BlockContexts contexts{world.sm, front_end, faultable, flights, load_store, printing, mbarriers};
   LocalScheduler scheduler{
       world.sm, switching, {front_end, faultable, l1, load_store, translation, contexts, engine}};
   BlockTurnover turnover{world.sm,    front_end,  faultable, l1,

@@ -1,0 +1,96 @@
+/// mbarrier: what a barrier that is an object means, whoever executes it: the SM, with its cycles,
+/// or the interpreter; and the text of mistakes with it.
+///
+/// The object is a word of shared memory and nothing beside it, so that who saves a block's shared
+/// memory has saved its barriers.  From its low end: arrivals that the phase still waits for (20
+/// bits), arrivals that each phase waits for (20), room for the bytes of transactions (21), one bit
+/// that says that the word is an object, a free one, and the parity of the phase.  The state that
+/// an arrival returns is the word as it stood before.
+/// Source: PTX ISA 8.x, "Parallel Synchronization and Communication Instructions: mbarrier": what
+/// stands in the object is up to the machine; modern-isa.md, sections 3.2 and 5.5.
+///
+/// Simplified: what PTX leaves undefined is a mistake: more arrivals than the phase waits for, a
+/// use of what nobody has initialised, .noComplete that completes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "models/isa/lane_mask.hpp"
+#include "models/isa/types.hpp"
+
+namespace lockstep::isa {
+
+struct MbarrierWord {
+  static constexpr unsigned bytes = 8;
+  static constexpr unsigned count_bits = 20, parity_bit = 63;
+  static constexpr std::uint64_t most = (1u << count_bits) - 1;
+  static constexpr std::uint64_t object = std::uint64_t{1} << 61;
+
+  static constexpr std::uint64_t pending(std::uint64_t word) { return word & most; }
+  static constexpr std::uint64_t expected(std::uint64_t word) { return word >> count_bits & most; }
+  static constexpr std::uint32_t parity(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word >> parity_bit);
+  }
+  static constexpr bool is_object(std::uint64_t word) { return (word & object) != 0; }
+  /// Returns the word of a phase.
+  static constexpr std::uint64_t of(std::uint64_t expected, std::uint64_t pending,
+                                    std::uint32_t parity) {
+    return std::uint64_t{parity} << parity_bit | object | expected << count_bits | pending;
+  }
+  /// Returns whether the phase of that parity is over.
+  static constexpr bool is_complete(std::uint64_t word, std::uint32_t of_parity) {
+    return parity(word) != (of_parity & 1);
+  }
+};
+
+/// Operation::mode and Instruction::detail of an mbarrier_wait.
+enum class PhaseWaitMode : std::uint16_t {
+  test,     ///< says whether the phase is over
+  suspend,  ///< waits until it is, or for as long as it may
+};
+
+constexpr bool is_of_mbarrier(AtomicOperation operation) {
+  return operation >= AtomicOperation::mbarrier_init;
+}
+/// Arrives when the thread's earlier asynchronous copies are through.
+constexpr bool is_behind_copies(AtomicOperation operation) {
+  return operation == AtomicOperation::arrive_behind_copies ||
+         operation == AtomicOperation::join_behind_copies;
+}
+
+/// Returns the word after the operation with `count`.  Of what stands behind copies it is only what
+/// happens at once; the arrival follows, as an `arrive` of one.
+/// Precondition: mbarrier_mistake has nothing to say.
+std::uint64_t mbarrier_step(AtomicOperation operation, std::uint64_t word, std::uint64_t count);
+
+struct MbarrierMistake {
+  std::string what;  ///< "" if there is none
+  const char* advice = "";
+
+  explicit operator bool() const { return !what.empty(); }
+};
+
+/// What is wrong with the operation at a barrier that is `word`.
+MbarrierMistake mbarrier_mistake(AtomicOperation operation, std::uint64_t word, std::uint64_t count,
+                                 std::uint64_t shared_address);
+/// What is wrong with waiting for it.
+MbarrierMistake wait_mistake(std::uint64_t word, std::uint64_t shared_address);
+
+/// Where a barrier stands in shared memory: the address itself, or the generic one less the base of
+/// the window.
+constexpr std::uint64_t mbarrier_offset(Space space, std::uint64_t address) {
+  return space == Space::generic ? address - shared_window_base : address;
+}
+/// What is wrong with the place, of a block that has so much shared memory.
+MbarrierMistake place_mistake(Space space, std::uint64_t address, std::uint64_t shared_bytes);
+
+/// Tells lanes of a wait whether their phases are over.
+inline void give_phase_result(std::uint32_t* row, std::uint32_t lanes, std::uint32_t complete) {
+  for_each_lane(lanes, [&](unsigned lane) { row[lane] = complete >> lane & 1; });
+}
+
+/// "the barrier at shared address 0x40, whose phase 0 waits for 2 more of 128 arrivals"
+std::string mbarrier_text(std::uint64_t word, std::uint64_t shared_address);
+
+}  // namespace lockstep::isa

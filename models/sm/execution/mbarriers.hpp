@@ -1,0 +1,108 @@
+/// Barriers of mbarrier: their words in shared memory, the paths of warps that wait for a phase,
+/// and arrivals that warps owe behind their asynchronous copies.
+///
+/// A path that waits leaves the warp to its others, and costs nothing while it does: what completes
+/// a phase looks at all that wait in its block, and lets go those whose phase is over.  When its
+/// time is up a path goes on without.  A path whose lanes wait for several barriers goes on when
+/// the first of them is complete.
+///
+/// What waits belongs to the block (BlockSlot::phase_waits), what is owed to the warp's slot; both
+/// leave with a context.
+/// What the instructions mean stands in models/isa/barriers/mbarrier.hpp.  Source: modern-isa.md,
+/// section 5.5.
+///
+/// Simplified: an arrival behind copies comes when all lanes' copies are through that the warp has
+/// begun before it; a store to a barrier's word by other means wakes nobody before its time is up.
+///
+/// Cost model: a wait takes the banks like a load of 8 bytes, and its result comes with the latency
+/// of one and of an integer instruction, after the issue or after the last arrival.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/sm/access/lane_pattern.hpp"
+#include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/front_end/front_end.hpp"
+#include "models/sm/parameters/sm_context.hpp"
+
+namespace lockstep {
+
+class Mbarriers final : public SuspendedWaits {
+ public:
+  /// Lanes of an instruction that arrive when copies are through.
+  struct Owed {
+    std::uint16_t mark = 0;  ///< of CopyGroups: which copies
+    std::uint32_t pc = 0, lanes = 0;
+    std::array<std::uint32_t, 32> address{};  ///< by lane, in the block's shared memory
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(mark, pc, lanes);
+      for (unsigned lane = 0; lane < 32; ++lane)
+        if ((lanes >> lane & 1) != 0) archive(address[lane]);
+    }
+  };
+
+  Mbarriers(const SmContext& sm, FrontEnd& front_end)
+      : constants_(sm.constants),
+        statistics_(sm.statistics),
+        blocks_(sm.blocks),
+        mistakes_(sm.mistakes),
+        front_end_(front_end),
+        timers_(sm.constants.parameters.warps, no_cycle),
+        owed_(sm.constants.parameters.warps) {}
+
+  /// The lanes' operations on barriers, at `first` + relative of the block's shared memory.
+  void change(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t active,
+              std::byte* first, const LanePattern& pattern, SmCycle now);
+  /// mbarrier_wait: the warp goes on, or one of its paths waits.
+  void wait(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+            std::uint32_t active, SmCycle now);
+
+  void copies_came(WarpSlot slot, SmCycle now) override;
+  void limit_came(WarpSlot slot, SmCycle now) override;
+  void forget(WarpSlot slot) override { owed_[slot.value()].clear(); }
+
+  // Contexts.
+  /// Takes out what the warp owes.
+  std::vector<Owed> take_out(WarpSlot slot);
+  /// A warp that has returned owes this, behind all copies that it issues again.
+  void put_in(WarpSlot slot, std::vector<Owed> owed, SmCycle now);
+  /// The block leaves or returns: times of its waits count from zero meanwhile.
+  void stop_timers(BlockPlace place, SmCycle now);
+  void start_timers(BlockPlace place, SmCycle now);
+
+  void serialize(Archive& archive) {
+    archive.section("sm/mbarriers", 1);
+    archive(timers_, owed_);
+  }
+
+ private:
+  WarpSlot slot_of(const BlockSlot& block, std::uint8_t warp_in_block) const;
+  std::uint64_t word_at(const BlockSlot& block, std::uint64_t offset) const;
+  /// Those of the lanes whose phase is over; `checks`: their mistakes are thrown.
+  std::uint32_t lanes_with_phase_over(const Warp& warp, const isa::Instruction& instruction,
+                                      std::uint32_t lanes, bool checks) const;
+  SmCycle limit_of(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
+                   SmCycle now) const;
+  /// Cycle from which the banks are free that serve these lanes.
+  SmCycle serve(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
+                SmCycle now);
+  void let_go(BlockPlace place, const PhaseWait& wait, std::uint32_t complete, SmCycle now);
+  void wake(BlockPlace place, SmCycle now);
+  void arm(WarpSlot slot, SmCycle until);
+  void owe(WarpSlot slot, Owed owed, SmCycle now);
+  void arrive(WarpSlot slot, const Owed& owed, SmCycle now);
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  ResidentBlocks& blocks_;
+  Mistakes& mistakes_;
+  FrontEnd& front_end_;
+  std::vector<SmCycle> timers_;          ///< by warp: the event that comes first
+  std::vector<std::vector<Owed>> owed_;  ///< by warp, oldest first
+};
+
+}  // namespace lockstep

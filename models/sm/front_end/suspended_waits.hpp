@@ -1,0 +1,20 @@
+#pragma once
+
+#include "models/noc/ids.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
+
+namespace lockstep {
+
+/// Who keeps what warps wait for at barriers of mbarrier, and what they owe to them.
+class SuspendedWaits {
+ public:
+  virtual ~SuspendedWaits() = default;
+  /// Copies of the warp may be through behind which it arrives.
+  virtual void copies_came(WarpSlot warp, SmCycle now) = 0;
+  /// A path of the warp may have waited for as long as it may.
+  virtual void limit_came(WarpSlot warp, SmCycle now) = 0;
+  /// The warp's block has ended: nobody waits for what the warp owes.
+  virtual void forget(WarpSlot warp) = 0;
+};
+
+}  // namespace lockstep
