@@ -220,7 +220,7 @@ __device__ __forceinline__ void chain_of_loads(long long* cycles, unsigned* sink
   *cycles = cycles_of([&](int) { load<matrices>(r, r[0]); });
   sink[threadIdx.x] = r[0];
 }
-// Eight warps load different matrices.
+// Many warps load different matrices.
 template <int matrices>
 __device__ __forceinline__ void many_loads(long long* cycles, unsigned* sink) {
   __shared__ __align__(128) unsigned short shared[32 * 256];
@@ -229,7 +229,7 @@ __device__ __forceinline__ void many_loads(long long* cycles, unsigned* sink) {
   for (int i = threadIdx.x; i < 32 * 256; i += blockDim.x) shared[i] = i;
   __syncthreads();
   unsigned r[4], sum = 0;
-  *cycles = cycles_of<32>([&](int j) {
+  cycles[threadIdx.x / 32] = cycles_of<32, 4 * repeated>([&](int j) {
     load<matrices>(r, start + j * 512);
     sum += r[0];
   });
