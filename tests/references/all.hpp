@@ -38,7 +38,8 @@
 #include "tests/references/learning/backprop.hpp"
 #include "tests/references/learning/kmeans.hpp"
 #include "tests/references/learning/streamcluster.hpp"
-#include "tests/references/linear_algebra/gemm_halves.hpp"
+#include "tests/references/linear_algebra/gemm_mma.hpp"
+#include "tests/references/linear_algebra/gemm_wmma.hpp"
 #include "tests/references/linear_algebra/lud.hpp"
 #include "tests/references/linear_algebra/reduction.hpp"
 #include "tests/references/linear_algebra/scalar_product.hpp"
@@ -52,6 +53,12 @@
 #include "tests/references/memory/pointer_chase.hpp"
 #include "tests/references/memory/transpose.hpp"
 #include "tests/references/memory/urgent.hpp"
+#include "tests/references/networks/attention_decode.hpp"
+#include "tests/references/networks/flash_attention.hpp"
+#include "tests/references/networks/gelu.hpp"
+#include "tests/references/networks/layer_norm.hpp"
+#include "tests/references/networks/softmax.hpp"
+#include "tests/references/networks/transformer_block.hpp"
 #include "tests/references/particles/barnes_hut.hpp"
 #include "tests/references/particles/cutcp.hpp"
 #include "tests/references/search/btree.hpp"
@@ -89,8 +96,17 @@ inline bool within(double tolerance, double expected, double actual) {
 
 inline std::vector<Reference> all() {
   return {
+      {"attention_decode", attention_decode::run, {{"out", 1e-5}}},
       {"backprop", backprop::run, {{"hidden", 1e-5}, {"weight", 1e-5}, {"change", 1e-5}}},
       {"bandwidth", bandwidth::run},
+      {"flash_attention",
+       flash_attention::run,
+       {{"out", 3e-3},
+        {"logarithms", 1e-5},
+        {"sums", 1e-2},
+        {"d_q", 1e-2},
+        {"d_k", 1e-2},
+        {"d_v", 1e-2}}},
       {"frames", frames::run},
       {"barnes_hut", barnes_hut::run, {{"force", 1e-4}}},
       {"barnes_hut_warps", barnes_hut::run_by_warps, {{"force", 1e-4}}},
@@ -107,8 +123,12 @@ inline std::vector<Reference> all() {
       {"dwt2d", dwt2d::run},
       {"fft", fft::run, {{"root", 4e-7}, {"out", 1e-4}}},
       {"fwt", fwt::run},
-      {"gemm_mma", gemm_halves::run, {{"c", 1e-5}}},
-      {"gemm_wmma", gemm_halves::run, {{"c", 1e-5}}},
+      {"gelu", gelu::run, {{"out", 2e-3}, {"d_in", 4e-3}}},
+      {"gemm_mma", gemm_mma::run<isa::Type::f16, isa::Type::f16>, {{"c", 1e-3}}},
+      {"gemm_mma_bf16", gemm_mma::run<isa::Type::bf16, isa::Type::bf16>, {{"c", 8e-3}}},
+      {"gemm_mma_s8", gemm_mma::run<isa::Type::s8, isa::Type::s32>},
+      {"gemm_mma_tf32", gemm_mma::run<isa::Type::f32, isa::Type::f32, true>, {{"c", 1e-5}}},
+      {"gemm_wmma", gemm_wmma::run, {{"c", 1e-5}}},
       {"gicov", gicov::run, {{"cosine", 4e-7}, {"sine", 4e-7}, {"score", 1e-5}, {"dilated", 1e-5}}},
       {"hash_table", hash_table::run},
       {"heartwall", heartwall::run},
@@ -121,6 +141,9 @@ inline std::vector<Reference> all() {
       {"kmeans", kmeans::run},
       {"l1_latency", pointer_chase::run},
       {"l2_latency", pointer_chase::run},
+      {"layer_norm",
+       layer_norm::run,
+       {{"out", 1e-5}, {"moments", 1e-5}, {"d_in", 1e-5}, {"d_gain", 1e-4}, {"d_bias", 1e-5}}},
       {"lbm", lbm::run, {{"f", 1e-6}, {"next", 1e-6}}},
       {"linked_lists", linked_lists::run},
       {"lud", lud::run},
@@ -145,6 +168,7 @@ inline std::vector<Reference> all() {
       {"sgemm", sgemm::run},
       {"sgemm_async", sgemm::run},
       {"similarity_score", similarity_score::run},
+      {"softmax", softmax::run, {{"out", 1e-5}, {"d_in", 1e-5}}},
       {"spmv", spmv::run},
       {"srad", srad::run},
       {"srad_reduce", srad_reduce::run, {{"sum", 1e-5}, {"squares", 1e-5}}},
@@ -154,6 +178,9 @@ inline std::vector<Reference> all() {
       {"stencil_coarsened", stencil3d::run},
       {"streamcluster", streamcluster::run, {{"saved", 1e-4}}},
       {"tpacf", tpacf::run},
+      {"transformer_block",
+       transformer_block::run,
+       {{"x", 1e-2}, {"normal", 1e-2}, {"qkv", 1e-2}, {"attended", 1e-2}, {"hidden", 1e-2}}},
       {"transpose", transpose::run},
       {"triad", triad::run},
       {"urgent", urgent::run},

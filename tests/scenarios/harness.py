@@ -5,6 +5,7 @@ The path of the program comes in LOCKSTEP, the one of mpirun in MPIRUN.
 import datetime
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import textwrap
@@ -47,7 +48,9 @@ def epochs_in(path):
 
 def needs_new_matrices(workload):
     """Whether the workload's PTX is for sm_80: matrix instructions that older GPUs lack."""
-    ptx = pathlib.Path(workload).with_suffix(".ptx")
+    path = pathlib.Path(workload)
+    named = re.search(r"^module: (\S+\.ptx)$", path.read_text(encoding="utf-8"), re.M) if path.exists() else None
+    ptx = path.parent / named[1] if named else path.with_suffix(".ptx")
     return ptx.exists() and ".target sm_80" in ptx.read_text(encoding="utf-8")
 
 

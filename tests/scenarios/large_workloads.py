@@ -14,6 +14,7 @@ import tempfile
 import time
 
 import h5py
+import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIME_LIMIT = 300
@@ -21,6 +22,7 @@ TIME_LIMIT = 300
 # What replaces the default parameters.  The latency microbenchmarks measure with one thread, which
 # no size makes larger.
 SIZES = {
+    "attention_decode": "{batch: 32, heads: 12, pages: 16}",
     "backprop": "{inputs: 4096, units: 320}",
     "bandwidth": "{n: 4194304, blocks: 640}",
     "barnes_hut": "{bodies: 8192, levels: 6}",
@@ -37,9 +39,14 @@ SIZES = {
     "dram_latency": "{}",
     "dwt2d": "{width: 512, height: 256}",
     "fft": "{batch: 1280}",
+    "flash_attention": "{heads: 4, length: 512}",
     "fwt": "{far: 4}",
     "frames": "{frames: 2}",
-    "gemm_mma": "{n: 512}",
+    "gelu": "{n: 4194304}",
+    "gemm_mma": "{m: 1024, n: 1024, k: 512}",
+    "gemm_mma_bf16": "{m: 1024, n: 1024, k: 512}",
+    "gemm_mma_s8": "{m: 1024, n: 1024, k: 1024}",
+    "gemm_mma_tf32": "{m: 1024, n: 1024, k: 256}",
     "gemm_wmma": "{n: 256}",
     "gicov": "{width: 192, height: 128, circles: 5, directions: 32, radius: 4}",
     "hash_table": "{pairs: 32768, queries: 32768, keys: 20000, buckets: 16384, rounds: 0}",
@@ -53,6 +60,7 @@ SIZES = {
     "kmeans": "{points: 131072, features: 16, clusters: 16}",
     "l1_latency": "{}",
     "l2_latency": "{}",
+    "layer_norm": "{count: 4096, columns: 768}",
     "lbm": "{width: 128, height: 64, depth: 64}",
     "linked_lists": "{lists: 20480, rounds: 0}",
     "lud": "{tiles: 32}",
@@ -79,6 +87,7 @@ SIZES = {
     "sgemm_async": "{n: 512}",
     "similarity_score": "{queries: 2560, popular_pairs: 512, other_pairs: 256, front: 4096, documents: 655360, "
                         "blocks: 640}",
+    "softmax": "{count: 4096, columns: 1024}",
     "spmv": "{rows: 131072, entries: 2097152}",
     "srad": "{width: 1024, height: 1024}",
     "srad_reduce": "{pixels: 262144}",
@@ -88,6 +97,7 @@ SIZES = {
     "stencil_coarsened": "{width: 256, height: 128, depth: 32}",
     "streamcluster": "{points: 131072, dimensions: 32}",
     "tpacf": "{points: 256, sets: 12}",
+    "transformer_block": "{length: 256, heads: 12}",
     "transpose": "{width: 2000, height: 2048}",
     "triad": "{piece: 262144, rounds: 4}",
     "urgent": "{blocks: 320, rounds: 100}",
@@ -95,11 +105,21 @@ SIZES = {
 }
 
 
+def gpu_of(name):
+    """The v100, or the a100 for what the v100 lacks."""
+    ptx = workload_file(name)["module"]
+    return "a100" if ".target sm_80" in (ROOT / "configs/workloads" / ptx).read_text(encoding="utf-8") else "v100"
+
+
+def workload_file(name):
+    return yaml.safe_load((ROOT / f"configs/workloads/{name}.yaml").read_text(encoding="utf-8"))
+
+
 def run(lockstep, name, threads, folder):
     """(passed, seconds, the run's figures, what the program said)"""
     scenario, output = folder / "scenario.yaml", folder / "out.h5"
     scenario.write_text(
-        f"gpu: {ROOT}/configs/gpus/{'a100' if name == 'gemm_mma' else 'v100'}.yaml\n"
+        f"gpu: {ROOT}/configs/gpus/{gpu_of(name)}.yaml\n"
         f"host: {ROOT}/configs/hosts/pcie3.yaml\n"
         f"tenants:\n  - name: one\n    workload: {ROOT}/configs/workloads/{name}.yaml\n"
         f"    parameters: {SIZES[name]}\n"

@@ -133,6 +133,10 @@ class Result:
     def is_of_another_card(self):
         return self.row["item"].startswith(OTHER_CARDS)
 
+    def is_a_parameter(self):
+        """Its measurement is a parameter of the machine: the row shows that the machine keeps it, and no accuracy."""
+        return self.row["source"] == "MMA"
+
 
 def results_of(arguments, described, wanted):
     """Of the rows whose runs are wanted, in the table's order."""
@@ -163,7 +167,8 @@ def table(title, results):
 
 def text_of_v100(results):
     """Its rows, with the summary of all cards, its kernels, and their counters."""
-    micro, kernels = ([result for result in results if result.is_kernel() is chosen] for chosen in (False, True))
+    measured = [result for result in results if not result.is_a_parameter()]
+    micro, kernels = ([result for result in measured if result.is_kernel() is chosen] for chosen in (False, True))
     text = []
     if micro:
         text += table("microbenchmark", [result for result in micro if not result.is_of_another_card()])
@@ -177,9 +182,15 @@ def text_of_v100(results):
     return text
 
 
+def text_of_a100(results):
+    """The rows of other cards; then those of matrix instructions, also the V100's."""
+    others = [result for result in results if result.is_of_another_card() and not result.is_a_parameter()]
+    return (table("microbenchmark", others)
+            + table("matrix instruction", [result for result in results if result.is_a_parameter()]))
+
+
 def write_pages(results):
-    for name, text in (("v100.md", text_of_v100(results)),
-                       ("a100.md", table("microbenchmark", [r for r in results if r.is_of_another_card()]))):
+    for name, text in (("v100.md", text_of_v100(results)), ("a100.md", text_of_a100(results))):
         page = (PAGES / name).read_text()
         (PAGES / name).write_text(page[:page.index(BEGIN)] + BEGIN + "".join(text) + page[page.index(END):])
 

@@ -152,19 +152,22 @@ void ModuleLoader::allocate(Form& form, const ir::Function& function, std::uint3
   find_successors(form.function);
 }
 
-/// Loads that go far ahead keep more values in registers than a kernel may have which must spill:
-/// its order is made anew, in which they do not, if less spills then.
+bool ModuleLoader::has_frugal_order() const {
+  return options_.rows_may_grow && options_.unroll_loops;
+}
+/// Loads that go far ahead keep more values in registers than the frugal order does: it is taken if
+/// it is asked for, or if the other spills and more.
 void ModuleLoader::allocate_rewritten(Form& form, std::uint32_t function, std::uint32_t registers,
-                                      std::uint32_t predicates) const {
-  allocate(form, rewritten_.at(function), registers, predicates);
-  if (form.allocation.spill_bytes == 0 || !options_.rows_may_grow || !options_.unroll_loops) return;
-  LoweringOptions frugal = options_;
-  frugal.rows_may_grow = false;
+                                      std::uint32_t predicates, bool frugal) const {
+  if (!frugal) allocate(form, rewritten_.at(function), registers, predicates);
+  if (!frugal && (form.allocation.spill_bytes == 0 || !has_frugal_order())) return;
+  LoweringOptions options = options_;
+  options.rows_may_grow = false;
   ir::Function again = source_.functions[function].code;
-  rewrite(again, frugal);
+  rewrite(again, options);
   Form other;
   allocate(other, again, registers, predicates);
-  if (other.allocation.spill_bytes < form.allocation.spill_bytes) form = std::move(other);
+  if (frugal || other.allocation.spill_bytes < form.allocation.spill_bytes) form = std::move(other);
 }
 
 void ModuleLoader::refuse_registers(std::uint32_t kernel) const {
@@ -204,12 +207,12 @@ Program ModuleLoader::reference_program(std::uint32_t kernel,
 Program ModuleLoader::lowered_program(std::uint32_t kernel,
                                       const std::vector<std::uint32_t>& functions) const {
   LoweringOptions options = options_;
-  for (;;) {
+  for (bool frugal = false;; frugal = !frugal && has_frugal_order()) {
     Forms forms;
     for (const std::uint32_t f : functions)
-      allocate_rewritten(forms[f], f, register_limit(kernel, options), options.maximum_predicates);
+      allocate_rewritten(forms[f], f, register_limit(kernel, options), options.maximum_predicates,
+                         frugal);
     std::optional<Program> program = encode(source_, kernel, inputs_of(forms));
-    // Pairs and single rows do not share, nor do functions: fewer registers leave room for that.
     const bool rows = program && program->rows <= scoreboard_rows;
     const bool predicates = program && program->predicates <= scoreboard_predicates;
     if (rows && predicates) {
@@ -217,7 +220,14 @@ Program ModuleLoader::lowered_program(std::uint32_t kernel,
       find_live_rows(*program);
       return *std::move(program);
     }
-    if (!rows) options.maximum_registers = options.maximum_registers * 3 / 4;
+    // Pairs and single rows do not share, nor do functions.  Fewer registers leave room for that:
+    // by as many as rows are too many, but not by more than a quarter at once.
+    if (!rows && !frugal && has_frugal_order()) continue;
+    if (!rows) {
+      const std::uint32_t limit = register_limit(kernel, options);
+      const std::uint32_t excess = program ? program->rows - scoreboard_rows : limit;
+      options.maximum_registers = limit - std::clamp(excess, 8U, limit / 4);
+    }
     if (!predicates) options.maximum_predicates = options.maximum_predicates * 3 / 4;
     if (options.maximum_registers < fewest_registers ||
         options.maximum_predicates < fewest_predicates)

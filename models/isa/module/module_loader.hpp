@@ -56,8 +56,9 @@ class ModuleLoader {
   Program lowered_program(std::uint32_t kernel, const std::vector<std::uint32_t>& functions) const;
   static void allocate(Form& form, const ir::Function& function, std::uint32_t registers,
                        std::uint32_t predicates);
+  bool has_frugal_order() const;
   void allocate_rewritten(Form& form, std::uint32_t function, std::uint32_t registers,
-                          std::uint32_t predicates) const;
+                          std::uint32_t predicates, bool frugal) const;
   std::vector<LinkInput> inputs_of(const Forms& forms) const;
   std::uint32_t registers_per_thread(std::uint32_t kernel, const Forms& forms) const;
   [[noreturn]] void refuse_registers(std::uint32_t kernel) const;

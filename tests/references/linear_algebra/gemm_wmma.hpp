@@ -1,6 +1,6 @@
 #pragma once
 
-// Reference of the workloads gemm_mma and gemm_wmma: factors as f16, sums in double.
+// Reference of the workload gemm_wmma: factors as f16, sums in double.
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "tests/references/buffers.hpp"
 
-namespace lockstep::reference::gemm_halves {
+namespace lockstep::reference::gemm_wmma {
 
 /// The nearest f16, ties to even, of what is no larger than one.
 inline double half_of(float value) {
@@ -34,4 +34,4 @@ inline void run(const Parameters& parameters, Buffers& buffers) {
   }
 }
 
-}  // namespace lockstep::reference::gemm_halves
+}  // namespace lockstep::reference::gemm_wmma
