@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""How far to trust the simulator: docs/trust.md, and the table of claims in docs/validation/index.md.
+"""How far to trust the simulator: docs/trust.md, docs/validation/claims.md, verdicts in docs/validation/index.md.
 
-    jobs/manual/trust.py           writes both
+    jobs/manual/trust.py           writes them
     jobs/manual/trust.py --check   exit status 1, with the name of the page, if one is not what would be written
 
-The errors come from the tables of docs/validation/v100.md and a100.md, the claims from the tables of claims on the
-pages of docs/validation/, and what is not modelled from the lines after `Simplified:` in the sources.
+The errors come from the tables of docs/validation/v100.md and a100.md, the claims from tests/validation/claims.yaml,
+and what is not modelled from the lines after `Simplified:` in the sources.
 """
 import argparse
 import collections
@@ -14,10 +14,10 @@ import re
 import statistics
 import sys
 
+import claims
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BEGIN, END = "<!-- trust.py: begin -->\n", "<!-- trust.py: end -->\n"
-CLAIM_PAGES = {"medic": "MeDiC", "sms": "SMS", "mask": "MASK", "mosaic": "Mosaic"}
-VERDICTS = ("held", "held in part", "held in sign", "not held", "figures only")
 SOURCES = {".hpp", ".cpp", ".cc"}
 ROOMS = {
     "models/sm": "Streaming multiprocessor", "models/isa": "Instructions, lowering and the functional interpreter",
@@ -72,55 +72,6 @@ def error_table(root):
     return "\n".join(lines) + "\n"
 
 
-def verdict(text):
-    """What a row of claims says of itself, by its own words."""
-    plain = text.replace("*", "").lower()
-    if "differs" in plain:
-        return "not held"
-    refused = re.search(r"not held|not here|not halved|\bnot (for|with) ", plain)
-    granted = re.search(r"\bheld\b", plain.replace("not held", ""))
-    if refused or granted and re.search(r"held (but for|from|for)", plain):
-        return "held in part" if granted else "not held"
-    if granted:
-        return "held in sign" if re.search("held in sign|not in size", plain) else "held"
-    return "figures only"
-
-
-def claims(root, page):
-    """(name, what the paper says, what was found, verdict) of each claim of a page."""
-    for cells in rows((root / f"docs/validation/{page}.md").read_text(encoding="utf-8")):
-        if re.match(r"[MSKZ]\d+\b", cells[0]):
-            claim = re.sub(r"^[MSKZ]\d+(, [MSKZ]\d+)*:? ", "", cells[0])
-            paper = f"{claim}: {cells[1]}" if len(cells) == 3 else claim
-            for name in re.findall(r"\b[MSKZ]\d+\b", cells[0]):
-                yield name, paper, cells[-1], verdict(cells[-1])
-
-
-def number(name):
-    return int(re.search(r"\d+", name)[0])
-
-
-def claim_table(root):
-    """How many claims of each chapter stand where: their names."""
-    lines = ["| | " + " | ".join(VERDICTS) + " |", "|---|" + "---|" * len(VERDICTS)]
-    for page, title in CLAIM_PAGES.items():
-        names = {kind: [] for kind in VERDICTS}
-        for name, _, _, kind in claims(root, page):
-            if name not in names[kind]:
-                names[kind].append(name)
-        cells = (", ".join(sorted(names[kind], key=number)) or "-" for kind in VERDICTS)
-        lines.append(f"| [{title}]({page}.md) | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def open_claims(root):
-    """The claims that do not hold, with the words of their pages."""
-    for page, title in CLAIM_PAGES.items():
-        for name, paper, found, kind in claims(root, page):
-            if kind in ("not held", "held in part"):
-                yield f"| [{title}](validation/{page}.md) {name} | {paper} | {found} |"
-
-
 def room_of(path):
     return max((room for room in ROOMS if path.as_posix().startswith(room + "/")), key=len)
 
@@ -172,12 +123,10 @@ kernel. Two rows are known to be no latencies: the published ones of `div.rn.f32
 
 ## Claims of the papers that do not hold here, or hold in part
 
-Ausavarungnirun 2017, by chapter. All claims, with verdicts: [validation](validation/index.md). Where other papers and
-this simulator differ, their pages say "Not as in the paper":
-[exceptions](validation/exceptions.md), [preemption](validation/preemption.md), [contexts](validation/contexts.md).
+All claims, with those that hold and with commands: [claims](validation/claims.md).
 
-| claim | the paper | here |
-|---|---|---|
+| | claim | the paper | here | verdict | cause |
+|---|---|---|---|---|---|
 {claims}
 
 ## What is not modelled
@@ -189,11 +138,13 @@ By room of the sources; each line names the file whose comment it quotes.
 
 def pages(root):
     """Path -> text of everything that is generated."""
+    chapters = claims.load(root)
     index = root / "docs/validation/index.md"
     text = index.read_text(encoding="utf-8")
-    yield root / "docs/trust.md", PAGE.format(errors=error_table(root), claims="\n".join(open_claims(root)),
+    yield root / "docs/trust.md", PAGE.format(errors=error_table(root), claims="\n".join(claims.open_claims(chapters)),
                                               simplified=simplified_lists(root))
-    yield index, text[:text.index(BEGIN)] + BEGIN + claim_table(root) + text[text.index(END):]
+    yield root / "docs/validation/claims.md", claims.claims_page(chapters)
+    yield index, text[:text.index(BEGIN)] + BEGIN + claims.verdict_table(chapters) + text[text.index(END):]
 
 
 def main():

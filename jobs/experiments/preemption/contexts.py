@@ -64,7 +64,7 @@ QUICK_COPIES = "{name: quick, link_curve: affine, link_bandwidth: 100GB/s}"  # k
 PAIR_MECHANISM = "name: switch, context: live-compressed, points: selective, in_place: "
 PAPER = {"registers": {"live": 65.7, "live-cp": 8.5, "live-cp-tb": 5.4}, "spill": {"live-cp": 17.7},
          "latency": {"live-cp": 40.3}, "drain part": {"live-cp": 55.8},
-         "worst": {"occup": 1.4, "live-cp": 1.6, "drain": 3.4}}
+         "worst": {"occup": 1.4, "live-cp": 1.6, "drain": 2.4}}
 
 
 def runs_of(arguments):
