@@ -80,8 +80,8 @@ class PartitionBanks {
   void room_made(unsigned room, L2Cycle cycle);
   unsigned wanted_room() const { return wanted_room_; }
 
-  /// Answers to requests that bypassed the banks, for the GPU and for CPU cores; each bank holds its
-  /// own answers.
+  /// Answers to requests that bypassed the banks, for the GPU and for CPU cores; each bank holds
+  /// its own answers.
   Ring<L2Bank::Pending>& answers_past() { return answers_past_; }
   Ring<L2Bank::Pending>& answers_to_cpu() { return answers_to_cpu_; }
   /// An answer left: its bank may go on.

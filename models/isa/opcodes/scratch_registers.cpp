@@ -1,7 +1,8 @@
 /// Scratch registers per operation: what the code that ptxas expands it into works with.
 ///
 /// Source: kernels that hold 0 to 10 values in registers across one operation, compiled with ptxas
-/// 11.8 for sm_70: registers beyond those of the same kernel with an addition (docs/validation/lowering.md).
+/// 11.8 for sm_70: registers beyond those of the same kernel with an addition
+/// (docs/validation/lowering.md).
 ///
 /// Simplified: the same number whatever the operands are.
 #include "models/isa/opcodes/scratch_registers.hpp"

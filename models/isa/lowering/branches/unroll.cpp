@@ -7,7 +7,8 @@
 ///            loop: body; @p bra loop;  end:
 /// Three tests and branches of four go, sums of addresses fold into offsets, neighbouring loads can
 /// be merged.  Source: what ptxas 11.8 makes for sm_70 of loops that the compiler left alone
-/// (docs/validation/lowering.md), of 1 to 200 operations and 2 to 100 rounds; `.pragma "nounroll"` holds.
+/// (docs/validation/lowering.md), of 1 to 200 operations and 2 to 100 rounds; `.pragma "nounroll"`
+/// holds.
 ///
 /// Simplified: only loops of one block whose counter and bound are 32-bit integers; none that do
 /// not become straight code and have barriers, atomics, calls or operations that look at other
