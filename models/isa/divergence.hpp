@@ -111,7 +111,7 @@ class WarpPaths {
       diverge(taken, target, meet);
     }
   }
-  /// The same for the current instruction of `code`, which decides whether the path goes on waiting
+  /// Branches at the current instruction of `code`, which decides whether the path goes on waiting
   /// (flag_decides_wait): another path may be current afterwards.
   void branch_of_wait(const Instruction* code, std::uint32_t taken);
   /// brx.idx: the arms' lanes together are mask().
@@ -164,26 +164,27 @@ class WarpPaths {
     return gather(members);
   }
 
-  /// When no path can run and lanes are left: lets lanes go on that wait for what cannot come.
-  /// Returns whether it has, so that a path is current.  `barriers_too`: no barrier will let any go
-  /// on either.
+  /// Lets lanes go on that wait for what cannot come, when no path can run and lanes are left.
+  /// Returns whether some go on, so that a path is current.  `barriers_too`: no barrier will let
+  /// any lane go on either.
   bool unblock(const Instruction* code, bool barriers_too);
-  /// The mask of the current instruction names the lane that executes it; if not, take_absent()
-  /// tells of it.
+  /// Returns whether the mask of the current instruction names the lane that executes it; if not,
+  /// take_absent() tells of the lane.
   bool is_named(std::uint32_t members, unsigned lane) {
     if ((members >> lane & 1) != 0) [[likely]]
       return true;
     absent_ = Absent{pc_, members, 0, lane};
     return false;
   }
-  /// What the instruction that this warp has just executed should not have been: gone on without
-  /// lanes, or executed by a lane that it does not name.
+  /// Returns what was wrong with the instruction that this warp has just executed: it went on
+  /// without lanes that it names, or a lane executed it that it does not name.
   std::optional<Absent> take_absent() { return std::exchange(absent_, std::nullopt); }
-  /// The first path that waits for named lanes, and which of them are missing.
+  /// Returns the first path that waits for named lanes, and which of them are missing.
   std::optional<Absent> first_incomplete() const;
-  /// Paths that wait for each other take turns: independent thread scheduling.
+  /// Returns whether paths that wait for each other take turns: independent thread scheduling.
   bool takes_turns() const { return turn_ != 0; }
-  /// Lanes have given up to meet others: the warp may stand where the compiler does not expect it.
+  /// Returns whether lanes have given up meeting others: the warp may stand where the compiler does
+  /// not expect it.
   bool has_given_up() const { return given_up_; }
 
   /// Taken backward branches since a lane last left a loop or the warp.

@@ -1,7 +1,8 @@
-/// Whether something that computes gets on, told by what its state was lately.
+/// Recent states of something that computes, which tell whether it gets on.
 ///
-/// Who polls a word that nobody sets comes back to states that it had before: as many as its loop
-/// has, which are few.  Who counts, computes or follows pointers has a new one each time.
+/// Code that polls a word that nobody sets comes back to states that it had before: as many as its
+/// loop has, which are few.  Code that counts, computes or follows pointers has a new state each
+/// time.
 #pragma once
 
 #include <algorithm>

@@ -22,10 +22,11 @@
 
 namespace lockstep::isa {
 
-/// What kernels can ask about the whole machine: %nsmid, %nwarpid; and what they may rely on.
+/// Properties of the whole machine that kernels can ask for, %nsmid and %nwarpid, and on which they
+/// may rely.
 struct MachineSize {
   std::uint32_t sms = 1, warps_of_an_sm = 64;
-  std::uint32_t turn = 64;  ///< of paths that wait for each other, see WarpPaths; 0: they have none
+  std::uint32_t turn = 64;  ///< turn of paths that wait for each other, see WarpPaths; 0: no turns
 };
 
 class FloatTrace;
@@ -66,11 +67,11 @@ struct InterpreterCounts {
 /// for accesses outside of allocations, misaligned ones, traps, deadlocks and endless loops.
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory);
 
-/// The same on `threads` threads, if the kernel's blocks have nothing to do with each other's
-/// order.  Blocks that print, or that have atomics, fences or ordered accesses (volatile, relaxed,
-/// acquire, release) of memory that others see, run on one: memory and counts are the same as on
-/// one, also where blocks wait for each other.  Of what other blocks do by plain accesses, which
-/// nothing orders, a block sees whole accesses.
+/// Runs a whole launch on `threads` threads, if the kernel's blocks have nothing to do with each
+/// other's order.  Blocks that print, or that have atomics, fences or ordered accesses (volatile,
+/// relaxed, acquire, release) of memory that others see, run on one thread: memory and counts are
+/// the same as on one, also where blocks wait for each other.  Of what other blocks do by plain
+/// accesses, which nothing orders, a block sees whole accesses.
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned threads);
 
 }  // namespace lockstep::isa

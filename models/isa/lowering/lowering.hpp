@@ -39,9 +39,7 @@ struct LoweringOptions {
 
 /// Rewrites `function` in place into machine-like operations; the maxima are not looked at.
 void rewrite(ir::Function& function, const LoweringOptions& options = {});
-/// The same, and allocates its registers.
-/// Spills are `Opcode::spill` (sources: [0] none, [1] the register; `offset` = thread-local byte
-/// offset, type b32 or b64) and `Opcode::fill` (destination [0], source [0] none, same offset).
+/// Rewrites `function` in place as rewrite() does, and allocates its registers.
 Allocation lower(ir::Function& function, const LoweringOptions& options = {});
 
 }  // namespace lockstep::isa

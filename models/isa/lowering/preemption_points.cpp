@@ -30,7 +30,8 @@ struct Candidate {
   std::size_t live_rows = 0;
   bool barrier = false;  ///< that operation is one
 
-  /// A barrier is better than any other place: who stopped before it would keep others waiting.
+  /// A barrier is better than any other place: a warp that stopped before it would keep others
+  /// waiting.
   bool better_than(const Candidate& other) const {
     return barrier != other.barrier ? barrier : live_rows < other.live_rows;
   }
@@ -45,7 +46,7 @@ bool is_print(const ir::Operation& operation, ir::PrintStep step) {
   return operation.opcode == Opcode::print && operation.mode == static_cast<std::uint16_t>(step);
 }
 
-/// Whether a `printf` has begun, behind each operation of a block.
+/// Returns whether a `printf` has begun, behind each operation of a block.
 std::vector<bool> printing_behind(const ir::Block& block, bool printing) {
   std::vector<bool> result;
   for (const ir::Operation& operation : block.operations) {
@@ -56,7 +57,8 @@ std::vector<bool> printing_behind(const ir::Block& block, bool printing) {
   return result;
 }
 
-/// By block, whether a `printf` has begun where it begins: its words are printed in a loop.
+/// Returns, by block, whether a `printf` has begun at its beginning: its words are printed in a
+/// loop.
 std::vector<bool> printing_before(const ir::Function& function, const Flow& flow) {
   std::vector<bool> before(function.blocks.size());
   for (bool changed = true; changed;) {

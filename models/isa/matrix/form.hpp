@@ -72,7 +72,7 @@ constexpr bool is_quad_pairs(const MatrixForm& form) {
   return !form.wmma && form.a == MatrixElement::f16 && form.m == 8;
 }
 
-/// How many registers a lane holds of each matrix; those of f64 have 64 bits.
+/// Numbers of registers that a lane holds of each matrix; those of f64 have 64 bits.
 struct MatrixRegisters {
   unsigned a = 0, b = 0, c = 0, d = 0;
 };

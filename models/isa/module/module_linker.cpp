@@ -16,7 +16,7 @@ namespace {
 
 enum Kind : std::size_t { function, global, constant, kinds };
 
-/// What a module calls by a name.
+/// A function, variable or constant that a module calls by a name.
 struct Named {
   Kind kind;
   std::size_t module;

@@ -120,7 +120,8 @@ std::uint32_t count_positions(const ir::Function& function) {
   return positions;
 }
 
-/// By operation: whether it stores to global memory.  One more stands for what lives to the end.
+/// Returns, by operation, whether it stores to global memory.  One more entry stands for what lives
+/// to the end.
 std::vector<bool> global_stores(const ir::Function& function) {
   std::vector<bool> stores;
   for (const ir::Block& block : function.blocks)

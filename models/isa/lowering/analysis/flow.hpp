@@ -38,7 +38,7 @@ struct Flow {
   /// `loop`: one of `loops`.
   bool contains(const Loop& loop, std::uint32_t block) const;
   std::vector<std::uint32_t> blocks_of(const Loop& loop) const;  ///< in no order
-  /// Of two reachable blocks.
+  /// Returns whether `above` dominates `below`; both are reachable.
   bool dominates(std::uint32_t above, std::uint32_t below) const {
     return tree_place[below] - tree_place[above] < tree_size[above];
   }

@@ -70,7 +70,7 @@ class BlockIndex {
   std::uint32_t end_for(std::uint32_t load) const {
     return (operations_[load].space == Space::shared ? shared_end_ : local_end_)[load + 1];
   }
-  /// Whether one of the operations [from, to) reads the register.
+  /// Returns whether one of the operations [from, to) reads the register.
   bool is_read_within(std::uint32_t index, std::uint32_t from, std::uint32_t to) const {
     const auto found = reads_.find(index);
     if (found == reads_.end()) return false;

@@ -1,4 +1,4 @@
-/// What must stay before what within a stretch of operations.
+/// Order that the operations of a stretch must keep.
 /// Source: architecture.md, section 8, "What `--check` means" (what loads pass).
 #pragma once
 

@@ -78,7 +78,7 @@ class Modifiers {
     std::erase_if(parts_, [&](const std::string& part) { return part.starts_with(prefix); });
   }
 
-  /// What nobody took.
+  /// Modifiers that nobody took.
   const std::vector<std::string>& rest() const { return parts_; }
 
  private:

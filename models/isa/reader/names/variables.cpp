@@ -153,7 +153,8 @@ bool is_declared_after_definition(const ModuleSymbols& symbols, const syntax::De
   return d.linkage == Linkage::external && symbols.names.contains(d.name);
 }
 
-/// What the system keeps in variables of its own there is once, however many modules name it.
+/// Returns how a variable is linked.  A variable of the system ("%...") is there once, however many
+/// modules name it.
 SourceLink link_of(const ModuleSymbols& symbols, const syntax::Declaration& d) {
   return {d.name.starts_with("%") ? Linkage::weak : d.linkage, place_in(symbols.file, d.at)};
 }

@@ -13,7 +13,8 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-/// What stands in front of a group's products: C, or the sum of the groups before; or a result.
+/// Column of addends in front of a group's products, C or the sum of the groups before; or of
+/// results.
 struct Column {
   alignas(64) u32 bits[most_rows];
 };
@@ -96,7 +97,7 @@ LOCKSTEP_INLINE u32 truncated_float(double value) {
   const u32 bits = bits_of(nearest) - (static_cast<double>(nearest) > magnitude ? 1U : 0U);
   return (magnitude >= 0x1p128 ? 0x7f800000U : bits) | static_cast<u32>(sign >> 32);
 }
-/// By way of f64, which holds every sum.
+/// Rounds by way of f64, which holds every sum.
 template <unsigned group, class F>
 void round_any(u32* to, const GroupSum<group>& sum) {
   for (unsigned i = 0; i < most_rows; ++i) {
