@@ -274,7 +274,7 @@ class WarpPaths {
   void diverge(std::uint32_t taken, std::uint32_t target, std::uint32_t meet);
   void part(std::span<const Arm> arms, std::uint32_t meet);
   void reconverge();
-  /// A child of `n` is gone; returns with the tree consistent.
+  /// A child of `n` is gone: makes the tree consistent again.
   void child_gone(std::uint16_t n);
   /// Moves leaf `n` to `pc`, meeting its parent if that is where they meet.
   void move_to(std::uint16_t n, std::uint32_t pc);

@@ -41,26 +41,29 @@ struct Launch {
   std::vector<std::uint64_t> global_addresses{};  ///< of Module::globals, mapped in the memory
   MachineSize machine{};
   bool lowered = false;  ///< run Kernel::lowered instead
-  /// When not null: executions of each instruction, by pc.
+  /// Executions of each instruction, by pc; null: not counted.
   std::vector<std::uint64_t>* executions = nullptr;
-  /// When not null: what printf printed, one text for each time that lanes of a warp did together.
+  /// Output of printf, one text for each time that lanes of a warp printed together; null: not
+  /// kept.
   std::vector<std::string>* printed = nullptr;
-  /// When not null: where threads of a block race in shared memory (races/shared_races.hpp).
+  /// Races of threads of a block in shared memory (races/shared_races.hpp); null: not looked for.
   RaceList* races = nullptr;
-  /// When not null: what happens to floats that depend on the order of threads.
+  /// Trace of floats that depend on the order of threads; null: not followed.
   FloatTrace* floats = nullptr;
-  /// When not null: what the user should know, at most one text for each line of PTX.
+  /// Warnings for the user, at most one text for each line of PTX; null: none are made.
   std::vector<std::string>* warnings = nullptr;
-  /// When given: told where a kernel loads, from `address`, the first byte of fresh memory.
+  /// Function that hears where a kernel loads, from `address`, the first byte of fresh memory; may
+  /// be empty.
   std::function<void(std::uint64_t address, const std::string& where)> fresh_read{};
-  /// When given: called before each turn of a block, and may throw to leave the launch.
+  /// Function that is called before each turn of a block, and may throw to leave the launch; may be
+  /// empty.
   std::function<void()> between_blocks{};
 };
 
 struct InterpreterCounts {
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
-  std::uint64_t issue_slots = 0;  ///< what the machine's instructions would number
+  std::uint64_t issue_slots = 0;  ///< issue slots of the machine's instructions
 };
 
 /// Runs a whole launch.  Throws UserError that names kernel, block, thread, PTX line and address

@@ -16,7 +16,8 @@
 
 namespace lockstep::isa {
 
-/// Where a lane accesses memory; `base`: row of the address register, null if there is none.
+/// Returns where a lane accesses memory; `base`: row of the address register, null if there is
+/// none.
 inline std::uint64_t address_of(const Instruction& instruction, const std::uint32_t* base,
                                 unsigned lane) {
   const auto offset = static_cast<std::uint64_t>(static_cast<std::int64_t>(instruction.offset));

@@ -75,7 +75,8 @@ std::vector<bool> printing_before(const ir::Function& function, const Flow& flow
   return before;
 }
 
-/// The places of a block, in order; none within a `printf`, which has to be whole.
+/// Returns the candidate places of a block, in order; none within a `printf`, which has to be
+/// whole.
 std::vector<Candidate> candidates_of(const ir::Function& function, const Liveness& liveness,
                                      LiveWalker& walker, std::uint32_t block, bool printing) {
   const std::vector<ir::Operation>& operations = function.blocks[block].operations;
@@ -159,7 +160,7 @@ class Placement {
     if (best) chosen_.push_back(*best);
   }
 
-  /// From the back, so that places in front stay what they are.
+  /// Inserts the points from the back, so that places in front stay what they are.
   void apply() {
     std::sort(chosen_.begin(), chosen_.end(), [](const Candidate& a, const Candidate& b) {
       return a.place.block != b.place.block ? a.place.block > b.place.block

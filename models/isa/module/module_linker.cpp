@@ -116,7 +116,8 @@ class Linker {
                : definition->second;
   }
 
-  /// Not another one's name: a definition that counts, or a function that nobody defines.
+  /// Returns whether the name is kept and stands for no other one: a definition that counts, or a
+  /// function that nobody defines.
   bool is_kept(const Named& named) const {
     if (named.linkage == Linkage::own) return true;
     const Named* definition = found(named);

@@ -1,4 +1,4 @@
-/// Printing of a warp's threads: the meaning of `print` instructions.
+/// Printing by the threads of a warp: the meaning of `print` instructions.
 ///
 /// Lanes gather their arguments word by word, each at its own pace; those that come to the end
 /// together print together, in the order of lanes.

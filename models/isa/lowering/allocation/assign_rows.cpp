@@ -35,8 +35,8 @@ class Occupancy {
         if ((words_[w] & mask(segment, w)) != 0) return false;
     return true;
   }
-  /// Nothing of the last few operations before the range stood here, apart from what the range's
-  /// first operation reads.
+  /// Returns whether no value of the last few operations before the range stood in this row, apart
+  /// from what the range's first operation reads.
   bool is_rested(const LiveRange& range) const {
     const std::uint32_t end = range.start() - 1;  // the first operation's reads
     if (range.start() < 2) return true;

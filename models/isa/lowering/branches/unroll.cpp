@@ -32,7 +32,8 @@ namespace {
 constexpr unsigned rounds = 4;
 /// Longer bodies stay loops, with a bound that is known here and with another.
 constexpr std::size_t largest_counted_body = 76, largest_body = 48;
-/// With operations under guards: ptxas unrolls one of 10, and not the loop of bfs_level (36).
+/// Largest body with operations under guards: ptxas unrolls one of 10, and not the loop of
+/// bfs_level (36).
 constexpr std::size_t largest_guarded_body = 24;
 /// Straight code that a loop may become, without its counting.
 constexpr std::size_t longest_straight_code = 400;

@@ -15,7 +15,7 @@ MatrixOperation take_operation(Modifiers& modifiers);
 /// The next type, which must be one of results or of elements.
 MatrixResult take_result(PtxInstruction& instruction);
 MatrixElement take_element(PtxInstruction& instruction);
-/// How many types are left.
+/// Returns how many types are left.
 std::size_t count_types(const Modifiers& modifiers);
 
 }  // namespace lockstep::isa::matrix_names

@@ -49,7 +49,7 @@ namespace {
 /// extent beyond it is a mistake, and this computer's memory need not pay for it.
 constexpr std::uint64_t largest_initialised_bytes = std::uint64_t{256} << 20;
 
-/// Where an initialiser's values go.
+/// Target of an initialiser's values.
 struct Target {
   ModuleSymbols& symbols;
   std::vector<std::byte>& bytes;
