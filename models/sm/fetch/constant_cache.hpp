@@ -27,7 +27,7 @@ class ConstantCache final : public FetchAnswers {
  public:
   ConstantCache(const SmContext& sm, FrontEnd& front_end, Flights& flights);
 
-  /// False: every load hits.
+  /// Returns whether the cache is modelled; false: every load hits.
   bool on() const { return constants_.parameters.constant_cache.on(); }
   /// A grid's first block is about to come.
   void prefetch(const GridSlot& grid, SmCycle now);

@@ -31,7 +31,7 @@ class InstructionCache final : public FetchAnswers {
 
   /// A grid's first block is about to come.
   void prefetch(const GridSlot& grid, SmCycle now);
-  /// False: every fetch hits.
+  /// Returns whether the caches are modelled; false: every fetch hits.
   bool on() const { return !l0_.empty(); }
   /// The warp is about to issue an instruction of this line; not: it is told when it can.
   bool has(WarpSlot slot, std::uint32_t line, SmCycle now) {

@@ -104,7 +104,7 @@ class IssueTables {
   std::uint32_t code_lines_ = 0;
 };
 
-/// For all SMs of a rank.
+/// Returns the tables for all SMs of a rank.
 std::shared_ptr<const IssueTables> make_issue_tables(const SmParameters& parameters,
                                                      const std::vector<const isa::Module*>& modules,
                                                      IssueDetail detail = IssueDetail::fast);
