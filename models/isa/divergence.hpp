@@ -48,7 +48,7 @@ inline constexpr std::uint32_t backward_branch_limit = 10'000'000;
 inline constexpr std::uint32_t turns_of_weak_loops = 2048;
 /// Most backward branches in a turn.
 inline constexpr std::uint32_t longest_turn = 1'000'000;
-/// For the report on a machine whose paths have no turns.
+/// Advice in the report on a machine whose paths have no turns.
 inline constexpr const char* no_turns_advice =
     "this machine has no independent thread scheduling (sm.thread_scheduling: warp, as before "
     "Volta): lanes of a warp that wait for each other never meet, one path runs until it waits at "
@@ -75,7 +75,7 @@ class WarpPaths {
 
   /// No lane is left.
   bool finished() const { return alive_ == 0; }
-  /// The current path can execute; false when all wait or none is left.
+  /// Returns whether the current path can execute; false when all wait or none is left.
   bool runnable() const { return mask_ != 0; }
   std::uint32_t pc() const { return pc_; }
   /// Lanes of the current path; zero when nothing can run.

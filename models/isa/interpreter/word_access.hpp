@@ -51,7 +51,8 @@ struct WordAccess {
   }
 };
 
-/// Calls `move(place, lane)` for each lane; false, without a call, when the access is another.
+/// Calls `move(place, lane)` for each lane.  Returns false, without a call, if the access is of
+/// another kind.
 template <class Word, class Move>
 bool move_words(const WordAccess& access, const Move& move) {
   const MemoryFields& fields = access.instruction.memory;

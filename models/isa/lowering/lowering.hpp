@@ -33,7 +33,8 @@ struct LoweringOptions {
   std::uint32_t maximum_registers = 255;  ///< rows above which registers spill
   std::uint32_t maximum_predicates = 32;
 
-  /// Returns the options without which encode cannot do: register allocation only.
+  /// Returns options with the optional passes off: what is left is register allocation, without
+  /// which encode cannot do.
   static LoweringOptions none();
 };
 

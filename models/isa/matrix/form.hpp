@@ -62,7 +62,7 @@ constexpr bool is_integer(MatrixElement element) {
 constexpr bool is_fp8(MatrixElement element) {
   return element == MatrixElement::e4m3 || element == MatrixElement::e5m2;
 }
-/// The GPUs of a compute capability ("8.0") have it; nothing below 7.0.
+/// Returns the arithmetic of the GPUs of a compute capability ("8.0"); nothing below 7.0.
 std::optional<MatrixArithmetic> arithmetic_of(const std::string& compute_capability);
 /// "A100 (ampere)": for advice.
 const char* example_of(MatrixArithmetic arithmetic);

@@ -273,7 +273,7 @@ void ternary(const Instruction& instruction, WarpContext& context) {
   });
 }
 
-/// The function for `type` out of a list of types; nullptr if it is not in the list.
+/// Returns the function for `type` out of a list of types; nullptr if the type is not in the list.
 template <class Op, Type... Types>
 Execute pick_unary(Type type) {
   Execute chosen = nullptr;

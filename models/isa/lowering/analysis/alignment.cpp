@@ -20,8 +20,8 @@ unsigned zero_bits_of(std::int64_t value) {
                         static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(value))));
 }
 
-/// The places where a register may have got the value it has at `use`; nothing, when it may come
-/// from outside of the function.
+/// Returns the places where a register may have got the value it has at `use`; nothing, when the
+/// value may come from outside of the function.
 std::optional<std::vector<Place>> reaching(const Producers& producers, std::uint32_t index,
                                            Place use) {
   const ir::Function& function = producers.function();

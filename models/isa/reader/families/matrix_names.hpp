@@ -8,7 +8,7 @@ namespace lockstep::isa::matrix_names {
 
 /// "m16n8k16"; fails where there is none.
 void take_shape(PtxInstruction& instruction, MatrixForm& form);
-/// The next .row or .col; true: .col.
+/// Takes the next .row or .col.  Returns whether it was .col.
 bool take_layout(PtxInstruction& instruction);
 Rounding take_rounding(Modifiers& modifiers);
 MatrixOperation take_operation(Modifiers& modifiers);

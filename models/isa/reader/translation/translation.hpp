@@ -31,9 +31,9 @@ class Translation {
   // Names
   void open_scope(NameTable names = {}) { scopes_.push_back(std::move(names)); }
   void close_scope() { scopes_.pop_back(); }
-  /// False: the innermost scope has this name already.
+  /// Adds a name.  Returns false if the innermost scope has the name already.
   bool add_name(const std::string& name, const Symbol& symbol);
-  /// Null when there is no such name.
+  /// Returns the symbol of a name; null when there is no such name.
   const Symbol* lookup(const std::string& name) const;
   const Symbol& find(const syntax::Operand& operand) const;
   /// A label in front of .branchtargets stands for that list.
