@@ -84,7 +84,7 @@ class TenantBuffers {
                                   std::uint64_t bytes);
   /// Keeps what the first round leaves, if checking asks for it.  The buffers begin anew.
   void start_over();
-  /// Nobody wants the GPU's bytes any more.
+  /// Ends capturing: nobody wants the GPU's bytes any more.
   void stop_capturing() { is_capturing_ = false; }
 
   // What the first round left.

@@ -41,7 +41,7 @@ class TenantProgram {
   }
   /// Queues the upload of the variables' initial content.
   void upload_variables();
-  /// Does a step if the program can go on.
+  /// Does a step if the program can go on.  Returns whether it has done one.
   bool advance(const HostCycle& cycle);
   /// Returns whether the program has come to its end, and so has everything that it queued.
   bool is_over() const { return !waits() && cursor_.current() == nullptr && streams_.idle(); }
