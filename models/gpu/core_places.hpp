@@ -14,7 +14,7 @@ namespace lockstep {
 /// each, of whole stripes of DRAM rows in all channels.
 class CorePlaces {
  public:
-  /// Nobody is on a core.
+  /// No places: no tenant is on a core.
   CorePlaces() = default;
   /// Places the cores' parts before `end` of GPU memory.  Throws UserError if there are too few
   /// cores, or too little memory.
