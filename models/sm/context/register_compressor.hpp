@@ -34,7 +34,7 @@ struct RegisterPattern {
   };
 
   RegisterClass kind = RegisterClass::uniform;
-  std::uint8_t groups = 0;  ///< that have threads
+  std::uint8_t groups = 0;  ///< groups that have threads
   std::array<Group, isa::warp_size / smallest_group> group{};
 };
 

@@ -62,7 +62,7 @@ class ConstantCache final : public FetchAnswers {
   struct Bank {
     std::uint32_t grid = 0;
     std::uint32_t missing = 0;  ///< lines
-    std::uint64_t warps = 0;    ///< that wait for them
+    std::uint64_t warps = 0;    ///< warps that wait for the parameters
 
     std::uint16_t index() const { return static_cast<std::uint16_t>(grid & 0x7fff); }
 

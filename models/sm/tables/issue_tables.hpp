@@ -34,7 +34,7 @@ struct alignas(64) IssueRecord {
     word_load = 64,          ///< ... to one 32-bit register per lane
     computes_address = 128,  ///< first, by the instruction at `target`: see deferred_values.hpp
   };
-  Scoreboard needs;           ///< what must not be pending
+  Scoreboard needs;           ///< places that must not be pending
   std::uint8_t unit = 0;      ///< unit that executes it, after substitution of absent ones
   std::uint8_t releases = 0;  ///< how many, or `grouped`
   std::uint8_t issue_slots = 1;
