@@ -66,7 +66,7 @@ class WarpPaths {
   struct Absent {
     std::uint32_t pc = 0;
     std::uint32_t members = 0;
-    std::uint32_t lanes = 0;    ///< that it names and that did not come
+    std::uint32_t lanes = 0;    ///< lanes that the mask names and that did not come
     std::uint32_t waiting = 0;  ///< a lane that came; the mask may not name it
   };
 

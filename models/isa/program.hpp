@@ -51,7 +51,7 @@ struct Program {
   std::uint32_t rows = 0;        ///< 32-bit rows a warp needs
   std::uint32_t pair_rows = 0;   ///< rows below hold 64-bit values, two each; others 32-bit
   std::uint32_t predicates = 0;  ///< predicate masks a warp needs
-  std::uint32_t registers_per_thread = 0;  ///< what occupancy counts
+  std::uint32_t registers_per_thread = 0;  ///< registers that occupancy counts
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;  ///< per thread: arrays, spills, call frames
   bool recursive = false;         ///< local memory ends in the stack of its recursion
@@ -94,8 +94,8 @@ inline constexpr const char* heap_name = "%heap";
 inline constexpr const char* heap_bytes_name = "%heap_bytes";
 
 struct Kernel {
-  Program reference;  ///< straight from PTX: what --check interprets
-  Program lowered;    ///< what the SM runs
+  Program reference;  ///< straight from PTX: the program that --check interprets
+  Program lowered;    ///< the program that the SM runs
 };
 
 /// A PTX module: immutable after loading, shared by all components of a rank.

@@ -15,7 +15,7 @@ struct Allocation {
   std::vector<std::uint16_t> row_of_register;
   std::uint32_t rows = 0;                  ///< rows used, from 0
   std::uint32_t predicates = 0;            ///< predicates used, from 0
-  std::uint32_t registers_per_thread = 0;  ///< what occupancy counts: rows and what a machine adds
+  std::uint32_t registers_per_thread = 0;  ///< for occupancy: rows and what a machine adds
   std::uint64_t spill_bytes = 0;           ///< appended to Function::local_bytes, per thread
 };
 
