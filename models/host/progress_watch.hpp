@@ -44,7 +44,7 @@ class ProgressWatch {
   static constexpr std::int64_t factor = 10;
 
   struct OfTenant {
-    Time since;   ///< it last got on
+    Time since;   ///< when it last got on
     Time waited;  ///< as it counts
     std::uint32_t looks = 0;
     bool was_found = false;
