@@ -40,7 +40,8 @@ ContextKind kind_of(const Scenario& scenario, const PolicyParameters& policies,
   return preempted;
 }
 
-/// What stays on chip is chosen for those that come, as only a preemption knows them.
+/// Refuses in_place beside block switching: the state that stays on chip is chosen for the blocks
+/// that come, which only a preemption knows.
 void refuse_in_place(const Scenario& scenario, const PolicyParameters& policies) {
   if (steps_of(policies.preemption).leaves_in_place() &&
       extra_blocks_of(policies.block_switching) > 0)
@@ -50,7 +51,7 @@ void refuse_in_place(const Scenario& scenario, const PolicyParameters& policies)
                     "choose in_place: false, or block_switching: none");
 }
 
-/// An SM moves all contexts in one way.
+/// Returns how an SM moves contexts: it moves all of them in one way.
 ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& policies,
                           const BlockSwitching& switching) {
   const auto save = steps_of(policies.preemption).save;
@@ -63,8 +64,8 @@ ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& poli
   return switching.ideal() ? ContextTraffic::ideal : preempted;
 }
 
-/// How many grids may be saved on one SM: all but the most urgent, and that as well if it has its
-/// turn or a signal.
+/// Returns how many grids may be saved on one SM: all but the most urgent, and that as well if it
+/// has its turn or a signal.
 std::uint32_t depth_of(const Scenario& scenario, const PolicyParameters& policies) {
   const auto tenants = static_cast<std::uint32_t>(scenario.tenants.size());
   if (is_time_sliced(policies.sharing) || is_in_parts(policies.sharing)) return tenants;

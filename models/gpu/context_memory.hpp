@@ -17,15 +17,15 @@ namespace lockstep {
 /// Source: 000, section 4.1.
 class ContextMemory {
  public:
-  /// None: no block leaves its SM.
+  /// No memory: no block leaves its SM.
   ContextMemory() = default;
-  /// For a policy that lets some leave.  `module_of_tenant`: index in `modules`.  Throws UserError
-  /// if it does not fit.
+  /// Memory for a policy that lets some blocks leave.  `module_of_tenant`: index in `modules`.
+  /// Throws UserError if it does not fit.
   ContextMemory(const Scenario& scenario, const MachineParameters& parameters,
                 const std::vector<const isa::Module*>& modules,
                 const std::vector<std::uint16_t>& module_of_tenant, const IssueTables& tables);
 
-  /// Of GPU memory, in all; whole pages of the page manager.
+  /// Bytes of GPU memory, in all; whole pages of the page manager.
   std::uint64_t bytes() const { return bytes_; }
   ContextArea area_of(std::uint32_t sm) const;
 

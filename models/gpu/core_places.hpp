@@ -10,14 +10,14 @@
 
 namespace lockstep {
 
-/// Which tenant is on which CPU core, and the end of GPU memory that they touch: a part for each,
-/// of whole stripes of DRAM rows in all channels.
+/// Places of tenants on CPU cores, and the end of GPU memory that these tenants touch: a part for
+/// each, of whole stripes of DRAM rows in all channels.
 class CorePlaces {
  public:
-  /// Nobody is on a core.
+  /// No places: no tenant is on a core.
   CorePlaces() = default;
-  /// Before `end` of GPU memory.  Throws UserError if there are too few cores, or too little
-  /// memory.
+  /// Places the cores' parts before `end` of GPU memory.  Throws UserError if there are too few
+  /// cores, or too little memory.
   CorePlaces(const Scenario& scenario, const MachineParameters& parameters, std::uint64_t end);
 
   std::size_t count() const { return tenants_.size(); }
@@ -25,7 +25,7 @@ class CorePlaces {
   PhysicalAddress base(std::size_t core) const { return bases_[core]; }
   std::uint64_t bytes(std::size_t core) const { return bytes_[core]; }
   std::optional<std::size_t> core_of(std::size_t tenant) const;
-  /// Of GPU memory, what is left before it; whole pages of the page manager.
+  /// Bytes of GPU memory that are left before the cores' parts; whole pages of the page manager.
   std::uint64_t bytes_before() const { return before_; }
 
  private:

@@ -1,4 +1,5 @@
-/// How well tenants that share a GPU fare, from their instructions per cycle alone and shared.
+/// Metrics of how well tenants that share a GPU fare, from their instructions per cycle alone and
+/// shared.
 ///
 /// Source: 004, sections 4.4 (harmonic speedup), 5.3.5 (unfairness), 6.5 and 7.4 (weighted
 /// speedup), 6.6.1 (IPC throughput), Equation 5.1 (CPU+GPU weighted speedup); harmonic speedup in
@@ -17,15 +18,17 @@ struct TenantSpeed {
   double slowdown() const { return alone / shared; }
 };
 
-/// Sum of the speedups shared / alone: as many tenants' worth of work is done.
+/// Returns the sum of the speedups shared / alone: as many tenants' worth of work is done.
 double weighted_speedup(std::span<const TenantSpeed> tenants);
-/// The same, with a weight for the tenants on the GPU beside those on CPU cores.
+/// Returns the sum of the speedups, with a weight for the tenants on the GPU beside those on CPU
+/// cores.
 double weighted_speedup(std::span<const TenantSpeed> tenants, double gpu_weight);
-/// Harmonic mean of the speedups: low when one of them is.
+/// Returns the harmonic mean of the speedups: low when one of them is.
 double harmonic_speedup(std::span<const TenantSpeed> tenants);
-/// The slowdown of who suffers most; also called unfairness.
+/// Returns the slowdown of the tenant that suffers most; also called unfairness.
 double maximum_slowdown(std::span<const TenantSpeed> tenants);
-/// Sum of what all execute per cycle, however it is distributed.
+/// Returns the sum of the instructions that all tenants execute per cycle, however they are
+/// distributed.
 double ipc_throughput(std::span<const TenantSpeed> tenants);
 
 }  // namespace lockstep

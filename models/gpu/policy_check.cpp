@@ -18,7 +18,8 @@ void check_traits(const Scenario& scenario, const PolicyParameters& policies) {
                   conflict->advice);
 }
 
-/// What stays on chip is chosen so that those that come stand side by side.
+/// Checks that in_place can choose what stays on chip so that the blocks that come stand side by
+/// side.
 void check_placement(const Scenario& scenario, const MachineParameters& parameters) {
   if (parameters.gpu.sm.placement != Placement::aligned ||
       !steps_of(parameters.policies.preemption).leaves_in_place())
@@ -54,7 +55,7 @@ void check_shares(const Scenario& scenario, const MachineParameters& parameters)
                       "write sms: " + std::to_string(there) + " or less, or raise gpu.sm.count");
 }
 
-/// What a page manager that moves pages needs of the machine.
+/// Checks that the machine has what a page manager that moves pages needs.
 void check_page_manager(const Scenario& scenario, const MachineParameters& parameters) {
   const PolicyParameters& policies = parameters.policies;
   const auto needs_of = page_managers().factory(policies.page_manager).needs;
@@ -70,7 +71,7 @@ void check_page_manager(const Scenario& scenario, const MachineParameters& param
                     "choose noc.mapping: frame, or compaction: none");
 }
 
-/// Each tenant has its own partitions.
+/// Checks that each tenant can have its own partitions.
 void check_groups(const Scenario& scenario, const MachineParameters& parameters) {
   const GpuParameters& gpu = parameters.gpu;
   if (gpu.noc.mapping != AddressMapping::Kind::grouped) return;

@@ -15,12 +15,13 @@ void check_policies(const Scenario& scenario, const MachineParameters& parameter
 /// A line of what a user may not know of the tenants' `sms:`; "" if nothing.
 std::string note_of_shares(const Scenario& scenario, const PolicyParameters& policies);
 
-/// Where the machine has sums only, with the places for blocks that its policies need.
+/// Returns the parameters; where the machine has sums only, with the places for blocks that its
+/// policies need.
 MachineParameters with_places(MachineParameters parameters);
 
-/// Blocks may leave SMs with their contexts.
+/// Returns whether blocks may leave SMs with their contexts.
 bool saves_blocks(const PolicyParameters& policies);
-/// Some may lose SMs to more urgent ones.
+/// Returns whether tenants may lose SMs to more urgent ones.
 bool preempts(const PolicyParameters& policies);
 
 }  // namespace lockstep

@@ -24,13 +24,13 @@ class FreedParts {
                                    [](const Part& a, const Part& b) { return a.begin < b.begin; }),
                   part);
   }
-  /// One that lies partly in [begin, end).
+  /// Returns a freed part that lies at least partly in [begin, end).
   std::optional<Part> find(std::uint64_t begin, std::uint64_t end) const {
     for (const Part& part : parts_)
       if (part.begin < end && begin < part.end) return part;
     return std::nullopt;
   }
-  /// The parts of [begin, end) that are still there.
+  /// Returns the parts of [begin, end) that are still there.
   std::vector<Part> rest(std::uint64_t begin, std::uint64_t end) const {
     std::vector<Part> rest;
     for (const Part& part : parts_) {

@@ -20,20 +20,23 @@ class HostBuffer {
   HostBuffer(std::uint64_t bytes, std::shared_ptr<const Content> content);
 
   std::uint64_t size() const { return size_; }
-  /// Bytes [offset, offset + size), ready to read or write.
+  /// Returns bytes [offset, offset + size), ready to read or write.
   std::span<std::byte> at(std::uint64_t offset, std::uint64_t size);
 
-  /// The page (4 KiB, index in the buffer) holds something: initial content, or what was written.
+  /// Returns whether the page (4 KiB, index in the buffer) holds something: initial content, or
+  /// what was written.
   bool has_data(std::uint64_t page) const { return content_ != nullptr || touched_[page] != 0; }
 
   Known known(std::uint64_t offset, std::uint64_t bytes) const;
-  /// Bytes [offset, offset + scratch.size()), where they stand or in `scratch`.
+  /// Copies bytes [offset, offset + scratch.size()) to `scratch`, and returns them.  Touches no
+  /// page.
   std::span<const std::byte> look(std::uint64_t offset, std::span<std::byte> scratch) const;
-  /// Likewise, of pages that `upper`, of the same size, has touched: its own.
+  /// Does what look() does, but takes pages that `upper`, a buffer of the same size, has touched
+  /// from there.
   std::span<const std::byte> look_through(const HostBuffer& upper, std::uint64_t offset,
                                           std::span<std::byte> scratch) const;
 
-  /// No page holds anything.
+  /// Returns whether no page holds anything.
   bool is_untouched() const {
     return content_ == nullptr &&
            std::all_of(touched_.begin(), touched_.end(), [](std::uint8_t t) { return t == 0; });

@@ -13,13 +13,13 @@
 
 namespace lockstep {
 
-/// What a launch leaves in the /kernels table.
+/// Row of a launch in the /kernels table.
 struct KernelRecord {
   std::string kernel;
   std::uint32_t tenant = 0, stream = 0;
   std::array<std::uint32_t, 3> blocks{}, threads{};
   Time enqueued, launched = Time::never(), done = Time::never();
-  bool is_over = false;    ///< nothing more becomes of it: done, or cut off before it was launched
+  bool is_over = false;    ///< no further event comes: done, or cut off before it was launched
   GridCounts counts = {};  ///< until the last epoch
 
   template <class Archive>
@@ -29,10 +29,10 @@ struct KernelRecord {
 };
 
 /// Launches by the number of their grid, in the order in which they were queued.  There may be
-/// millions: whoever writes them down takes those that are over away.
+/// millions: the code that writes them down takes launches that are over away.
 class KernelLog {
  public:
-  /// `settling`: after that time all have heard that a grid is done.
+  /// `settling`: time after which all components have heard that a grid is done.
   explicit KernelLog(Time settling) : settling_(settling) {}
 
   /// Returns the number of its grid.
@@ -45,14 +45,15 @@ class KernelLog {
     return records_[grid - first_];
   }
 
-  /// What somebody has counted of a grid.
+  /// Adds counts of a grid that some component has made.
   void add(const GridContribution& counted) {
     LOCKSTEP_CHECK(counted.grid >= first_ && counted.grid - first_ < records_.size(),
                    "a grid was counted for after all had heard of its end");
     records_[counted.grid - first_].counts += counted.counts;
   }
 
-  /// Those before the first that is not over, or of which not all counts may have come by `now`.
+  /// Takes and returns the records before the first that is not over, or of which not all counts
+  /// may have come by `now`.
   std::vector<KernelRecord> take_over(Time now) {
     const auto is_settled = [&](const KernelRecord& record) {
       return record.is_over && (record.done == Time::never() || record.done + settling_ < now);

@@ -1,4 +1,4 @@
-/// What kernels print, line by line, on its way to the user.
+/// Lines that kernels print, on their way to the user.
 ///
 /// Text is passed on when it arrives at the host, so its order is that of messages: the same in any
 /// layout.  Lines of one tenant are never mixed with those of another; when there are several, each

@@ -25,11 +25,11 @@ class ProgressWatch {
   /// `limit`: zero for none.
   ProgressWatch(Time limit, std::size_t tenants) : limit_(limit), tenants_(tenants) {}
 
-  /// An epoch has ended; what all components have seen in it.
+  /// An epoch has ended.  `seen`: what all components have seen in it.
   void look(Time end, std::span<const std::uint8_t> seen);
   /// Tenants found by the last look for the first time since they last got on.
   const std::vector<std::size_t>& found() const { return found_; }
-  /// Since when the tenant has not got on.
+  /// Returns since when the tenant has not got on.
   Time since(std::size_t tenant) const { return tenants_[tenant].since; }
   Time limit() const { return limit_; }
 
@@ -44,7 +44,7 @@ class ProgressWatch {
   static constexpr std::int64_t factor = 10;
 
   struct OfTenant {
-    Time since;   ///< it last got on
+    Time since;   ///< when it last got on
     Time waited;  ///< as it counts
     std::uint32_t looks = 0;
     bool was_found = false;
@@ -56,7 +56,7 @@ class ProgressWatch {
   static bool gets_on(std::uint8_t bits) {
     return (bits & progress::unfinished) == 0 || (bits & (progress::got_on | progress::stepped));
   }
-  /// How much of an epoch counts.
+  /// Returns how much of an epoch counts.
   static Time counted(Time epoch, std::uint8_t bits, bool others_get_on);
 
   const Time limit_;

@@ -9,7 +9,8 @@
 
 namespace lockstep {
 
-/// Those that no declared buffer is come behind all of them.
+/// Returns the buffer of each variable of the module.  Variables that are no declared buffer come
+/// behind all of them.
 static std::vector<BufferId> place_variables(const Workload& workload, const isa::Module& module) {
   std::vector<BufferId> places;
   auto next = static_cast<std::uint32_t>(workload.buffers.size());

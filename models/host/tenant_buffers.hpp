@@ -1,7 +1,8 @@
-/// A tenant's buffers: room and addresses for them, their content, their end, and what is read of
+/// Buffers of a tenant: room and addresses for them, their content, their end, and what is read of
 /// them for checking.
 ///
-/// Declared buffers come first, then those of the module's .global variables that none of them is.
+/// Declared buffers come first, then those of the module's .global variables that are no declared
+/// buffer.
 /// Source: architecture.md, section 8, rules 7, 10 and 11, and "What `--check` means".
 #pragma once
 
@@ -32,13 +33,13 @@ class TenantBuffers {
   const Buffer& declaration(BufferId buffer) const {
     return tenant_.workload.buffers[buffer.value()];
   }
-  /// What messages say of a declared buffer, or of the heap.
+  /// Returns what messages say of a declared buffer, or of the heap.
   BufferDirectory::Description describe(BufferId buffer) const;
   HostBuffer& host(BufferId buffer) { return at(buffer).host; }
   std::uint32_t allocation(BufferId buffer) const { return buffers_[buffer.value()].allocation; }
   VirtualAddress address(BufferId buffer) const { return buffers_[buffer.value()].address; }
 
-  /// What buffers the module's variables are, by their indices there.
+  /// Returns the buffers of the module's variables, by the variables' indices there.
   const std::vector<BufferId>& variables() const { return variables_; }
   MemoryKind memory_of(BufferId buffer) const {
     if (is_heap(buffer)) return MemoryKind::managed;
@@ -48,46 +49,48 @@ class TenantBuffers {
   // Names of the program, which `swap` exchanges.
   BufferId meaning(std::uint32_t name) const { return BufferId{names_[name]}; }
   void swap(std::uint32_t one, std::uint32_t other) { std::swap(names_[one], names_[other]); }
-  /// By name.
+  /// Returns the addresses of the buffers that the names mean, by name.
   std::vector<std::uint64_t> addresses() const;
 
   /// Returns the bounds of all buffers that are there, sorted by address.
   std::vector<BufferBound> bounds() const;
 
-  /// False while there is no room for what cannot be paged; throws if there never will be.
+  /// Returns whether there is room for what cannot be paged; throws if there never will be.
   bool has_room(const HostCycle& cycle) const;
   void map_all(const HostCycle& cycle);
-  /// Throws if the program uses a buffer after its end, or bytes of it after theirs.
+  /// Throws if the program uses a buffer after the buffer's end, or bytes after they were freed.
   void require_mapped(BufferId buffer, const std::string& where, std::uint64_t offset = 0,
                       std::uint64_t bytes = 0) const;
-  /// Bytes of `buffer`, which lie in GPU memory, and how they go over the link.
+  /// Returns the transfer of bytes of `buffer`, which lie in GPU memory, over the link.
   Transfer transfer(Transfer::Kind kind, BufferId buffer, std::uint64_t offset,
                     std::uint64_t bytes) const;
-  /// Those bytes are moved to other frames just now: no transfer may begin.
+  /// Returns whether the bytes are being moved to other frames just now, so that no transfer may
+  /// begin.
   bool is_rearranged(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
-  /// The CPU takes pages [first, first + pages) of a managed buffer; false while they come home.
+  /// The CPU takes pages [first, first + pages) of a managed buffer.  Returns false while they come
+  /// home.
   bool take_home(BufferId buffer, std::uint64_t first, std::uint64_t pages, bool writes,
                  const HostCycle& cycle);
-  /// Takes a buffer off the GPU; true when that has begun and needs nothing more.
+  /// Takes a buffer off the GPU.  Returns true when that has begun and needs nothing more.
   bool release(BufferId buffer, const HostCycle& cycle);
   /// Takes the pages off the GPU that lie wholly in a part.
   bool release_part(BufferId buffer, std::uint64_t offset, std::uint64_t bytes,
                     const HostCycle& cycle);
   bool release_all(const HostCycle& cycle);
-  /// Some buffer has not been released.
+  /// Returns whether some buffer has not been released.
   bool any_mapped() const;
 
   std::span<std::byte> host_bytes(const Transfer& transfer, std::uint64_t offset,
                                   std::uint64_t bytes);
-  /// What the first round leaves is kept from now on, and the buffers begin anew.
+  /// Keeps what the first round leaves, if checking asks for it.  The buffers begin anew.
   void start_over();
-  /// What the GPU has is not wanted any more.
+  /// Ends capturing: nobody wants the GPU's bytes any more.
   void stop_capturing() { is_capturing_ = false; }
 
   // What the first round left.
   HostBuffer& left_at_host(BufferId buffer) { return left(buffer).host; }
-  /// Null when the GPU had nothing, or it was not kept.  Of a managed buffer, pages that are not
-  /// touched here were at the host.
+  /// Returns null when the GPU had nothing, or its bytes were not kept.  Of a managed buffer, pages
+  /// that are not touched here were at the host.
   const HostBuffer* left_at_gpu(BufferId buffer) {
     return left(buffer).is_captured ? &left(buffer).captured : nullptr;
   }
@@ -98,13 +101,13 @@ class TenantBuffers {
   struct State {
     HostBuffer host;
     VirtualAddress address;
-    std::uint32_t allocation = 0;  ///< managed: its number there
-    bool shares = false;           ///< device memory: it is one of the small ones
+    std::uint32_t allocation = 0;  ///< managed: number of its allocation
+    bool shares = false;           ///< device memory: it is a small one, which shares a page
     std::uint64_t pages = 0;       ///< mapped for it, or for it and others
     bool mapped = false;           ///< the program may use it
     bool held = false;             ///< managed: faults wait for the CPU
     bool is_captured = false;
-    HostBuffer captured;  ///< of the GPU's bytes; what is not touched is 0, or the host's
+    HostBuffer captured;  ///< the GPU's bytes; bytes not touched here are 0, or the host's
     FreedParts freed;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -126,13 +129,13 @@ class TenantBuffers {
   std::vector<State> fresh() const;
   [[noreturn]] void fail_for_room(std::uint64_t need, BufferId largest) const;
   void map(BufferId buffer, const HostCycle& cycle);
-  /// Asks for the GPU's copy, for checking.  Nobody waits for it, so that checking changes nothing:
-  /// what is done to those frames afterwards reaches the partitions later.
+  /// Asks for the GPU's copy, for checking.  Nobody waits for the copy, so that checking changes
+  /// nothing: what is done to those frames afterwards reaches the partitions later.
   void capture(BufferId buffer, const HostCycle& cycle);
   bool is_capturing(BufferId buffer) const;
-  /// Whether the GPU's copy is to be compared.
+  /// Returns whether the GPU's copy is to be compared.
   bool has_gpu_copy(BufferId buffer) const;
-  /// What is left of device memory of the buffer, and is not captured yet, within [begin, end).
+  /// Captures device memory of the buffer within [begin, end), as far as it has not been freed.
   void capture_device(BufferId buffer, std::uint64_t begin, std::uint64_t end,
                       const HostCycle& cycle);
   void hold(State& state);
@@ -145,13 +148,14 @@ class TenantBuffers {
   const std::vector<BufferId> variables_;                       ///< by index in the module
   const bool keeps_first_round_;
   bool is_capturing_;
-  std::vector<std::uint32_t> names_;  ///< what each buffer name means now
+  std::vector<std::uint32_t> names_;  ///< number of the buffer that each name means now
   std::vector<State> buffers_;
   SmallBuffers small_;
   std::vector<State> first_round_;  ///< kept for checking
 };
 
-/// Of those that lie where the driver puts them: they may take whole large pages.
+/// Returns whether the buffer is device memory that lies where the driver puts it: such buffers may
+/// take whole large pages.
 inline bool has_device_pages(const TenantBuffers& buffers, BufferId buffer) {
   if (buffers.memory_of(buffer) != MemoryKind::device) return false;
   return !buffers.is_declared(buffer) || !buffers.declaration(buffer).address;

@@ -1,4 +1,4 @@
-/// What each step of a host program does, one after the other.
+/// Steps of a host program, done one after the other.
 ///
 /// Launches, prefetches and copies with a stream go into the stream's queue and the program goes
 /// on.  A CPU touch of a managed buffer brings its pages home, also beside running kernels, whose
@@ -33,34 +33,34 @@ class TenantProgram {
                 const isa::Module& module, TenantBuffers& buffers, TenantStreams& streams,
                 TenantServices& services);
 
-  /// When it goes on without a message.
+  /// Returns when the program goes on without a message.
   Time wake() const { return timer_; }
-  /// A timer that has run out waits for nothing more.
+  /// Ends the timer if it has run out.
   void look_at_timer(Time now) {
     if (timer_ <= now) timer_ = Time::never();
   }
   /// Queues the upload of the variables' initial content.
   void upload_variables();
-  /// Does a step if it can.
+  /// Does a step if the program can go on.  Returns whether it has done one.
   bool advance(const HostCycle& cycle);
-  /// It has come to its end, and so has everything that it queued.
+  /// Returns whether the program has come to its end, and so has everything that it queued.
   bool is_over() const { return !waits() && cursor_.current() == nullptr && streams_.idle(); }
   void operation_done(std::uint64_t operation) {
     if (waiting_operation_ == operation) waiting_operation_ = none;
   }
-  /// It ends where it stands.
+  /// The program ends where it stands.
   void cut_off();
-  /// It begins again at that time; what it saves from now on is not kept.
+  /// The program begins again at `when`.  Content that it saves from now on is not kept.
   void start_over(Time when);
 
-  /// A step has ended since the last call, or will when a transfer or a delay has.  A loop that
-  /// looks again and again at what does not change is no progress: see `polls_`.
+  /// Returns whether a step has ended since the last call, or will when a transfer or a delay has.
+  /// A loop that looks again and again at what does not change is no progress: see `polls_`.
   bool take_steps(bool transfers);
   /// The tenant got on somewhere else.
   void got_on() { polls_ = 0; }
 
   const std::vector<Saved>& saved() const { return saved_; }
-  /// The step at which it stands.
+  /// Returns the place of the step at which the program stands.
   std::string where() const { return cursor_.current() ? cursor_.current()->where : ""; }
   void serialize(Archive& archive);
 
@@ -73,7 +73,7 @@ class TenantProgram {
   bool waits() const { return timer_ != Time::never() || waiting_operation_ != none; }
   /// Throws when a loop goes round and round while no time passes.
   void count_step(const Step& step, Time now);
-  /// False when the step has to wait.
+  /// Returns false if the step has to wait.
   bool visit(const Step& step, const HostCycle& cycle);
 
   // A function per kind of step.
@@ -81,7 +81,8 @@ class TenantProgram {
   bool prefetch(const Step& step);
   bool launch(const Step& step, Time now);
   std::vector<std::uint32_t> buffers_of_packed(std::span<const std::byte> packed) const;
-  /// Through which parameters the launch overwrites what it reads, or others see each store.
+  /// Finds the parameters through which the launch overwrites what it reads, or through which
+  /// others see each store.
   void find_overwrites(const Step& step, std::uint32_t kernel,
                        std::span<const std::byte> parameters, GridLaunch& launch);
   bool write(const Step& step, const HostCycle& cycle);
@@ -91,13 +92,13 @@ class TenantProgram {
   bool delay(const Step& step, Time now);
   bool release(const Step& step, const HostCycle& cycle);
 
-  /// The CPU is about to touch what the step names; false while managed pages come home.
+  /// The CPU is about to touch what the step names.  Returns false while managed pages come home.
   bool touch(const Step& step, const HostCycle& cycle);
-  /// Of a loop that ends when an element has a value.
+  /// Returns whether a loop ends that waits until an element has a value.
   bool test(const Step& step);
-  /// The element that a loop looks at.
+  /// Returns the index of the element that a loop looks at.
   std::uint64_t index_of(const Step& step) const;
-  /// The part of its buffer that a step names; false when it is empty.
+  /// Finds the part of its buffer that a step names.  Returns false if the part is empty.
   bool part(const Step& step, Operation& operation) const;
   void pause(Time span, Time now) {
     if (span > Time::zero()) timer_ = now + span;

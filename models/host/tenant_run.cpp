@@ -127,7 +127,7 @@ void TenantRun::stop(const HostCycle& cycle) {
   if (phase_ == Phase::running) cut_off(cycle);
 }
 
-/// What has not begun never will; kernels under way are stopped, transfers end.
+/// Work that has not begun never will; kernels under way are stopped, transfers end.
 void TenantRun::cut_off(const HostCycle& cycle) {
   phase_ = Phase::finishing;
   program_.cut_off();

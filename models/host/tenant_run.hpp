@@ -1,15 +1,15 @@
-/// One application's life: it begins, walks its program, is measured, ends or is ended, and starts
-/// over.  What runs on a CPU core does so by itself, until all have been measured.
+/// Run of one application: it begins, walks its program, is measured, ends or is ended, and starts
+/// over.  An application on a CPU core runs by itself, until all have been measured.
 ///
 /// With `arrivals:` the program starts again and again, each time with fresh buffers, and has been
-/// measured when the last of them has ended.
+/// measured when the last of these starts has ended.
 ///
-/// Its parts: buffers (tenant_buffers.hpp), streams (tenant_streams.hpp), the program's steps
-/// (tenant_program.hpp).  A tenant whose kernel reaches outside of its buffers is ended; the others
-/// go on.  A tenant is measured when its program ends for the first time, or when blocks that are
-/// done have executed its `instructions:`, whichever comes first.  From then on it only keeps up
-/// contention: it goes on with its program, with `relaunch` in ever new rounds with fresh buffers,
-/// until it is stopped because all have been measured.
+/// A run consists of buffers (tenant_buffers.hpp), streams (tenant_streams.hpp) and the program's
+/// steps (tenant_program.hpp).  A tenant whose kernel reaches outside of its buffers is ended; the
+/// others go on.  A tenant is measured when its program ends for the first time, or when blocks
+/// that are done have executed its `instructions:`, whichever comes first.  From then on the tenant
+/// only keeps up contention: it goes on with its program, with `relaunch` in ever new rounds with
+/// fresh buffers, until it is stopped because all have been measured.
 /// Source: architecture.md, sections 4 and 8 ("The host", "Tenants").
 #pragma once
 
@@ -25,7 +25,7 @@ namespace lockstep {
 
 class Archive;
 
-/// What a tenant is judged by.
+/// Measure by which a tenant is judged.
 struct TenantMeasure {
   InstructionCount executed;
   std::uint64_t far_faults = 0;
@@ -36,7 +36,7 @@ struct TenantMeasure {
   }
 };
 
-/// One start of a tenant's program.
+/// Start of a tenant's program.
 struct ArrivalRecord {
   Time arrival, began, ended = Time::never();
 
@@ -55,7 +55,7 @@ class TenantRun {
 
   /// Does everything that can be done now.
   void run(const HostCycle& cycle);
-  /// When it goes on without a message.
+  /// Returns when the tenant goes on without a message.
   Time wake() const { return program_.wake(); }
 
   // What it hears.
@@ -64,28 +64,29 @@ class TenantRun {
   void core_measured(const CoreMeasured& measured);
   void core_mistaken(const CoreMistaken& mistaken) { misread_ = mistaken.offset; }
   void instructions_reached(const InstructionCount& executed, const HostCycle& cycle);
-  /// It did what no program may; it is ended.  The first such message is kept.
+  /// The tenant did what no program may, and is ended.  The first such message is kept.
   void violation(const std::string& message, const HostCycle& cycle);
-  /// All tenants have been measured: what it does beyond that ends.
+  /// All tenants have been measured: what this tenant does beyond that ends.
   void stop(const HostCycle& cycle);
 
   bool done() const { return phase_ == Phase::done; }
-  /// Its program has ended or was cut off, and what it holds on the GPU comes free.
+  /// Returns whether the program has ended or was cut off, and what the tenant holds on the GPU
+  /// comes free.
   bool is_leaving() const { return phase_ == Phase::finishing || phase_ == Phase::leaving; }
-  /// Nobody has to wait for it: it has been measured, or has failed.
+  /// Returns whether nobody has to wait for the tenant: it has been measured, or has failed.
   bool is_settled() const { return measure_ || failure_; }
   const std::optional<std::string>& failure() const { return failure_; }
   const std::optional<TenantMeasure>& measure() const { return measure_; }
-  /// Its starts, apart from those of `relaunch`.
+  /// Starts of the program, apart from those of `relaunch`.
   const std::vector<ArrivalRecord>& arrivals() const { return arrivals_; }
-  /// How often its program has come to its end.
+  /// Returns how often the program has come to its end.
   std::uint32_t rounds() const { return rounds_; }
   bool is_stopped() const { return stopped_; }
-  /// On a CPU core: lines that it compared until it was measured, and the first one, by its offset,
-  /// that did not hold what it had written.
+  /// On a CPU core: number of lines that the tenant compared until it was measured.  misread():
+  /// offset of the first line that did not hold what the tenant had written.
   std::uint64_t compared() const { return compared_; }
   const std::optional<std::uint64_t>& misread() const { return misread_; }
-  /// When it was measured, or had failed before.
+  /// Returns when the tenant was measured, or had failed before.
   Time end() const { return end_; }
   std::string waiting_for() const;
   /// Returns the progress of the program since the last call; `transfers`: its bytes cross the
@@ -97,7 +98,7 @@ class TenantRun {
   TenantBuffers& buffers() { return buffers_; }
   const TenantStreams& streams() const { return streams_; }
   const std::vector<TenantProgram::Saved>& saved() const { return program_.saved(); }
-  /// The first round has left what is to be checked.
+  /// Returns whether the first round has left what is to be checked.
   bool first_round_over() const { return !first_ || (done() && rounds_ > 0); }
 
   void serialize(Archive& archive);
@@ -106,7 +107,7 @@ class TenantRun {
   enum class Phase : std::uint8_t { waiting, mapping, running, finishing, leaving, done };
 
   void proceed(const HostCycle& cycle);
-  /// False while there is no room for its buffers.
+  /// Returns false while there is no room for the tenant's buffers.
   bool begin(const HostCycle& cycle);
   bool advance(const HostCycle& cycle);
   bool finish(const HostCycle& cycle);
@@ -114,7 +115,7 @@ class TenantRun {
   /// The program ends where it stands.
   void cut_off(const HostCycle& cycle);
   void start_over(Time now);
-  /// When the next start is due; those of `relaunch` are at once.
+  /// Returns when the next start is due; starts of `relaunch` are at once.
   Time next_arrival() const {
     return rounds_ < tenant_.arrivals.size() ? tenant_.arrivals[rounds_] : Time::zero();
   }

@@ -31,7 +31,8 @@ class TenantStreams {
     void serialize(Archive& archive);
   };
 
-  /// `compares`: what recorded copies bring home, with what they brought when they were recorded.
+  /// `compares`: recorded copies compare what they bring home with what they brought when they were
+  /// recorded.
   TenantStreams(const Tenant& tenant, TenantId id, TenantBuffers& buffers, bool compares,
                 TenantServices& services)
       : workload_(tenant.workload),
@@ -45,17 +46,20 @@ class TenantStreams {
   }
   bool idle() const { return queues_.empty(); }
   bool idle(std::uint32_t stream) const { return !queues_.contains(stream); }
-  /// A copy or a migration is under way.
+  /// Returns whether a copy or a migration is under way.
   bool moves_data() const;
-  /// Starts what stands first in its stream; true if there was something.
+  /// Starts the operations that stand first in their streams.  Returns true if there was one to
+  /// start.
   bool advance(const HostCycle& cycle);
   /// A copy or a migration has ended.
   void operation_done(std::uint64_t operation);
   void grid_done(GridId grid, const HostCycle& cycle);
-  /// What has not begun never will; kernels under way are stopped elsewhere, transfers end.
+  /// Operations that have not begun never will; kernels under way are stopped elsewhere, transfers
+  /// end.
   void cut_off();
 
-  /// Recorded copies whose results were compared, and what the first different one was.
+  /// Number of recorded copies whose results were compared; unexpected(): what the first different
+  /// result was.
   std::uint64_t compared() const { return compared_; }
   const std::optional<std::string>& unexpected() const { return unexpected_; }
 

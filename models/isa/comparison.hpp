@@ -10,7 +10,7 @@ constexpr bool holds_for_nan(Comparison comparison) {
   return (comparison >= equ && comparison <= geu) || comparison == Comparison::nan;
 }
 
-/// The comparison that holds where this one does not; none: there is no such comparison.
+/// Returns the comparison that holds where this one does not; none: there is no such comparison.
 constexpr Comparison inverse(Comparison comparison, bool is_floating) {
   using enum Comparison;
   switch (comparison) {

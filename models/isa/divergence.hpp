@@ -48,7 +48,7 @@ inline constexpr std::uint32_t backward_branch_limit = 10'000'000;
 inline constexpr std::uint32_t turns_of_weak_loops = 2048;
 /// Most backward branches in a turn.
 inline constexpr std::uint32_t longest_turn = 1'000'000;
-/// For the report on a machine whose paths have no turns.
+/// Advice in the report on a machine whose paths have no turns.
 inline constexpr const char* no_turns_advice =
     "this machine has no independent thread scheduling (sm.thread_scheduling: warp, as before "
     "Volta): lanes of a warp that wait for each other never meet, one path runs until it waits at "
@@ -66,7 +66,7 @@ class WarpPaths {
   struct Absent {
     std::uint32_t pc = 0;
     std::uint32_t members = 0;
-    std::uint32_t lanes = 0;    ///< that it names and that did not come
+    std::uint32_t lanes = 0;    ///< lanes that the mask names and that did not come
     std::uint32_t waiting = 0;  ///< a lane that came; the mask may not name it
   };
 
@@ -75,7 +75,7 @@ class WarpPaths {
 
   /// No lane is left.
   bool finished() const { return alive_ == 0; }
-  /// The current path can execute; false when all wait or none is left.
+  /// Returns whether the current path can execute; false when all wait or none is left.
   bool runnable() const { return mask_ != 0; }
   std::uint32_t pc() const { return pc_; }
   /// Lanes of the current path; zero when nothing can run.
@@ -111,7 +111,7 @@ class WarpPaths {
       diverge(taken, target, meet);
     }
   }
-  /// The same for the current instruction of `code`, which decides whether the path goes on waiting
+  /// Branches at the current instruction of `code`, which decides whether the path goes on waiting
   /// (flag_decides_wait): another path may be current afterwards.
   void branch_of_wait(const Instruction* code, std::uint32_t taken);
   /// brx.idx: the arms' lanes together are mask().
@@ -164,26 +164,27 @@ class WarpPaths {
     return gather(members);
   }
 
-  /// When no path can run and lanes are left: lets lanes go on that wait for what cannot come.
-  /// Returns whether it has, so that a path is current.  `barriers_too`: no barrier will let any go
-  /// on either.
+  /// Lets lanes go on that wait for what cannot come, when no path can run and lanes are left.
+  /// Returns whether some go on, so that a path is current.  `barriers_too`: no barrier will let
+  /// any lane go on either.
   bool unblock(const Instruction* code, bool barriers_too);
-  /// The mask of the current instruction names the lane that executes it; if not, take_absent()
-  /// tells of it.
+  /// Returns whether the mask of the current instruction names the lane that executes it; if not,
+  /// take_absent() tells of the lane.
   bool is_named(std::uint32_t members, unsigned lane) {
     if ((members >> lane & 1) != 0) [[likely]]
       return true;
     absent_ = Absent{pc_, members, 0, lane};
     return false;
   }
-  /// What the instruction that this warp has just executed should not have been: gone on without
-  /// lanes, or executed by a lane that it does not name.
+  /// Returns what was wrong with the instruction that this warp has just executed: it went on
+  /// without lanes that it names, or a lane executed it that it does not name.
   std::optional<Absent> take_absent() { return std::exchange(absent_, std::nullopt); }
-  /// The first path that waits for named lanes, and which of them are missing.
+  /// Returns the first path that waits for named lanes, and which of them are missing.
   std::optional<Absent> first_incomplete() const;
-  /// Paths that wait for each other take turns: independent thread scheduling.
+  /// Returns whether paths that wait for each other take turns: independent thread scheduling.
   bool takes_turns() const { return turn_ != 0; }
-  /// Lanes have given up to meet others: the warp may stand where the compiler does not expect it.
+  /// Returns whether lanes have given up meeting others: the warp may stand where the compiler does
+  /// not expect it.
   bool has_given_up() const { return given_up_; }
 
   /// Taken backward branches since a lane last left a loop or the warp.
@@ -273,7 +274,7 @@ class WarpPaths {
   void diverge(std::uint32_t taken, std::uint32_t target, std::uint32_t meet);
   void part(std::span<const Arm> arms, std::uint32_t meet);
   void reconverge();
-  /// A child of `n` is gone; returns with the tree consistent.
+  /// A child of `n` is gone: makes the tree consistent again.
   void child_gone(std::uint16_t n);
   /// Moves leaf `n` to `pc`, meeting its parent if that is where they meet.
   void move_to(std::uint16_t n, std::uint32_t pc);

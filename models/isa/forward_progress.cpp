@@ -10,8 +10,8 @@ namespace {
 /// Jumps that are followed to find where lanes are to meet.
 constexpr unsigned most_jumps = 64;
 
-/// Where lanes that stand at `pc` all come by: the next branch that may part them, or, if that
-/// stands at `pc`, where it has them meet; `end`, if that comes first; or nowhere.
+/// Returns where lanes that stand at `pc` all come by: the next branch that may part them, or, if
+/// that stands at `pc`, where it has them meet; `end`, if that comes first; or nowhere.
 std::uint32_t next_meeting(const Instruction* code, std::uint32_t pc, std::uint32_t end) {
   const std::uint32_t first = pc;
   for (unsigned jumps = 0; jumps < most_jumps;) {

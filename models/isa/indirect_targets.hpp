@@ -1,5 +1,6 @@
-/// Where lanes go that each choose for themselves: indirect branches and calls, and what is wrong
-/// with a choice.  Both machines ask here. Source: PTX ISA 8.x, "brx.idx", "call".
+/// Targets of indirect branches and calls: where lanes go that each choose for themselves, and what
+/// is wrong with a choice.  Both machines ask here.
+/// Source: PTX ISA 8.x, "brx.idx", "call".
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// From a PTX file to programs that can run.
+/// Loading of PTX files into programs that can run.
 #pragma once
 
 #include <set>
@@ -22,7 +22,7 @@ Module load_modules(const std::vector<std::string>& paths, const LoweringOptions
 /// A loader of several files, and the kernels of these names, by their index in Module::kernels.
 ModuleLoader open_modules(const std::vector<std::string>& paths, const LoweringOptions& options);
 std::vector<std::uint32_t> kernels_named(const Module& module, const std::set<std::string>& names);
-/// The same from text; `file` names it in messages.
+/// Loads a module from text; `file` names it in messages.
 Module load_module_text(const std::string& text, const std::string& file,
                         const LoweringOptions& options = {});
 

@@ -1,4 +1,4 @@
-/// What ldmatrix and stmatrix move, for both machines: who calls says where rows stand in shared
+/// Moves of ldmatrix and stmatrix, for both machines: the caller says where rows stand in shared
 /// memory and how a row is stored there.
 #pragma once
 

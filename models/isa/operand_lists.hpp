@@ -45,7 +45,7 @@ void for_each_named_source(Holder& holder, Instruction& instruction, auto&& func
   for (Operand& row : rows) function(row);
 }
 
-/// Likewise with each row that it reads or writes.
+/// Calls the function with each row that the instruction reads or writes, to be replaced.
 template <class Holder>
 void for_each_named_row(Holder& holder, Instruction& instruction, auto&& function) {
   std::span<Operand> rows = instruction.destination;

@@ -10,7 +10,7 @@
 
 namespace lockstep::isa {
 
-/// One row (or two) of a grid's constants: what it is filled with when a grid starts.
+/// A row (or two) of a grid's constants: what it is filled with when a grid starts.
 struct ConstantRow {
   enum class Source : std::uint8_t {
     parameter,      ///< `bytes` bytes at `offset` of the parameter buffer, extended by `is_signed`
@@ -51,7 +51,7 @@ struct Program {
   std::uint32_t rows = 0;        ///< 32-bit rows a warp needs
   std::uint32_t pair_rows = 0;   ///< rows below hold 64-bit values, two each; others 32-bit
   std::uint32_t predicates = 0;  ///< predicate masks a warp needs
-  std::uint32_t registers_per_thread = 0;  ///< what occupancy counts
+  std::uint32_t registers_per_thread = 0;  ///< registers that occupancy counts
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;  ///< per thread: arrays, spills, call frames
   bool recursive = false;         ///< local memory ends in the stack of its recursion
@@ -60,7 +60,7 @@ struct Program {
   std::uint32_t maximum_threads = 0;                    ///< .maxntid, zero when not given
   std::vector<std::array<std::uint64_t, 4>> live_rows;  ///< live before each pc (lowered programs)
 
-  /// How many rows the register takes that begins there.
+  /// Returns how many rows the register takes that begins there.
   std::uint32_t width(std::uint32_t row) const { return row < pair_rows ? 2 : 1; }
   bool live_before(std::size_t pc, std::uint32_t row) const {
     return ((live_rows[pc][row / 64] >> row % 64) & 1) != 0;
@@ -88,14 +88,14 @@ struct GlobalVariable {
 /// (reader/translation/grid_workspace.cpp).
 inline constexpr const char* grid_workspace_name = "%grid_workspace";
 
-/// What malloc gives blocks of, and a 64-bit variable that says how many bytes it has; the host
-/// gives both their memory (reader/run_time/heap_functions.hpp).
+/// Variable of whose bytes malloc gives blocks, and a 64-bit variable that says how many bytes it
+/// has.  The host gives both their memory (reader/run_time/heap_functions.hpp).
 inline constexpr const char* heap_name = "%heap";
 inline constexpr const char* heap_bytes_name = "%heap_bytes";
 
 struct Kernel {
-  Program reference;  ///< straight from PTX: what --check interprets
-  Program lowered;    ///< what the SM runs
+  Program reference;  ///< straight from PTX: the program that --check interprets
+  Program lowered;    ///< the program that the SM runs
 };
 
 /// A PTX module: immutable after loading, shared by all components of a rank.
@@ -107,13 +107,14 @@ struct Module {
   std::vector<GlobalVariable::Relocation> constant_relocations;  ///< of constant_image
   std::vector<std::string> functions;  ///< names, by function index; [0] is no function: null
 
-  /// Kernels call malloc.
+  /// Returns whether kernels call malloc.
   bool has_heap() const {
     for (const GlobalVariable& global : globals)
       if (global.name == heap_name) return true;
     return false;
   }
-  /// The kernel's blocks meet at a barrier of the whole grid: none can wait for the end of another.
+  /// Returns whether the kernel's blocks meet at a barrier of the whole grid: none can wait for the
+  /// end of another.
   bool meets_grid_wide(const Program& kernel) const {
     for (const ConstantRow& row : kernel.constants)
       if (row.source == ConstantRow::Source::global_symbol &&

@@ -1,7 +1,8 @@
-/// Whether something that computes gets on, told by what its state was lately.
+/// Recent states of something that computes, which tell whether it gets on.
 ///
-/// Who polls a word that nobody sets comes back to states that it had before: as many as its loop
-/// has, which are few.  Who counts, computes or follows pointers has a new one each time.
+/// Code that polls a word that nobody sets comes back to states that it had before: as many as its
+/// loop has, which are few.  Code that counts, computes or follows pointers has a new state each
+/// time.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace lockstep::isa {
 
-/// A hash of bytes that begins with `hash`.
+/// Returns a hash of bytes that begins with `hash`.
 inline std::uint64_t hash_of(std::span<const std::byte> bytes, std::uint64_t hash) {
   const auto mix = [&hash](std::uint64_t word) {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15;
@@ -28,10 +29,10 @@ inline std::uint64_t hash_of(std::span<const std::byte> bytes, std::uint64_t has
   return hash;
 }
 
-/// The last states of one that computes, as hashes.
+/// Last states of something that computes, as hashes.
 class RecentStates {
  public:
-  /// False if the state was among them.
+  /// Adds a state.  Returns false if the state was among the last ones already.
   bool add(std::uint64_t state) {
     const auto end = seen_.begin() + count_;
     if (std::find(seen_.begin(), end, state) != end) return false;

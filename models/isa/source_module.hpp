@@ -13,10 +13,11 @@
 
 namespace lockstep::isa {
 
-/// Who else may mean a function or variable by its name (PTX ISA 8.x, section 11.5).
+/// Linkage of a function or variable: which other modules may mean it by its name (PTX ISA 8.x,
+/// section 11.5).
 enum class Linkage : std::uint8_t { own, visible, weak, common, external };
 
-/// How a function or variable is known to other modules, and "file:line:column" of its name.
+/// Linkage of a function or variable, and "file:line:column" of its name.
 struct SourceLink {
   Linkage linkage = Linkage::own;
   std::string where;
@@ -25,7 +26,7 @@ struct SourceLink {
 /// A function and what its header says.
 struct SourceFunction {
   ir::Function code;
-  /// Of a function without a body here, and what is wrong with it if no module has one.
+  /// Call of a function without a body here, and what is wrong with it if no module has one.
   struct Call {
     std::uint32_t function;
     UserError mistake;
@@ -38,7 +39,7 @@ struct SourceFunction {
   std::uint32_t parameter_bytes = 0;
   std::array<std::uint32_t, 3> required_block{};
   std::uint32_t maximum_threads = 0;    ///< .maxntid, zero when not given
-  std::uint32_t minimum_blocks = 0;     ///< .minnctapersm, likewise
+  std::uint32_t minimum_blocks = 0;     ///< .minnctapersm, zero when not given
   std::uint32_t maximum_registers = 0;  ///< .maxnreg, zero when not given
   std::uint32_t line = 0, column = 0;   ///< of the definition
   std::optional<UserError> mistake;     ///< why the body could not be read to its end

@@ -13,18 +13,18 @@ struct PreemptionRecord {
 
   std::uint32_t urgent = 0;  ///< the grid that asked; the block's own: nobody, it was a signal
   BlockReference block;
-  Technique technique = Technique::drain;  ///< what it did
-  Time asked, released;                    ///< released: its place was free
-  Time stopped;                            ///< nothing of it was in flight; else released
-  Time returned = Time::never();           ///< it has a place again; never: it does not return
-  Time expected = Time::never();           ///< until then, at the decision; never: nothing was
-  Time bound = Time::never();              ///< of the urgent tenant; never: none
+  Technique technique = Technique::drain;  ///< how the block left
+  Time asked, released;                    ///< released: the block's place was free
+  Time stopped;                            ///< no access of the block was in flight; else released
+  Time returned = Time::never();           ///< when it had a place again; never: it does not return
+  Time expected = Time::never();           ///< time to leave expected at the decision; never: none
+  Time bound = Time::never();              ///< bound of the urgent tenant; never: none
   std::uint64_t expected_loss = 0;         ///< warp instructions, at the decision
-  BlockStatus before;                      ///< at the decision, if SMs were asked
+  BlockStatus before;                      ///< state at the decision, if SMs were asked
   bool own_pace = false;                   ///< the estimate went by its own cycles per instruction
   std::uint64_t lost = 0;                  ///< warp instructions of a flushed block
-  std::uint64_t bytes = 0;                 ///< of a saved block's context
-  ContextParts parts;                      ///< of those
+  std::uint64_t bytes = 0;                 ///< bytes of a saved block's context
+  ContextParts parts;                      ///< parts of that context
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -31,7 +31,7 @@ struct BlockCost {
 /// Prediction of the cycles per instruction of a block's rest.
 enum class CpiPrediction : std::uint8_t {
   finished,  ///< the mean of its kernel's finished blocks
-  steadier,  ///< its own, if running blocks differ less from each other than finished ones
+  steadier,  ///< the block's own, if running blocks differ less from each other than finished ones
 };
 
 /// Estimate of the time that a switch takes.

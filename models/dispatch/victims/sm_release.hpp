@@ -42,7 +42,7 @@ struct SmRelease {
     Time latency;                ///< expected, until its place is free
     std::uint64_t overhead = 0;  ///< warp instructions that are lost, expected
     BlockStatus before;          ///< state when the SM was asked
-    bool own_pace = false;       ///< it drains, and was expected to go on as fast as until now
+    bool own_pace = false;       ///< the block drains, and was expected to keep its pace
     template <class Archive>
     void serialize(Archive& archive) {
       archive(command, latency, overhead, before, own_pace);

@@ -20,7 +20,7 @@ bool falls_through(const ir::Block& block) {
   return !leaves || guarded(last);
 }
 
-/// Nothing in it but the end.
+/// Returns whether the block does nothing but end the thread.
 bool only_ends(const ir::Block& block) {
   return !block.operations.empty() && ends_thread(block.operations.front().opcode) &&
          !guarded(block.operations.front());

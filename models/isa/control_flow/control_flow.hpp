@@ -19,7 +19,7 @@ inline constexpr std::uint32_t no_block = 0xffffffff;
 /// Appends a `ret` where the last block would run off the end.
 void find_successors(ir::Function& function);
 
-/// By block: its immediate post-dominator, or no_block.  Needs successors.
+/// Returns the immediate post-dominator of each block, or no_block.  Needs successors.
 std::vector<std::uint32_t> immediate_post_dominators(const ir::Function& function);
 
 }  // namespace lockstep::isa

@@ -5,8 +5,9 @@
 
 namespace lockstep::isa {
 
-/// By node of a graph: the last one that every path from `root` passes before it.  The root's is
-/// itself; nodes that no path reaches have `no_dominator`.
+/// Returns, by node of a graph, the node's immediate dominator: the last node that every path from
+/// `root` passes before it.  The root's dominator is the root itself; nodes that no path reaches
+/// have `no_dominator`.
 /// Source: Lengauer, Tarjan: A Fast Algorithm for Finding Dominators in a Flowgraph, 1979, with the
 /// simple kind of links: n log n steps whatever the graph looks like.
 std::vector<std::uint32_t> immediate_dominators(

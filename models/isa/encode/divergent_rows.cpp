@@ -1,6 +1,6 @@
-/// What is live at a preemption point, whether its warp is divergent or not: for each branch around
-/// the point also what is live behind the branch, where lanes may not have begun, and where they
-/// meet, where they may wait.
+/// Rows that are live at a preemption point, whether its warp is divergent or not: for each branch
+/// around the point also the rows that are live behind the branch, where lanes may not have begun,
+/// and where the lanes meet, where they may wait.
 /// Source: 002, section III.B; preemption.md, section 3.2.
 #include "models/isa/encode/divergent_rows.hpp"
 
@@ -30,7 +30,7 @@ bool lets_paths_wait(const Instruction& instruction) {
   }
 }
 
-/// Where lanes may be that have parted at the branch and have not met.
+/// Returns where lanes may be that have parted at the branch and have not met.
 std::vector<bool> region_of(const Program& program, const Edges& next, std::uint32_t branch) {
   std::vector<bool> region(next.size());
   std::vector<std::uint32_t> work = next[branch];

@@ -8,9 +8,9 @@
 
 namespace lockstep::isa {
 
-/// By pc, at preemption points: the rows that a divergent warp may need again which stops there.
-/// Empty if paths of the program's warps can wait in the middle of an arm, for a barrier, other
-/// lanes or a call: then more may be needed.  From Program::live_rows.
+/// Returns, by pc, the rows that a divergent warp may need again when it stops at a preemption
+/// point there.  Empty if paths of the program's warps can wait in the middle of an arm, for a
+/// barrier, other lanes or a call: then more rows may be needed.  Computed from Program::live_rows.
 std::vector<std::array<std::uint64_t, 4>> divergent_rows(const Program& program);
 
 }  // namespace lockstep::isa

@@ -1,4 +1,4 @@
-/// From functions over virtual registers to a program: the last step of loading a module.
+/// Encoding of functions over virtual registers into a program: the last step of loading a module.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace lockstep::isa {
 /// Local memory reserved per thread for the calls of recursive functions (the CUDA run time's
 /// default is 1 KiB; here memory is sparse).
 inline constexpr std::uint32_t recursion_stack_bytes = 64 * 1024;
-/// The same for alloca.
+/// Local memory reserved per thread for alloca.
 inline constexpr std::uint32_t stack_bytes = 64 * 1024;
 
 /// Encodes kernel `kernel` of `module` and what it calls.  `functions`: by module function index.
-/// Nothing, when instructions cannot name so many rows or predicates.
+/// Returns nothing if instructions cannot name so many rows or predicates.
 std::optional<Program> encode(const SourceModule& module, std::uint32_t kernel,
                               std::span<const LinkInput> functions);
 
-/// What is known of a kernel's programs before they are made.
+/// Returns what is known of a kernel's programs before they are made.
 Program program_header(const SourceFunction& kernel);
-/// Functions whose address stands in a variable.
+/// Returns the functions whose address stands in a variable.
 std::vector<std::uint32_t> functions_in_variables(const SourceModule& module);
 
 /// Fills Program::needs.

@@ -23,8 +23,9 @@ Guard guard_of(const Instruction& instruction) {
   return {instruction.guard, instruction.guard_negated};
 }
 
-/// What a pair of rows may hold: in any lane, and in those in which `guard` holds - what was
-/// written under it last, while the predicate is the same.
+/// Origins of the pointers that a pair of rows may hold: in any lane, and in the lanes in which
+/// `guard` holds.  The latter are the origins that were written last under the guard, while its
+/// predicate is the same.
 struct PairState {
   PointerOrigins any = 0;
   Guard guard;  ///< always(): nothing more is known
@@ -44,7 +45,7 @@ struct PairState {
   }
 };
 
-/// By pair of rows: pointers stand in those that hold 64-bit values.
+/// State of each pair of rows: pointers stand in the pairs that hold 64-bit values.
 using State = std::vector<PairState>;
 
 class OriginAnalysis {
@@ -55,7 +56,7 @@ class OriginAnalysis {
       if (row.row < of_constant_.size()) of_constant_[row.row] = origins_of(row);
   }
 
-  /// What pointers may be before each instruction; empty: the program is not followed.
+  /// Returns the state before each instruction; empty: control never comes there.
   std::vector<State> run() const {
     const auto next = successors(program_);
     std::vector<State> before(program_.instructions.size());

@@ -1,4 +1,4 @@
-/// When a thread block can no longer be dropped and run again from its start.
+/// Idempotence: until when a thread block can be dropped and run again from its start.
 ///
 /// A block is idempotent until it first executes an atomic operation, or a store that may overwrite
 /// global data that its kernel reads.  Where pointers come from is followed through the registers
@@ -21,19 +21,19 @@
 
 namespace lockstep::isa {
 
-/// Where a pointer may come from.  Bit i < 62: the parameter at bytes [8 i, 8 i + 8).
+/// Places from which a pointer may come.  Bit i < 62: the parameter at bytes [8 i, 8 i + 8).
 using PointerOrigins = std::uint64_t;
 inline constexpr PointerOrigins from_variables = PointerOrigins{1} << 62;
 inline constexpr PointerOrigins from_anywhere = PointerOrigins{1} << 63;
 
-/// Those at higher places may point anywhere.
+/// Number of followed parameters; parameters at higher places may point anywhere.
 inline constexpr unsigned most_followed_parameters = 62;
 
-/// How a kernel uses global memory.
+/// Use of global memory by a kernel.
 struct GlobalUse {
   struct Write {
     std::uint32_t pc = 0;
-    PointerOrigins origins = 0;  ///< from_anywhere: what cannot be repeated, whatever it points to
+    PointerOrigins origins = 0;  ///< from_anywhere: not repeatable, whatever it points to
   };
   PointerOrigins read = 0;
   PointerOrigins stored = 0;  ///< by stores and atomics
@@ -42,14 +42,14 @@ struct GlobalUse {
   std::vector<PointerOrigins> addresses;
 
   PointerOrigins written() const;
-  /// The origins through which data is written that is also read.  `buffer_of(i)`: a number of the
-  /// buffer that parameter i points into, 0 for none.
+  /// Returns the origins through which data is written that is also read.  `buffer_of(i)`: number
+  /// of the buffer that parameter i points into, 0 for none.
   PointerOrigins overwritten(const std::function<std::uint32_t(unsigned)>& buffer_of) const;
 };
 
 GlobalUse find_global_use(const Program& program);
 
-/// Executing the write ends the block's idempotence.
+/// Returns whether executing the write ends the block's idempotence.
 constexpr bool ends_idempotence(const GlobalUse::Write& write, PointerOrigins overwritten) {
   return (write.origins & (overwritten | from_anywhere)) != 0;
 }

@@ -1,4 +1,5 @@
-/// Which functions a kernel's program holds, and where each keeps its registers and local memory.
+/// Linking: the functions that a kernel's program holds, and where each keeps its registers and
+/// local memory.
 ///
 /// Every function has fixed rows, disjoint from those of all its callers, so that a call moves
 /// nothing but the program counter.  Functions that can call themselves, directly or through
@@ -16,8 +17,8 @@
 
 namespace lockstep::isa {
 
-/// A function ready to be encoded, and the rows its registers have: given by the allocator, or one
-/// each.
+/// A function ready to be encoded, and the rows of its registers: given by the allocator, or rows
+/// of its own for each.
 struct LinkInput {
   const ir::Function* function = nullptr;
   const Allocation* allocation = nullptr;  ///< null: every used register has rows of its own

@@ -193,7 +193,8 @@ void OperandEncoder::address(const ir::Operation& op, Instruction& instruction) 
   instruction.offset = static_cast<std::int32_t>(offset);
 }
 
-/// Of a register that receives or gives data; all of an operation's have the same.
+/// Returns the bytes of a register that receives or gives data; all registers of an operation have
+/// as many.
 unsigned OperandEncoder::register_bytes(const ir::Operation& op) const {
   const auto declared = [&](const ir::Operand& operand) {
     return std::max(bytes_of(program_.code().registers[operand.index].type), 2u);

@@ -28,14 +28,14 @@ class ProgramBuilder {
   std::uint32_t next_pc() const { return static_cast<std::uint32_t>(program_.instructions.size()); }
 
   void begin(const LinkedFunction& function) { current_ = &function; }
-  /// Of the PTX line that what is emitted next comes from.
+  /// Sets the PTX line from which the instructions come that are emitted next.
   void set_line(std::uint32_t line) { line_ = line; }
   void emit(const Instruction& instruction);
 
-  /// What the opcode and the guard say.
+  /// Returns an instruction with the fields that follow from the opcode and the guard.
   Instruction common(const ir::Operation& op) const;
   void bind(const ir::Operation& op, Instruction& instruction) const;
-  /// An instruction between rows, which no operation stands for.
+  /// Returns an instruction between rows that stands for no operation.
   Instruction made(Opcode opcode, Type type, Operand to, std::initializer_list<Operand> from) const;
 
   Operand register_row(std::uint32_t index) const;

@@ -8,9 +8,9 @@
 
 namespace lockstep::isa {
 
-/// Which of a warp's rows hold what: first the pairs of 64-bit values, then single rows.  Behind
-/// those of the functions' registers come the ones that carry parameters of calls, and what
-/// recursion and alloca need.
+/// Layout of a warp's rows: first the pairs of 64-bit values, then single rows.  Behind the rows of
+/// the functions' registers come the rows that carry parameters of calls, and those that recursion
+/// and alloca need.
 class RowLayout {
  public:
   explicit RowLayout(const Link& link);
@@ -21,19 +21,19 @@ class RowLayout {
 
   Operand pair(std::uint32_t n) const;
   Operand single(std::uint32_t n) const;
-  /// For what is computed on the way.
+  /// Rows for values that are computed on the way.
   Operand spare_pair() const { return pair(spare_pair_); }
   Operand spare_single() const { return single(spare_single_); }
-  /// Of recursive calls.
+  /// Row of the stack pointer of recursive calls.
   Operand stack_pointer() const { return single(stack_pointer_); }
-  /// What alloca moves, if anyone calls it.
+  /// Row of the stack's end, which alloca moves, if anyone calls it.
   Operand stack_end() const { return single(stack_end_); }
-  /// Rows of the n-th parameter of a call, by the classes of those before it.
+  /// Returns the rows of each parameter of a call, by the classes of those before it.
   std::vector<Operand> call_rows(const std::vector<Type>& types) const;
 
  private:
   std::uint32_t pairs_ = 0, singles_ = 0;
-  std::uint32_t call_pairs_ = 0, call_singles_ = 0;  ///< the first that carry parameters
+  std::uint32_t call_pairs_ = 0, call_singles_ = 0;  ///< the first rows that carry parameters
   std::uint32_t spare_pair_ = 0, spare_single_ = 0, stack_pointer_ = 0;
   std::uint32_t stack_end_ = ir::no_register;
 };

@@ -7,8 +7,8 @@
 
 namespace lockstep::isa {
 
-/// Where control may go from each instruction; a call goes both on and into the callee, so that
-/// the callers' rows stay live below.
+/// Returns where control may go from each instruction; a call goes both on and into the callee, so
+/// that the callers' rows stay live below.
 std::vector<std::vector<std::uint32_t>> successors(const Program& program);
 
 }  // namespace lockstep::isa

@@ -100,7 +100,7 @@ class FirstWarp {
   }
 
  private:
-  /// False: what comes next is not known.
+  /// Executes an instruction.  Returns false if it is not known what comes next.
   bool step() {
     const Instruction& instruction = state_.program.instructions[paths_.pc()];
     const bool guard_unknown = unknown_.predicate(instruction.guard);
@@ -153,7 +153,7 @@ class FirstWarp {
     unknown_.set_destinations(instruction, unknown, active == paths_.alive());
   }
 
-  /// False: it goes nobody knows where.
+  /// Visits the places that the lanes access.  Returns false if the addresses are not known.
   bool access(const Instruction& instruction, std::uint32_t active, bool writes) {
     if (instruction.memory.space != Space::global && instruction.memory.space != Space::generic)
       return true;

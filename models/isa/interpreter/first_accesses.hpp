@@ -1,13 +1,13 @@
-/// Where the first warp of a launch surely reads and writes, found without memory.
+/// Places that the first warp of a launch surely reads and writes, found without memory.
 ///
 /// The warp runs on its registers alone.  What it loads is unknown, and so is what follows from
-/// that: taint, by register and predicate.  It is left where its course, or a place that it writes,
-/// is unknown, and at its first barrier, behind which other warps have a say.
+/// that: taint, by register and predicate.  The warp is left where its course, or a place that it
+/// writes, is unknown, and at its first barrier, behind which other warps have a say.
 /// Source: Schwartz et al., "All You Ever Wanted to Know About Dynamic Taint Analysis and Forward
 /// Symbolic Execution", S&P 2010, section III (which values depend on what is not known).
 ///
-/// Simplified: a register is unknown as a whole, for all lanes; shuffles, votes and printf are
-/// not executed.
+/// Simplified: a register is unknown as a whole, for all lanes; shuffles, votes and printf are not
+/// executed.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,8 @@
 namespace lockstep::isa {
 namespace {
 
-/// Of addresses and where they are kept: what is aligned for a kernel is so for the host.
+/// Alignment of addresses and of the bytes that hold their data: what is aligned for a kernel is so
+/// for the host.
 constexpr std::uint64_t alignment = 16;
 
 }  // namespace

@@ -14,24 +14,26 @@ namespace lockstep::isa {
 /// byte-exact bounds.  Fresh memory is zero.
 class FlatMemory {
  public:
-  /// Ranges must not overlap.  `is_fresh`: nothing that is there means anything yet.
+  /// Maps a range of own bytes; ranges must not overlap.  `is_fresh`: nothing that is there means
+  /// anything yet.
   void map(std::uint64_t address, std::uint64_t bytes, bool is_fresh = false);
-  /// Owned by the caller, who has `slack` bytes behind them too: accesses there are let pass, and
-  /// the lowest is noted.
+  /// Maps bytes that the caller owns, with `slack` bytes behind them: accesses there are let pass,
+  /// and the lowest is noted.
   void map(std::uint64_t address, std::span<std::byte> bytes, std::uint64_t slack = 0);
   /// Makes bytes [offset, offset + bytes) of an allocation ready, and says which bytes around them
   /// are so.
   using Ready = std::function<std::span<std::byte>(std::uint64_t offset, std::uint64_t bytes)>;
-  /// Owned by the caller, who makes them ready when they are first looked up.  No memory that has
-  /// such can be viewed.
+  /// Maps bytes that the caller owns and makes ready when they are first looked up.  Memory with
+  /// such bytes cannot be viewed.
   void map(std::uint64_t address, std::span<std::byte> bytes, Ready ready, bool is_fresh);
-  /// Where the lowest address is noted that lies behind its allocation; all views note it there.
+  /// `lowest`: where the lowest address is noted that lies behind its allocation; all views note it
+  /// there.
   void note_strays(std::atomic<std::uint64_t>& lowest) { lowest_stray_ = &lowest; }
   void unmap(std::uint64_t address);
-  /// The same bytes, for another thread.
+  /// Returns a view of the same bytes, for another thread.
   FlatMemory view();
 
-  /// The bytes at `address`, or null when not all `bytes` of them lie in one allocation.
+  /// Returns the bytes at `address`, or null when not all `bytes` of them lie in one allocation.
   std::byte* find(std::uint64_t address, std::uint64_t bytes) {
     if (address - last_base_ < last_bytes_ && bytes <= last_bytes_ - (address - last_base_))
         [[likely]]
@@ -44,13 +46,14 @@ class FlatMemory {
     std::uint64_t base = 0, bytes = 0;
     std::byte* data = nullptr;
   };
-  /// The allocation around the address, if it is not fresh; no bytes otherwise.
+  /// Returns the allocation around the address, if it is not fresh; no bytes otherwise.
   Range range(std::uint64_t address) {
     if (find(address, 1) == nullptr || is_fresh() || address - last_base_ >= last_bytes_) return {};
     return {last_base_, last_bytes_, last_data_};
   }
 
-  /// Whether the allocation that find() found last is still fresh, and that it is no longer.
+  /// Returns whether the allocation that find() found last is still fresh; end_freshness() ends
+  /// that.
   bool is_fresh() const { return *last_is_fresh_; }
   void end_freshness() { *last_is_fresh_ = false; }
   /// Ends freshness of the allocation that begins there.

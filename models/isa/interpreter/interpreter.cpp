@@ -127,7 +127,8 @@ void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride, s
   }
 }
 
-/// Whether the order of blocks may show: what one says is there for another one, or for people.
+/// Returns whether the instruction may show the order of blocks: it exchanges something with
+/// another block, or prints.
 bool is_for_others(const Instruction& i) {
   const MemoryFields& fields = i.memory;
   const bool may_be_global = fields.space == Space::global || fields.space == Space::generic;

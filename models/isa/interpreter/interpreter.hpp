@@ -22,10 +22,11 @@
 
 namespace lockstep::isa {
 
-/// What kernels can ask about the whole machine: %nsmid, %nwarpid; and what they may rely on.
+/// Properties of the whole machine that kernels can ask for, %nsmid and %nwarpid, and on which they
+/// may rely.
 struct MachineSize {
   std::uint32_t sms = 1, warps_of_an_sm = 64;
-  std::uint32_t turn = 64;  ///< of paths that wait for each other, see WarpPaths; 0: they have none
+  std::uint32_t turn = 64;  ///< turn of paths that wait for each other, see WarpPaths; 0: no turns
 };
 
 class FloatTrace;
@@ -40,37 +41,40 @@ struct Launch {
   std::vector<std::uint64_t> global_addresses{};  ///< of Module::globals, mapped in the memory
   MachineSize machine{};
   bool lowered = false;  ///< run Kernel::lowered instead
-  /// When not null: executions of each instruction, by pc.
+  /// Executions of each instruction, by pc; null: not counted.
   std::vector<std::uint64_t>* executions = nullptr;
-  /// When not null: what printf printed, one text for each time that lanes of a warp did together.
+  /// Output of printf, one text for each time that lanes of a warp printed together; null: not
+  /// kept.
   std::vector<std::string>* printed = nullptr;
-  /// When not null: where threads of a block race in shared memory (races/shared_races.hpp).
+  /// Races of threads of a block in shared memory (races/shared_races.hpp); null: not looked for.
   RaceList* races = nullptr;
-  /// When not null: what happens to floats that depend on the order of threads.
+  /// Trace of floats that depend on the order of threads; null: not followed.
   FloatTrace* floats = nullptr;
-  /// When not null: what the user should know, at most one text for each line of PTX.
+  /// Warnings for the user, at most one text for each line of PTX; null: none are made.
   std::vector<std::string>* warnings = nullptr;
-  /// When given: told where a kernel loads, from `address`, the first byte of fresh memory.
+  /// Function that hears where a kernel loads, from `address`, the first byte of fresh memory; may
+  /// be empty.
   std::function<void(std::uint64_t address, const std::string& where)> fresh_read{};
-  /// When given: called before each turn of a block, and may throw to leave the launch.
+  /// Function that is called before each turn of a block, and may throw to leave the launch; may be
+  /// empty.
   std::function<void()> between_blocks{};
 };
 
 struct InterpreterCounts {
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
-  std::uint64_t issue_slots = 0;  ///< what the machine's instructions would number
+  std::uint64_t issue_slots = 0;  ///< issue slots of the machine's instructions
 };
 
 /// Runs a whole launch.  Throws UserError that names kernel, block, thread, PTX line and address
 /// for accesses outside of allocations, misaligned ones, traps, deadlocks and endless loops.
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory);
 
-/// The same on `threads` threads, if the kernel's blocks have nothing to do with each other's
-/// order.  Blocks that print, or that have atomics, fences or ordered accesses (volatile, relaxed,
-/// acquire, release) of memory that others see, run on one: memory and counts are the same as on
-/// one, also where blocks wait for each other.  Of what other blocks do by plain accesses, which
-/// nothing orders, a block sees whole accesses.
+/// Runs a whole launch on `threads` threads, if the kernel's blocks have nothing to do with each
+/// other's order.  Blocks that print, or that have atomics, fences or ordered accesses (volatile,
+/// relaxed, acquire, release) of memory that others see, run on one thread: memory and counts are
+/// the same as on one, also where blocks wait for each other.  Of what other blocks do by plain
+/// accesses, which nothing orders, a block sees whole accesses.
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned threads);
 
 }  // namespace lockstep::isa

@@ -36,7 +36,7 @@ class TurnWatch {
     known_ = gets_on() ? 0 : known_ + 1;
     return known_ < turns * blocks && quiet_ < gives_up_after;
   }
-  /// Whether blocks under way may wait for blocks that have not begun.
+  /// Returns whether blocks under way may wait for blocks that have not begun.
   bool is_quiet() const { return quiet_ >= looks_after; }
   std::uint64_t quiet() const { return quiet_; }
 

@@ -14,7 +14,7 @@
 
 namespace lockstep::isa {
 
-/// Whether 16 bytes are one access here.
+/// Returns whether 16 bytes are one access here.
 inline bool host_moves_16_bytes_at_once() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx");

@@ -16,7 +16,8 @@
 
 namespace lockstep::isa {
 
-/// Where a lane accesses memory; `base`: row of the address register, null if there is none.
+/// Returns where a lane accesses memory; `base`: row of the address register, null if there is
+/// none.
 inline std::uint64_t address_of(const Instruction& instruction, const std::uint32_t* base,
                                 unsigned lane) {
   const auto offset = static_cast<std::uint64_t>(static_cast<std::int64_t>(instruction.offset));
@@ -50,7 +51,8 @@ struct WordAccess {
   }
 };
 
-/// Calls `move(place, lane)` for each lane; false, without a call, when the access is another.
+/// Calls `move(place, lane)` for each lane.  Returns false, without a call, if the access is of
+/// another kind.
 template <class Word, class Move>
 bool move_words(const WordAccess& access, const Move& move) {
   const MemoryFields& fields = access.instruction.memory;

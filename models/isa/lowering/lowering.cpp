@@ -1,4 +1,4 @@
-/// The lowering: from PTX over virtual registers to machine-like operations in registers.
+/// Lowering of PTX over virtual registers to machine-like operations in registers.
 ///
 /// Simplifying passes run until nothing changes (their patterns feed each other), then control flow
 /// is predicated, constants are fitted into operands, operations are scheduled, preemption points

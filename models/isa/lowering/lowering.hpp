@@ -9,7 +9,7 @@
 
 namespace lockstep::isa {
 
-/// Each pass can be switched off; what remains computes the same memory.
+/// Options of the lowering.  Each pass can be switched off; the others compute the same memory.
 struct LoweringOptions {
   bool propagate_copies = true;
   bool fold_constants = true;
@@ -33,13 +33,14 @@ struct LoweringOptions {
   std::uint32_t maximum_registers = 255;  ///< rows above which registers spill
   std::uint32_t maximum_predicates = 32;
 
-  /// Only what encode cannot do without: register allocation.
+  /// Returns options with the optional passes off: what is left is register allocation, without
+  /// which encode cannot do.
   static LoweringOptions none();
 };
 
-/// Rewrites `function` in place into machine-like operations; the maxima are not looked at.
+/// Rewrites `function` in place into machine-like operations; does not look at the maxima.
 void rewrite(ir::Function& function, const LoweringOptions& options = {});
-/// The same, and allocates its registers.
+/// Rewrites `function` in place as rewrite() does, and allocates its registers.
 /// Spills are `Opcode::spill` (sources: [0] none, [1] the register; `offset` = thread-local byte
 /// offset, type b32 or b64) and `Opcode::fill` (destination [0], source [0] none, same offset).
 Allocation lower(ir::Function& function, const LoweringOptions& options = {});

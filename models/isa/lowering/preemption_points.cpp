@@ -28,9 +28,10 @@ namespace {
 struct Candidate {
   Place place;
   std::size_t live_rows = 0;
-  bool barrier = false;  ///< that operation is one
+  bool barrier = false;  ///< that operation is a barrier
 
-  /// A barrier is better than any other place: who stopped before it would keep others waiting.
+  /// A barrier is better than any other place: a warp that stopped before it would keep others
+  /// waiting.
   bool better_than(const Candidate& other) const {
     return barrier != other.barrier ? barrier : live_rows < other.live_rows;
   }
@@ -45,7 +46,7 @@ bool is_print(const ir::Operation& operation, ir::PrintStep step) {
   return operation.opcode == Opcode::print && operation.mode == static_cast<std::uint16_t>(step);
 }
 
-/// Whether a `printf` has begun, behind each operation of a block.
+/// Returns whether a `printf` has begun, behind each operation of a block.
 std::vector<bool> printing_behind(const ir::Block& block, bool printing) {
   std::vector<bool> result;
   for (const ir::Operation& operation : block.operations) {
@@ -56,7 +57,8 @@ std::vector<bool> printing_behind(const ir::Block& block, bool printing) {
   return result;
 }
 
-/// By block, whether a `printf` has begun where it begins: its words are printed in a loop.
+/// Returns, by block, whether a `printf` has begun at its beginning: its words are printed in a
+/// loop.
 std::vector<bool> printing_before(const ir::Function& function, const Flow& flow) {
   std::vector<bool> before(function.blocks.size());
   for (bool changed = true; changed;) {
@@ -73,7 +75,8 @@ std::vector<bool> printing_before(const ir::Function& function, const Flow& flow
   return before;
 }
 
-/// The places of a block, in order; none within a `printf`, which has to be whole.
+/// Returns the candidate places of a block, in order; none within a `printf`, which has to be
+/// whole.
 std::vector<Candidate> candidates_of(const ir::Function& function, const Liveness& liveness,
                                      LiveWalker& walker, std::uint32_t block, bool printing) {
   const std::vector<ir::Operation>& operations = function.blocks[block].operations;
@@ -157,7 +160,7 @@ class Placement {
     if (best) chosen_.push_back(*best);
   }
 
-  /// From the back, so that places in front stay what they are.
+  /// Inserts the points from the back, so that places in front stay what they are.
   void apply() {
     std::sort(chosen_.begin(), chosen_.end(), [](const Candidate& a, const Candidate& b) {
       return a.place.block != b.place.block ? a.place.block > b.place.block
@@ -180,7 +183,7 @@ class Placement {
   ir::Function& function_;
   const Flow flow_;
   std::vector<bool> printing_;                      ///< by block, where it begins
-  std::vector<const Flow::Loop*> loops_;            ///< those that do not print
+  std::vector<const Flow::Loop*> loops_;            ///< loops that do not print
   std::vector<std::vector<Candidate>> candidates_;  ///< by block
   std::vector<Candidate> chosen_;
 };

@@ -40,7 +40,8 @@ constexpr Shape shapes[] = {
     {true, b1, 8, 8, 128, turing},
 };
 
-/// One of each family stands in the table: signs and fp8 formats share their shapes.
+/// Returns the element type of the family that stands in the table: signs and fp8 formats share
+/// their shapes.
 MatrixElement representative(MatrixElement element) {
   switch (element) {
     case u8:

@@ -62,7 +62,7 @@ constexpr bool is_integer(MatrixElement element) {
 constexpr bool is_fp8(MatrixElement element) {
   return element == MatrixElement::e4m3 || element == MatrixElement::e5m2;
 }
-/// The GPUs of a compute capability ("8.0") have it; nothing below 7.0.
+/// Returns the arithmetic of the GPUs of a compute capability ("8.0"); nothing below 7.0.
 std::optional<MatrixArithmetic> arithmetic_of(const std::string& compute_capability);
 /// "A100 (ampere)": for advice.
 const char* example_of(MatrixArithmetic arithmetic);
@@ -72,7 +72,7 @@ constexpr bool is_quad_pairs(const MatrixForm& form) {
   return !form.wmma && form.a == MatrixElement::f16 && form.m == 8;
 }
 
-/// How many registers a lane holds of each matrix; those of f64 have 64 bits.
+/// Numbers of registers that a lane holds of each matrix; those of f64 have 64 bits.
 struct MatrixRegisters {
   unsigned a = 0, b = 0, c = 0, d = 0;
 };

@@ -59,7 +59,8 @@ unsigned registers_of(const MatrixForm& form, MatrixOperand operand) {
   return operand == a ? count.a : operand == b ? count.b : operand == c ? count.c : count.d;
 }
 
-/// In the step that holds the register; what stands in no step's registers repeats the first ones.
+/// Returns the place in the step that holds the register; registers that no step holds repeat the
+/// first ones.
 MatrixPlace wmma_place(const MatrixForm& form, MatrixOperand operand, unsigned lane, unsigned reg,
                        unsigned part) {
   const MatrixSteps steps = steps_of(form);

@@ -1,4 +1,4 @@
-/// Where the elements of a matrix stand in the registers of a warp's lanes.
+/// Fragments: where the elements of a matrix stand in the registers of a warp's lanes.
 ///
 /// Source: PTX ISA 9.0, "Matrix Fragments for mma"; those of m8n8k4: the traits of CUTLASS; those
 /// of wmma, which PTX leaves open: the code of ptxas 13.0 for sm_80.
@@ -63,11 +63,12 @@ LOCKSTEP_FRAGMENT quad_pair_column(unsigned member, unsigned reg) {
 }
 
 // ldmatrix, stmatrix: 8 x 8 elements of 16 bits, as C of f16.
-/// Who holds the address of the row that a lane's register `matrix` is a part of.
+/// Returns the lane that holds the address of the row of which a lane's register `matrix` is a
+/// part.
 LOCKSTEP_FRAGMENT address_lane(unsigned lane, unsigned matrix) {
   return 8 * matrix + lane / 4;
 }
-/// Where the lane's two elements stand in that row, in bytes.
+/// Returns where the lane's two elements stand in that row, in bytes.
 LOCKSTEP_FRAGMENT row_byte(unsigned lane) {
   return 4 * (lane % 4);
 }
@@ -88,12 +89,12 @@ struct MatrixSteps {
 };
 MatrixSteps steps_of(const MatrixForm& wmma);
 
-/// Which operand of a form.
+/// Operand of a form.
 enum class MatrixOperand : std::uint8_t { a, b, c, d };
 struct MatrixPlace {
   unsigned row = 0, column = 0;
 };
-/// The place of element `part` (from the low bits) of a lane's register.
+/// Returns the place of element `part` (from the low bits) of a lane's register.
 MatrixPlace place_of(const MatrixForm& form, MatrixOperand operand, unsigned lane, unsigned reg,
                      unsigned part);
 

@@ -1,4 +1,4 @@
-/// How the tensor cores of a generation sum the products of a form.
+/// Plans by which the tensor cores of a generation sum the products of a form.
 ///
 /// Sources: MMA-Sim, arXiv 2511.10909; Khattak and Mikaitis, arXiv 2512.07004; Fasi et al.,
 /// "Numerical behavior of NVIDIA tensor cores", 2021.  Forms that a generation's compiler replaces

@@ -16,7 +16,7 @@ namespace {
 
 enum Kind : std::size_t { function, global, constant, kinds };
 
-/// What a module calls by a name.
+/// A function, variable or constant that a module calls by a name.
 struct Named {
   Kind kind;
   std::size_t module;
@@ -116,7 +116,8 @@ class Linker {
                : definition->second;
   }
 
-  /// Not another one's name: a definition that counts, or a function that nobody defines.
+  /// Returns whether the name is kept and stands for no other one: a definition that counts, or a
+  /// function that nobody defines.
   bool is_kept(const Named& named) const {
     if (named.linkage == Linkage::own) return true;
     const Named* definition = found(named);
@@ -246,13 +247,13 @@ class Linker {
 
   std::vector<SourceModule> modules_;
   std::vector<Named> all_;
-  std::map<std::string, const Named*> definitions_;  ///< those that count, by name
+  std::map<std::string, const Named*> definitions_;  ///< definitions that count, by name
   std::vector<const Named*> kept_;
   std::vector<std::vector<const Named*>> kept_of_;                     ///< by module
   std::array<std::vector<std::vector<std::uint32_t>>, kinds> number_;  ///< by module and index
   std::vector<std::uint64_t> constant_base_;                           ///< by module
-  std::vector<std::uint32_t> shared_base_;                             ///< likewise
-  std::shared_ptr<const std::vector<ir::Variable>> shared_;            ///< those of the result
+  std::vector<std::uint32_t> shared_base_;                             ///< by module
+  std::shared_ptr<const std::vector<ir::Variable>> shared_;  ///< shared variables of the result
   SourceModule result_;
 };
 

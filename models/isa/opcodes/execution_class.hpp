@@ -5,7 +5,7 @@
 
 namespace lockstep::isa {
 
-/// How the SM handles an operation, and where it executes.
+/// Class of an operation: how the SM handles it, and where it executes.
 struct ExecutionClass {
   Category category = Category::arithmetic;
   Unit unit = Unit::integer;

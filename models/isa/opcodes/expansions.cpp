@@ -102,11 +102,11 @@ constexpr Expansion wide_product_by_constant{"wa", "i"}, wide_product{"wia", "i"
 constexpr Expansion widened_half{"x", ""};
 // clang-format on
 
-/// What more than opcode and type tells apart.
+/// Expansions that more than opcode and type tells apart.
 constexpr std::array others{upper_product, upper_product_and_sum, wide_product_by_constant,
                             wide_product,  whole_product,         widened_half};
 
-/// Index in `others`; their number: none of them.
+/// Returns the index of the operation in `others`; their number: it is none of them.
 std::uint32_t other(const ir::Operation& o, unsigned slots) {
   if (o.opcode == Opcode::cvt && o.type == Type::f32 && o.source_type == Type::f16) return 5;
   if (o.opcode == Opcode::mad_wide_add) return 4;

@@ -8,7 +8,7 @@
 
 namespace lockstep::isa {
 
-/// Who makes operations with an opcode.
+/// Origin of operations with an opcode.
 enum class Origin : std::uint8_t {
   ptx,       ///< the reader, of the PTX instruction of that name
   reader,    ///< the reader, of instructions with other names
@@ -22,7 +22,7 @@ enum class Pipe : std::uint8_t {
   integer,           ///< whatever the type is
   multiply,          ///< integers: the multiplier; others by type
   special,           ///< special function unit
-  special_function,  ///< the same, but not for f64
+  special_function,  ///< special function unit, but not for f64
   comparison,        ///< by type, but the result is a predicate
   move,
   conversion,
@@ -30,7 +30,7 @@ enum class Pipe : std::uint8_t {
   shuffle,
   vote,
   control,
-  tensor,  ///< its class follows from the form
+  tensor,  ///< class by the form
 };
 
 /// Bits of OpcodeFacts::traits.
@@ -53,7 +53,7 @@ struct ByType {
   std::uint8_t b16 = 1, b32 = 1, b64 = 1, f32 = 1, f64 = 1;
 };
 
-/// What is known of an opcode whatever its operands are.
+/// Facts about an opcode whatever its operands are.
 struct OpcodeFacts {
   Opcode opcode = Opcode::nop;
   std::string_view name;  ///< in PTX, and printed

@@ -12,7 +12,7 @@ Type type_of_letter(char letter, const ir::Operation& operation);
 /// Type in which a source's value stands in its lanes; decides the width of a constant.
 Type source_lane_type(const ir::Operation& operation, std::size_t source);
 
-/// Whether the machine's instruction can take an immediate or constant at this place.
+/// Returns whether the machine's instruction can take an immediate or constant at this place.
 bool accepts_constant(const ir::Operation& operation, std::size_t source);
 /// The type as which a constant at this place is read; `none`: no constant is put there.
 Type constant_type(const ir::Operation& operation, std::size_t source);

@@ -14,9 +14,9 @@
 
 namespace lockstep::isa {
 
-/// Throws UserError "file:line:column: ..." where the text does not follow the grammar, and for
-/// what is wrong with variables; what is wrong with a function's body, or not supported, is kept
-/// with the function.
+/// Reads a module.  Throws UserError "file:line:column: ..." where the text does not follow the
+/// grammar, and for mistakes in variables.  Mistakes in a function's body, and unsupported code
+/// there, are kept with the function.
 SourceModule read_ptx(const std::string& text, const std::string& file);
 /// Reads the file; throws UserError when it cannot be opened.
 SourceModule read_ptx_file(const std::string& path);

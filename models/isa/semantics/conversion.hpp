@@ -68,7 +68,7 @@ inline u64 saturated_integer(u64 value, Type from, Type to) {
   return value > largest ? largest : value;
 }
 
-/// From a double (exact, or rounded to odd) to the bits of a format.
+/// Returns the bits, in a format, of a double that is exact or rounded to odd.
 inline u64 float_bits(double value, Type to, Direction d) {
   switch (to) {
     case Type::f16:

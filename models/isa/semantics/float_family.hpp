@@ -7,7 +7,8 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-/// With the signs that lowering folds in: mode bit 0 negates the product, bit 1 the addend.
+/// Returns the function of fma with the signs that lowering folds in: mode bit 0 negates the
+/// product, bit 1 the addend.
 template <class Format>
 Execute select_fma(const SemanticKey& key) {
   switch (key.mode & 3) {

@@ -69,7 +69,7 @@ template <>
 struct LaneOf<true> {
   using type = u64;
 };
-/// What holds one lane of a value of this type.
+/// Integer type that holds one lane of a value of this type.
 template <Type T>
 using Lane = typename LaneOf<bytes_of(T) == 8>::type;
 
@@ -201,14 +201,14 @@ LOCKSTEP_INLINE void for_lanes(L* to, u32 active, F lane) {
   LOCKSTEP_LANES result[i] = lane(i);
   blend(to, result, active);
 }
-/// The same for sources of another width: all lanes are read before any is written.
+/// Computes lanes from sources of another width: all lanes are read before any is written.
 template <class L, class F>
 LOCKSTEP_INLINE void for_lanes_staged(L* to, u32 active, F lane) {
   alignas(64) L result[32];
   LOCKSTEP_LANES result[i] = lane(i);
   store(to, result, active);
 }
-/// For lanes that branch or loop: active ones only.
+/// Computes lanes that branch or loop: active ones only.
 template <class L, class F>
 LOCKSTEP_INLINE void for_active(L* to, u32 active, F lane) {
   L result[32];
@@ -273,7 +273,7 @@ void ternary(const Instruction& instruction, WarpContext& context) {
   });
 }
 
-/// The function for `type` out of a list of types; nullptr if it is not in the list.
+/// Returns the function for `type` out of a list of types; nullptr if the type is not in the list.
 template <class Op, Type... Types>
 Execute pick_unary(Type type) {
   Execute chosen = nullptr;

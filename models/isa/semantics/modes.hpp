@@ -12,14 +12,14 @@ enum class VoteMode : std::uint16_t { all, any, uni, ballot };
 enum class MatchMode : std::uint16_t { any, all };
 enum class ClassTest : std::uint16_t { finite, infinite, number, notanumber, normal, subnormal };
 
-/// Of cvt_fp8.
+/// Mode of cvt_fp8.
 enum class Fp8Format : std::uint16_t { e4m3, e5m2 };
 inline constexpr std::uint16_t convert_finite = 1;  ///< cvt.satfinite
 
 inline constexpr std::uint16_t video_multiply_add = 1;  ///< vmad
 enum class VideoOperation : std::uint8_t { add, sub, absdiff, min, max, average, set, shl, shr };
 enum class VideoSecondary : std::uint8_t { none, add, min, max };
-/// What of a 32-bit operand a scalar video instruction takes or writes.
+/// Part of a 32-bit operand that a scalar video instruction takes or writes.
 enum class VideoPart : std::uint8_t { whole, b0, b1, b2, b3, h0, h1 };
 
 /// Fields of the immediate of video, video2 and video4.

@@ -90,7 +90,7 @@ SemanticKey key_of(const ir::Operation& operation) {
   return key;
 }
 
-/// What rides in the upper bits of `detail`.
+/// Returns the mode that rides in the upper bits of `detail`.
 unsigned mode_bits(const ir::Operation& operation) {
   if (operation.opcode == Opcode::isspacep) return static_cast<unsigned>(operation.space);
   if (operation.opcode == Opcode::redux) return static_cast<unsigned>(operation.atomic);
@@ -109,8 +109,8 @@ std::uint16_t detail_of(const ir::Operation& operation) {
   return static_cast<std::uint16_t>(detail);
 }
 
-/// What `set` writes for true: one in a floating-point type, all ones in an integer one; of pairs,
-/// for one half.
+/// Returns what `set` writes for true: one in a floating-point type, all ones in an integer one; of
+/// pairs, for one half.
 std::uint32_t true_value(const SemanticKey& key) {
   const bool pair = key.source_type == Type::f16x2 || key.source_type == Type::bf16x2;
   switch (key.type) {

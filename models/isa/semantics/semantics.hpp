@@ -1,4 +1,5 @@
-/// What an instruction does to the 32 lanes of a warp: one function per opcode and type.
+/// Semantics: what an instruction does to the 32 lanes of a warp, in one function per opcode and
+/// type.
 ///
 /// `bind_semantics` chooses the function for an operation and writes the fields it reads.  The
 /// functions exist once per x86-64 level (v2, v3, v4), with the same bits; the level of this
@@ -68,18 +69,18 @@ namespace lockstep::isa {
 /// Instruction set levels of x86-64 for which the semantics are compiled.
 enum class CpuLevel : std::uint8_t { v2 = 2, v3 = 3, v4 = 4 };
 
-/// The level in use: this computer's, or what LOCKSTEP_CPU_LEVEL=2|3|4 lowers it to.
+/// Returns the level in use: this computer's, or the lower one that LOCKSTEP_CPU_LEVEL=2|3|4 names.
 CpuLevel cpu_level();
-/// What this computer can run at most.
+/// Returns the highest level that this computer can run.
 CpuLevel best_cpu_level();
 
-/// The function for an operation; nullptr: no such combination of opcode, types and modifiers
-/// (the caller reports it as unsupported).
+/// Returns the function for an operation; nullptr: there is no such combination of opcode, types
+/// and modifiers (the caller reports it as unsupported).
 Execute select_semantics(const ir::Operation& operation);
 Execute select_semantics(const ir::Operation& operation, CpuLevel level);
 
-/// Writes `execute`, `detail` (modifiers) and `offset` (opcode-specific immediate); false when
-/// there is no such combination.
+/// Writes `execute`, `detail` (modifiers) and `offset` (opcode-specific immediate).  Returns false
+/// if there is no such combination.
 bool bind_semantics(const ir::Operation& operation, Instruction& instruction);
 bool bind_semantics(const ir::Operation& operation, Instruction& instruction, CpuLevel level);
 

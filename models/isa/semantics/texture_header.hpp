@@ -1,6 +1,6 @@
-/// What the handle of a texture or surface points to: 64 bytes in the tenant's memory, written by
-/// the host like any other data.  Plain data: the semantics, the reader and the capture runtime
-/// share it.
+/// Header to which the handle of a texture or surface points: 64 bytes in the tenant's memory,
+/// written by the host like any other data.  Plain data: the semantics, the reader and the capture
+/// runtime share it.
 ///
 /// Hardware keeps such headers in an opaque format of its own; this one has what is simulated.
 /// Texels lie row by row with a pitch, those of a volume or of layers slice by slice.

@@ -18,12 +18,12 @@
 
 namespace lockstep::isa {
 
-/// The trap is a failed assertion.
+/// Returns whether the trap is a failed assertion.
 inline bool is_assertion(const Instruction& trap) {
   return trap.source[0].valid();
 }
 
-/// What a trap says that is no failed assertion.
+/// Message of a trap that is no failed assertion.
 struct TrapMessage {
   const char *what, *advice;
 };

@@ -10,9 +10,10 @@ namespace lockstep::isa {
 std::string name_of(Opcode opcode);
 std::string name_of(Type type);
 
-/// A decoded program, one instruction a line: pc, guard, opcode, operands, what it waits for.
+/// Returns the text of a decoded program, one instruction a line: pc, guard, opcode, operands, what
+/// it waits for.
 std::string disassemble(const Program& program);
-/// The same for a function before it is encoded.
+/// Returns the text of a function before it is encoded.
 std::string disassemble(const ir::Function& function);
 
 }  // namespace lockstep::isa

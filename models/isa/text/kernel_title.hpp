@@ -4,7 +4,8 @@
 
 namespace lockstep::isa {
 
-/// How people know a kernel: "add<float>(float*, int)" of a C++ name, other names as they are.
+/// Returns the name by which people know a kernel: "add<float>(float*, int)" of a C++ name, other
+/// names as they are.
 std::string kernel_title(const std::string& name);
 
 }  // namespace lockstep::isa

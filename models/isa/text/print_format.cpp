@@ -85,7 +85,7 @@ void PrintFormat::take_argument(Piece& piece, unsigned bytes) {
   ++arguments_;
 }
 
-/// Behind the percent sign; false: this is no conversion.
+/// Reads a conversion behind the percent sign.  Returns false if it is no conversion.
 bool PrintFormat::read_conversion(std::string_view format, std::size_t& at, Piece& piece) {
   piece.flags = take_while(format, at, "-+ #0");
   piece.width = take_number(format, at);

@@ -23,11 +23,11 @@ class PrintFormat {
  public:
   explicit PrintFormat(std::string_view format);
 
-  /// What printf returns.
+  /// Number of arguments, which printf returns.
   std::uint32_t arguments() const { return arguments_; }
-  /// Of the buffer, a multiple of 4.
+  /// Bytes of the argument buffer, a multiple of 4.
   std::uint32_t argument_bytes() const { return argument_bytes_; }
-  /// `words`: the buffer.  Strings are looked up in `strings`.
+  /// Returns the printed text.  `words`: the buffer.  Strings are looked up in `strings`.
   std::string text(std::span<const std::uint32_t> words, const ModuleText& strings) const;
 
  private:

@@ -1,4 +1,4 @@
-/// What the threads of a warp are about to print: the meaning of `print` instructions.
+/// Printing by the threads of a warp: the meaning of `print` instructions.
 ///
 /// Lanes gather their arguments word by word, each at its own pace; those that come to the end
 /// together print together, in the order of lanes.
@@ -31,7 +31,7 @@ class WarpPrint {
   /// nothing.  Throws NoFormat before anything has changed.
   std::string execute(const Instruction& instruction, const WarpContext& context,
                       const ModuleText& text);
-  /// No lane is between the beginning and the end of a printf.
+  /// Returns whether no lane is between the beginning and the end of a printf.
   bool empty() const { return lanes_.empty(); }
 
   template <class Archive>

@@ -23,7 +23,7 @@ namespace lockstep {
 
 class BufferBounds {
  public:
-  /// None: nothing is known of buffers, and every access is good.
+  /// No bounds: nothing is known of buffers, and every access is good.
   BufferBounds() = default;
   /// BufferBound after BufferBound, sorted by address.
   explicit BufferBounds(std::span<const std::byte> bounds);
@@ -61,7 +61,7 @@ class BufferBounds {
     std::uint64_t first = 0, bytes = ~std::uint64_t{0};
   };
   void forget();
-  /// The last that begins at the address or before it; nullptr: all begin behind it.
+  /// Returns the last buffer that begins at the address or before it; nullptr: all begin behind it.
   const BufferBound* at_or_before(std::uint64_t address) const;
   /// The only buffer beside `hit` in its large page that the address was to lie in, if so.
   const BufferBound* meant_beside(const BufferBound& hit, isa::PointerOrigins origins,

@@ -15,17 +15,17 @@
 
 namespace lockstep {
 
-/// A grid that has or may get blocks here: what its warps share.
+/// A grid that has or may get blocks here, with the state that its warps share.
 struct GridSlot {
   bool used = false;
   bool ended = false;    ///< no more blocks will come
   bool stopped = false;  ///< a more urgent grid gets the SM: no block starts or returns
-  Technique makes_room = Technique::drain;  ///< what those do then that are here
-  bool clears = false;                      ///< and some are still here
+  Technique makes_room = Technique::drain;  ///< how blocks on chip leave then
+  bool clears = false;                      ///< the grid is stopped, and some blocks are still here
   GridLaunch launch;
   BlockResources block;
   std::uint32_t resident_blocks = 0;
-  std::uint32_t blocks_in_memory = 0;  ///< that will return
+  std::uint32_t blocks_in_memory = 0;  ///< blocks that will return
   std::vector<std::byte> parameters;
   BufferBounds bounds;
   std::vector<std::uint64_t> globals;  ///< addresses of the module's .global variables
@@ -37,8 +37,8 @@ struct GridSlot {
   /// Counts of the grid.  They stand here because this object is in the cache at issue; they are
   /// added to the statistics when sampled.
   GridCounts counts;
-  GridCounts untaken;           ///< of those in the statistics, not yet in /kernels
-  InstructionCount unreported;  ///< of those in the statistics, not yet told with a block's end
+  GridCounts untaken;           ///< counts in the statistics, not yet in /kernels
+  InstructionCount unreported;  ///< counts in the statistics, not yet told with a block's end
 
   /// Sets what follows from `launch`, `parameters` and `globals`.
   void find_program(const SmSetup& setup) {
@@ -101,7 +101,7 @@ struct GridSlot {
       if (issue->records[pc].flags & IssueRecord::ordered_before) ends_idempotence[pc] = true;
   }
 
-  isa::WarpContext operands_;  ///< what is the same for all warps
+  isa::WarpContext operands_;  ///< operands that are the same for all warps
   std::size_t register_words_ = 0;
 };
 

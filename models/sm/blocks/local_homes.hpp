@@ -93,9 +93,9 @@ class LocalHomes {
   const LocalHome first_;
   const std::uint32_t lendable_;
   std::vector<LocalHome> free_;
-  std::vector<TenantId> tenants_;               ///< whose block has the home
-  std::vector<bool> lent_;                      ///< its block is with another SM
-  std::map<std::uint32_t, TenantId> borrowed_;  ///< whose block has it, by home
+  std::vector<TenantId> tenants_;               ///< tenant whose block has the home
+  std::vector<bool> lent_;                      ///< the home's block is with another SM
+  std::map<std::uint32_t, TenantId> borrowed_;  ///< tenant whose block has the home, by home
   std::vector<std::vector<LocalHome>> due_;
 };
 

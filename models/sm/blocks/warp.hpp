@@ -20,7 +20,7 @@ struct alignas(64) Warp {
   std::uint32_t* registers = nullptr;  ///< rows of 32 lanes
   std::uint8_t block = 0, grid = 0;    ///< slots
   std::uint8_t tenant = 0, warp_in_block = 0;
-  alignas(64) PendingRows loads;  ///< those of the pending results that memory will bring
+  alignas(64) PendingRows loads;  ///< pending results that memory will bring
   isa::WarpPaths paths;
 
   /// Fetches into the cache what every issue touches.

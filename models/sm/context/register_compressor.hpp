@@ -34,14 +34,14 @@ struct RegisterPattern {
   };
 
   RegisterClass kind = RegisterClass::uniform;
-  std::uint8_t groups = 0;  ///< that have threads
+  std::uint8_t groups = 0;  ///< groups that have threads
   std::array<Group, isa::warp_size / smallest_group> group{};
 };
 
 class RegisterCompressor {
  public:
-  /// For blocks with rows of so many threads: groups of that many lanes, if 32 lanes consist of
-  /// such groups and these are not too small.
+  /// Compressor for blocks with rows of so many threads: it compares groups of that many lanes, if
+  /// 32 lanes consist of such groups and these are not too small.
   explicit RegisterCompressor(std::uint32_t block_width);
 
   unsigned group_lanes() const { return lanes_; }

@@ -32,11 +32,12 @@ class ExceptionScheme {
   };
 
   virtual ~ExceptionScheme() = default;
-  /// False: a fault is a long translation miss, and nothing below is called.
+  /// Returns whether the scheme can squash; false: a fault is a long translation miss, and nothing
+  /// below is called.
   virtual bool preemptible() const { return true; }
   /// Instructions that are issued again read their operands from a log, not from registers.
   virtual bool logs_operands() const { return false; }
-  /// False: committed() is not called, and an instruction is through with its last check.
+  /// Returns whether committed() is called; false: an instruction is through with its last check.
   virtual bool hears_commits() const { return false; }
   /// Entries of the operand log of an SM; every block needs as many as its largest instruction
   /// takes.

@@ -35,7 +35,8 @@ class FaultableAccesses final : public CheckedAccesses {
 
   FaultableAccesses(const SmContext& sm, FrontEnd& front_end);
 
-  /// False: faults wait in the load-store unit, and nothing is followed here.
+  /// Returns whether faults squash; false: they wait in the load-store unit, and nothing is
+  /// followed here.
   bool preemptible() const { return preemptible_; }
   bool logs_operands() const { return scheme_->logs_operands(); }
   bool hears_commits() const { return hears_commits_; }

@@ -27,7 +27,7 @@ class ConstantCache final : public FetchAnswers {
  public:
   ConstantCache(const SmContext& sm, FrontEnd& front_end, Flights& flights);
 
-  /// False: every load hits.
+  /// Returns whether the cache is modelled; false: every load hits.
   bool on() const { return constants_.parameters.constant_cache.on(); }
   /// A grid's first block is about to come.
   void prefetch(const GridSlot& grid, SmCycle now);
@@ -62,7 +62,7 @@ class ConstantCache final : public FetchAnswers {
   struct Bank {
     std::uint32_t grid = 0;
     std::uint32_t missing = 0;  ///< lines
-    std::uint64_t warps = 0;    ///< that wait for them
+    std::uint64_t warps = 0;    ///< warps that wait for the parameters
 
     std::uint16_t index() const { return static_cast<std::uint16_t>(grid & 0x7fff); }
 

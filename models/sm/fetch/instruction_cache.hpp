@@ -31,7 +31,7 @@ class InstructionCache final : public FetchAnswers {
 
   /// A grid's first block is about to come.
   void prefetch(const GridSlot& grid, SmCycle now);
-  /// False: every fetch hits.
+  /// Returns whether the caches are modelled; false: every fetch hits.
   bool on() const { return !l0_.empty(); }
   /// The warp is about to issue an instruction of this line; not: it is told when it can.
   bool has(WarpSlot slot, std::uint32_t line, SmCycle now) {
@@ -57,8 +57,8 @@ class InstructionCache final : public FetchAnswers {
   /// A line that was asked of L2.
   struct Request {
     std::uint32_t line = 0;
-    std::uint8_t sub_cores = 0, ahead = 0;  ///< that get it; those of them where nobody waits
-    std::uint64_t warps = 0;                ///< that wait for it
+    std::uint8_t sub_cores = 0, ahead = 0;  ///< sub-cores that get it; those where nobody waits
+    std::uint64_t warps = 0;                ///< warps that wait for the line
 
     template <class A>
     void serialize(A& archive) {

@@ -27,7 +27,7 @@ class ReadOnlyTags {
   ReadOnlyTags(std::uint64_t lines, std::uint32_t ways)
       : ways_(ways), sets_(static_cast<std::uint32_t>(lines) / ways), lines_(lines) {}
 
-  /// The line, from now on the one of its set that was used last; nullptr: it is absent.
+  /// Returns the line, from now on the line of its set that was used last; nullptr: it is absent.
   Line* find(std::uint32_t number) {
     Line* set = set_of(number);
     for (std::uint32_t way = 0; way < ways_; ++way)

@@ -162,7 +162,7 @@ class MissTable {
   SlotPool<Miss> misses_;
   SlotPool<Waiter> waiters_;
   std::vector<LaneOffsets> offsets_;      ///< by waiter
-  std::vector<CopyTarget> copy_targets_;  ///< likewise; as many as have been needed
+  std::vector<CopyTarget> copy_targets_;  ///< by waiter, as many as have been needed
 };
 
 }  // namespace lockstep

@@ -29,7 +29,8 @@ class LineAccess {
         stores_(stores),
         flights_(flights) {}
 
-  /// The line `group` with its translation; false: no room, try again later.
+  /// Accesses the line `group`, whose translation is there.  Returns false if there is no room, so
+  /// that the caller tries again later.
   bool process(const Access& access, unsigned group, PhysicalAddress physical, bool in_host,
                SmCycle now);
 

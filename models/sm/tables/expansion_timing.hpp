@@ -7,9 +7,9 @@
 namespace lockstep {
 
 struct ExpansionTiming {
-  isa::Unit unit = isa::Unit::integer;  ///< the one that is busy longest
+  isa::Unit unit = isa::Unit::integer;  ///< the unit that is busy longest
   std::int64_t latency = 0;             ///< issue to issue of a dependent, cycles
-  std::int64_t interval = 0;            ///< that the unit is busy, cycles
+  std::int64_t interval = 0;            ///< cycles for which the unit is busy
 };
 
 ExpansionTiming timing_of(const isa::Expansion& expansion, const SmParameters& parameters);

@@ -34,7 +34,7 @@ struct alignas(64) IssueRecord {
     word_load = 64,          ///< ... to one 32-bit register per lane
     computes_address = 128,  ///< first, by the instruction at `target`: see deferred_values.hpp
   };
-  Scoreboard needs;           ///< what must not be pending
+  Scoreboard needs;           ///< places that must not be pending
   std::uint8_t unit = 0;      ///< unit that executes it, after substitution of absent ones
   std::uint8_t releases = 0;  ///< how many, or `grouped`
   std::uint8_t issue_slots = 1;
@@ -104,7 +104,7 @@ class IssueTables {
   std::uint32_t code_lines_ = 0;
 };
 
-/// For all SMs of a rank.
+/// Returns the tables for all SMs of a rank.
 std::shared_ptr<const IssueTables> make_issue_tables(const SmParameters& parameters,
                                                      const std::vector<const isa::Module*>& modules,
                                                      IssueDetail detail = IssueDetail::fast);

@@ -1,9 +1,10 @@
-/// The TLB of a graphics processing cluster, behind the L1 TLBs of its SMs.
+/// TLB of a graphics processing cluster, behind the L1 TLBs of its SMs.
 ///
-/// What an L1 TLB lacks and this one has is as good as found: the request leaves a few cycles
-/// later. Source: Jia et al. 2018, section 3.9 (V100: L1 TLBs reach 32 MiB, the level behind them
-/// about 8 GiB, in pages of 2 MiB); te42kyfo/gpu-benches, gpu-latency (at most 9 cycles more beyond
-/// 32 MiB).
+/// A request whose page the L1 TLB lacks and this TLB has leaves a few cycles later, without asking
+/// the GMMU.
+/// Source: Jia et al. 2018, section 3.9 (V100: L1 TLBs reach 32 MiB, the level behind them about 8
+/// GiB, in pages of 2 MiB); te42kyfo/gpu-benches, gpu-latency (at most 9 cycles more beyond 32
+/// MiB).
 ///
 /// Simplified: each SM has the cluster's entries to itself, so that a page that another SM brought
 /// is asked for once more; lookups are pipelined, any number at once.  One array for all SMs of a

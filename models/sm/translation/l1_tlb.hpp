@@ -22,7 +22,8 @@ class L1Tlb {
   explicit L1Tlb(const Parameters& parameters)
       : hot_{.tlb = Tlb(parameters)}, flushed_(parameters) {}
 
-  /// True if it has the page and a store needs nothing more; `physical` then translates.
+  /// Returns whether the TLB has the page and a store needs nothing more; `physical` then
+  /// translates.
   bool find(TlbKey key, bool write) {
     if (key == hot_.last_key && (!write || hot_.last_stored)) [[likely]]
       return true;
@@ -34,11 +35,12 @@ class L1Tlb {
   /// The page found last is host memory, reached over the host link.
   bool remote() const { return hot_.last_remote; }
 
-  /// The entry for a page or the large page around it; nullptr: none.
+  /// Returns the entry for a page or the large page around it; nullptr: none.
   TlbArray::Entry* entry_of(TlbKey key);
   /// A store under this entry needs no page_written.
   static bool is_known_written(PageTableEntry entry);
-  /// A store goes out under the entry, if there is one; true: the first that is known of.
+  /// A store goes out under the entry, if there is one.  Returns whether no earlier store under it
+  /// is known.
   bool note_store(TlbKey key);
   /// There is an entry for the page, and a store to GPU memory has gone out under it.
   bool stored_under(TlbKey key);

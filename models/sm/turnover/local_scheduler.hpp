@@ -50,7 +50,8 @@ class LocalScheduler {
   };
   LocalScheduler(const SmContext& sm, const BlockSwitching& policy, const Parts& parts);
 
-  /// False: no block ever leaves, and nothing below has an effect.
+  /// Returns whether blocks may leave; false: no block ever leaves, and nothing below has an
+  /// effect.
   bool selected() const { return sm_.constants.blocks_leave(); }
   /// Returns whether a look may change something.
   bool has_to_look() const {

@@ -25,7 +25,7 @@ namespace lockstep {
 /// policy is a file of this folder and its place here.
 using WarpScheduler = std::variant<LooseRoundRobin, GreedyThenOldest, TwoLevel>;
 
-/// For an SM with so many of them.
+/// Returns a warp scheduler for an SM with so many schedulers.
 WarpScheduler make_warp_scheduler(const PolicyChoice& choice, unsigned schedulers);
 
 }  // namespace lockstep

@@ -1,4 +1,4 @@
-/// What the kernels of one launch do to floats that depend on the order of threads.
+/// Trace of what the kernels of one launch do to floats that depend on the order of threads.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@
 
 namespace lockstep::isa {
 
-/// Whether the instruction's sums depend on the order of threads.
+/// Returns whether the instruction's sums depend on the order of threads.
 bool adds_floats(const Instruction& instruction);
 bool adds_floats(const Program& program);
 
 class FloatTrace {
  public:
-  /// Last of all, a word was stored, or changed by so many atomics.
+  /// State of a word, which was last stored, or changed by `additions` atomics.
   struct Word {
     Type type = Type::none;  ///< none: not touched, or stored as an integer
     bool is_stored = false;
@@ -26,7 +26,7 @@ class FloatTrace {
 
   explicit FloatTrace(const InexactMemory& before) : before_(before) {}
 
-  /// The same for another thread; `take` puts together what both saw.
+  /// Returns a trace for another thread; `take` puts together what both saw.
   FloatTrace another() const { return FloatTrace(before_); }
   void take(const FloatTrace& other);
 
@@ -44,12 +44,12 @@ class FloatTrace {
     page[address / 4 % WordMap<Word>::page_words] = {type, true, 0, magnitude};
     remember(number, page);
   }
-  /// An atomic: `sum` is what stands there then.
+  /// An atomic adds to a word; `sum` is the value of the word afterwards.
   void add(std::uint64_t address, Type type, double added, double sum);
   /// The kernel uses a sum other than by loading it: of shared memory, or what an atomic returned.
   /// Takes a sum whose result is used for one of 1,024 addends.
   void use_sum(Type type);
-  /// Whether the kernel has a use for what the atomic at `pc` returns.
+  /// Returns whether the kernel has a use for what the atomic at `pc` returns.
   bool uses_result(const Program& program, std::uint32_t pc);
 
   const WordMap<Word>& words() const { return words_; }
@@ -57,7 +57,7 @@ class FloatTrace {
   const Inexactness& read() const { return read_; }
 
  private:
-  /// Where the kernel loads from, as it was before the launch and as it is now.
+  /// Page from which the kernel loads, as it was before the launch and as it is now.
   struct Loaded {
     std::uint64_t number = ~std::uint64_t{0};
     const WordMap<InexactMemory::Word>::Page* before = nullptr;

@@ -15,7 +15,7 @@ bool is_half(Type type) {
   return type == Type::f16 || type == Type::bf16;
 }
 
-/// Those whose magnitudes are alike are one range.
+/// Returns the scale of a magnitude; words of one scale are one range.
 int scale_of(float magnitude) {
   return magnitude > 0 ? std::ilogb(magnitude) / 3 : -1000;
 }

@@ -26,7 +26,8 @@ namespace lockstep::isa {
 /// Half of the last place of 1.
 double unit_roundoff(Type type);
 
-/// How far off a float may be, in units of the coarsest type that it was on its way.
+/// Inexactness of a float: how far off it may be, in units of the coarsest type that it was on its
+/// way.
 struct Inexactness {
   float unit = 0, growth = 0;
 
@@ -101,8 +102,9 @@ class InexactMemory {
   void clear(std::uint64_t address, std::uint64_t bytes);
   /// Takes over what `other` knows of its bytes at `from`.
   void copy(std::uint64_t to, const InexactMemory& other, std::uint64_t from, std::uint64_t bytes);
-  /// In the order of addresses, with offsets from `address` on.  More than `most` are made fewer:
-  /// those of any magnitude together, then those with something between them.
+  /// Returns the inexact floats in the order of addresses, with offsets from `address` on.  More
+  /// than `most` ranges are made fewer: ranges of any magnitude are put together, then ranges with
+  /// something between them.
   std::vector<InexactFloats> ranges(std::uint64_t address, std::uint64_t bytes,
                                     std::size_t most) const;
 

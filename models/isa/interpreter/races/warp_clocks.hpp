@@ -1,14 +1,14 @@
-/// What the threads of a block know of each other's accesses: those before are ordered, others may
-/// be at the same time.
+/// Clocks of a block's warps: what threads know of each other's accesses.  Accesses that they know
+/// of are ordered, others may be at the same time.
 ///
-/// A warp has a clock, which its accesses are stamped with, and knows of each other warp a time up
-/// to which it comes after it.  Barriers, member masks and strong accesses of the same place hand
-/// this knowledge on.
+/// A warp has a clock, with which its accesses are stamped, and knows for each other warp a time:
+/// it comes after everything that warp did up to then.  Barriers, member masks and strong accesses
+/// of the same place hand this knowledge on.
 /// Source: Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI
 /// 2009, section 3 (vector clocks).
 ///
-/// Simplified: what a lane learns other than by a member mask, all lanes of its warp know.  So less
-/// is found, and what is found is sure.
+/// Simplified: what a lane learns other than by a member mask, all lanes of its warp know.  So
+/// fewer races are found, and the found ones are sure.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class WarpClocks {
   explicit WarpClocks(std::uint32_t warps);
 
   Time now(std::uint32_t warp) const { return warps_[warp].clock; }
-  /// Whether `lane` of `warp` comes after what lane `other_lane` of `other` did at `time`.
+  /// Returns whether `lane` of `warp` comes after what lane `other_lane` of `other` did at `time`.
   bool comes_after(std::uint32_t warp, unsigned lane, std::uint32_t other, unsigned other_lane,
                    Time time) const {
     const Warp& mine = warps_[warp];
@@ -37,7 +37,8 @@ class WarpClocks {
     return !mine.pairs.empty() && time <= mine.pairs[lane][other_lane];
   }
 
-  /// What others know who learn from the warp now; what it does from here on they do not.
+  /// Adds to `to` what others know who learn from the warp now.  They do not know what the warp
+  /// does from here on.
   void teach(std::uint32_t warp, Knowledge& to);
   void learn(std::uint32_t warp, const Knowledge& from);
   /// `lanes` of the warp meet, out of those that have not exited.

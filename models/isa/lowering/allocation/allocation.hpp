@@ -7,15 +7,15 @@ namespace lockstep::isa {
 
 inline constexpr std::uint16_t no_row = 0xffff;
 
-/// Where a function's virtual registers live.  Registers keep their virtual
-/// numbers in the operations; encode looks them up here.
+/// Places of a function's virtual registers.  Registers keep their virtual numbers in the
+/// operations; encode looks them up here.
 struct Allocation {
-  /// By virtual register: the (first, even for 64-bit types) row, or for predicates the predicate
-  /// number; `no_row` when the register is never used.
+  /// Row of each virtual register (the first, even for 64-bit types), or its predicate number;
+  /// `no_row` when the register is never used.
   std::vector<std::uint16_t> row_of_register;
   std::uint32_t rows = 0;                  ///< rows used, from 0
   std::uint32_t predicates = 0;            ///< predicates used, from 0
-  std::uint32_t registers_per_thread = 0;  ///< what occupancy counts: rows and what a machine adds
+  std::uint32_t registers_per_thread = 0;  ///< for occupancy: rows and what a machine adds
   std::uint64_t spill_bytes = 0;           ///< appended to Function::local_bytes, per thread
 };
 

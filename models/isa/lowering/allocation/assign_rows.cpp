@@ -35,8 +35,8 @@ class Occupancy {
         if ((words_[w] & mask(segment, w)) != 0) return false;
     return true;
   }
-  /// Nothing of the last few operations before the range stood here, apart from what the range's
-  /// first operation reads.
+  /// Returns whether no value of the last few operations before the range stood in this row, apart
+  /// from what the range's first operation reads.
   bool is_rested(const LiveRange& range) const {
     const std::uint32_t end = range.start() - 1;  // the first operation's reads
     if (range.start() < 2) return true;
@@ -120,7 +120,8 @@ std::uint32_t count_positions(const ir::Function& function) {
   return positions;
 }
 
-/// By operation: whether it stores to global memory.  One more stands for what lives to the end.
+/// Returns, by operation, whether it stores to global memory.  One more entry stands for what lives
+/// to the end.
 std::vector<bool> global_stores(const ir::Function& function) {
   std::vector<bool> stores;
   for (const ir::Block& block : function.blocks)

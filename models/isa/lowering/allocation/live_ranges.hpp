@@ -24,7 +24,7 @@ struct LiveRange {
   }
 };
 
-/// What a read or write weighs in loops as deep as this.
+/// Returns the weight of a read or write in loops of this depth.
 double weight_at(std::uint32_t depth);
 
 std::vector<LiveRange> live_ranges(const ir::Function& function);

@@ -1,4 +1,4 @@
-/// What prepares a function for the machine's registers, and keeps its meaning.
+/// Passes that prepare a function for the machine's registers, and keep its meaning.
 #pragma once
 
 #include "models/isa/ir.hpp"
@@ -7,8 +7,8 @@ namespace lockstep::isa::lowering {
 
 /// Puts constants that no machine instruction takes where they stand into registers.
 void legalize_operands(ir::Function& function);
-/// Gives both ends of a copy one register where they do not disturb each other; whether there was
-/// such a copy.
+/// Gives both ends of a copy one register where they do not disturb each other.  Returns whether
+/// there was such a copy.
 bool coalesce_copies(ir::Function& function);
 
 }  // namespace lockstep::isa::lowering

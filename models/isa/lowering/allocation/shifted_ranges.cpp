@@ -6,7 +6,7 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
-/// Where operations and blocks stand before and after.
+/// Positions of operations and blocks before and after detours are added.
 class Shift {
  public:
   Shift(const ir::Function& function, const std::vector<Detour>& detours) {
@@ -38,7 +38,7 @@ class Shift {
     const std::uint32_t operation = position / 2;
     return position % 2 == 1 ? 2 * after_[operation] + 1 : 2 * first_after_[block_[operation]];
   }
-  /// It ends at a read, with a block, or behind a write that nobody reads.
+  /// A range ends at a read, with a block, or behind a write that nobody reads.
   std::uint32_t to(std::uint32_t position) const {
     if (position % 2 == 1) return 2 * after_[position / 2] + 1;
     const std::uint32_t operation = position / 2 - 1, block = block_[operation];

@@ -20,8 +20,8 @@ unsigned zero_bits_of(std::int64_t value) {
                         static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(value))));
 }
 
-/// The places where a register may have got the value it has at `use`; nothing, when it may come
-/// from outside of the function.
+/// Returns the places where a register may have got the value it has at `use`; nothing, when the
+/// value may come from outside of the function.
 std::optional<std::vector<Place>> reaching(const Producers& producers, std::uint32_t index,
                                            Place use) {
   const ir::Function& function = producers.function();
@@ -54,8 +54,8 @@ std::optional<std::vector<Place>> reaching(const Producers& producers, std::uint
 unsigned bits_of_result(const Producers& producers, const ir::Operation& operation, Place at,
                         unsigned depth);
 
-/// Of a register with several definitions.  One that adds to the register itself keeps what the
-/// others and what it adds have in common.
+/// Returns the low zero bits of a register with several definitions.  A definition that adds to the
+/// register itself keeps as many as the others and the added value have in common.
 unsigned bits_of_induction(const Producers& producers, std::uint32_t index, Place use,
                            unsigned depth) {
   const auto places = reaching(producers, index, use);

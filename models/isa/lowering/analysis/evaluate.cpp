@@ -45,7 +45,8 @@ bool evaluable(const ir::Operation& operation) {
                      [](const ir::Operand& s) { return s.kind == Kind::immediate; });
 }
 
-/// Of a conversion of an f32 constant that is a whole number, so that rounding does not matter.
+/// Returns the value of a conversion of an f32 constant that is a whole number, so that rounding
+/// does not matter.
 std::optional<std::int64_t> whole_number(const ir::Operation& operation) {
   if (operation.opcode != Opcode::cvt || operation.source_type != Type::f32 ||
       is_float(operation.type) || bytes_of(operation.type) != 4 || operation.saturate ||

@@ -131,7 +131,8 @@ class LoopFinder {
     return b;
   }
 
-  /// Whether the block is the header of a loop.
+  /// Finds the body of the loop of which the block is the header.  Returns whether there is such a
+  /// loop.
   bool find_body(std::uint32_t header) {
     std::vector<std::uint32_t> work;
     bool loops = false;

@@ -17,8 +17,8 @@ struct Flow {
   std::vector<std::uint32_t> order;      ///< reachable blocks in reverse post-order
   std::vector<std::uint32_t> position;   ///< index in `order`; `unreachable` otherwise
   std::vector<std::uint32_t> dominator;  ///< immediate; the entry's is itself
-  /// In the dominator tree, walked from the root: a block's place, and how many are below and in
-  /// it.
+  /// A block's place in the dominator tree, walked from the root, and how many blocks are below and
+  /// in it.
   std::vector<std::uint32_t> tree_place, tree_size;
   std::vector<std::uint32_t> loop_depth;
   static constexpr std::uint32_t no_loop = 0xffffffff;
@@ -38,7 +38,7 @@ struct Flow {
   /// `loop`: one of `loops`.
   bool contains(const Loop& loop, std::uint32_t block) const;
   std::vector<std::uint32_t> blocks_of(const Loop& loop) const;  ///< in no order
-  /// Of two reachable blocks.
+  /// Returns whether `above` dominates `below`; both are reachable.
   bool dominates(std::uint32_t above, std::uint32_t below) const {
     return tree_place[below] - tree_place[above] < tree_size[above];
   }

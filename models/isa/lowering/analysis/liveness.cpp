@@ -74,7 +74,7 @@ void LiveWalker::step_back(const ir::Operation& operation) {
 
 namespace {
 
-/// What blocks do to registers, by register: pairs in the order of registers, then blocks.
+/// Effects of blocks on registers: pairs in the order of registers, then of blocks.
 class Effects {
  public:
   void add(std::uint32_t r, std::uint32_t block) { pairs_.emplace_back(r, block); }

@@ -1,8 +1,8 @@
-/// Which registers are live where.
+/// Liveness of registers.
 ///
 /// Most virtual registers live and die within a block.  Liveness between blocks is therefore solved
-/// register by register, from the blocks that read it first up to those that write it: that costs
-/// as much as there is to be found, not blocks times registers.
+/// register by register, from the blocks that read a register first up to those that write it: that
+/// costs as much as there is to be found, not blocks times registers.
 /// Source: Appel, Palsberg: Modern Compiler Implementation, 2nd edition, section 19.6 (for SSA
 /// form; here blocks say what they do to a register).
 #pragma once
@@ -28,7 +28,7 @@ class LiveWalker {
       : function_(function),
         live_(function.registers.size()),
         only_under_(function.registers.size()) {}
-  /// From the end of a block, where nothing is live, or these.
+  /// Begins at the end of a block, where nothing is live, or `live_out`.
   void begin();
   void begin(const PackedRegisters& live_out);
   void step_back(const ir::Operation& operation);
@@ -62,7 +62,7 @@ struct Liveness {
   const ir::Function& function;
 };
 
-/// By block, whether it is reached from behind one of these.
+/// Returns, by block, whether it is reached from behind one of `blocks`.
 std::vector<bool> reached_from(const Flow& flow, const std::vector<std::uint32_t>& blocks);
 
 }  // namespace lockstep::isa::lowering

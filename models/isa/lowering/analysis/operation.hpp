@@ -1,5 +1,5 @@
-/// What the passes ask of one operation: what it reads and writes, what it may do besides, and
-/// which operands the machine lets it read from where.
+/// Questions of the passes about one operation: what it reads and writes, what it may do besides,
+/// and which operands the machine lets it read from where.
 #pragma once
 
 #include "models/isa/ir.hpp"
@@ -18,14 +18,15 @@ inline bool is_register(const ir::Operand& operand) {
   return (operand.kind == Kind::reg || operand.kind == Kind::predicate) &&
          operand.index != ir::no_register;
 }
-/// An input or result of the function.
+/// Returns whether the register is an input or result of the function.
 inline bool is_formal(const ir::Function& function, std::uint32_t index) {
   for (const auto* list : {&function.inputs, &function.results})
     for (const ir::Operand& operand : *list)
       if (is_register(operand) && operand.index == index) return true;
   return false;
 }
-/// The same for a whole grid and known at its start: what the constant bank holds.
+/// Returns whether the operand stands in the constant bank: it is the same for a whole grid and
+/// known at its start.
 bool is_constant_bank(const ir::Operand& operand);
 
 /// Calls `visit` with every register operand read: guard, then sources.
@@ -46,14 +47,14 @@ std::uint32_t new_register(ir::Function& function, Type type);
 
 bool same_value(const ir::Operand& a, const ir::Operand& b);
 
-/// A write that keeps the old value in some lanes.
+/// Returns whether the operation keeps the old value of what it writes in some lanes.
 inline bool is_guarded(const ir::Operation& operation) {
   return operation.guard.kind != Kind::none;
 }
 inline bool is_branch(const ir::Operation& operation) {
   return isa::is_branch(operation.opcode);
 }
-/// Nothing of the block executes after it, in any lane.
+/// Returns whether nothing of the block executes after the operation, in any lane.
 bool ends_block(const ir::Operation&);
 inline bool reads_memory(const ir::Operation& operation) {
   return category_of(operation.opcode) == Category::load ||
@@ -65,22 +66,26 @@ inline bool writes_memory(const ir::Operation& operation) {
          category_of(operation.opcode) == Category::atomic ||
          category_of(operation.opcode) == Category::copy;
 }
-/// A load that other loads and unrelated stores may pass.
+/// Returns whether the operation is a load that other loads and unrelated stores may pass.
 bool is_weak_load(const ir::Operation&);
-/// Looks at other lanes, at the clock or at which lanes are there: stays in its block,
-/// unpredicated.
+/// Returns whether the operation looks at other lanes, at the clock or at which lanes are there:
+/// such an operation stays in its block, unpredicated.
 bool depends_on_path(const ir::Operation&);
-/// Must stay even if nobody reads its results.
+/// Returns whether the operation must stay even if nobody reads its results.
 bool has_side_effect(const ir::Operation&);
-/// Everything before must be done before, everything after after: barriers, fences, calls, ...
+/// Returns whether everything before the operation must be done before it, and everything behind it
+/// after it: barriers, fences, calls, ...
 bool is_scheduling_barrier(const ir::Operation&);
-/// The result depends on the operands only, so that it may be computed elsewhere or once.
+/// Returns whether the result depends on the operands only, so that it may be computed elsewhere or
+/// once.
 bool is_pure(const ir::Operation&);
 bool is_commutative(const ir::Operation&);
 
-/// Sources that are neither registers nor zero: the machine takes one per instruction.
+/// Returns the number of sources that are neither registers nor zero: the machine takes one per
+/// instruction.
 unsigned constant_operands(const ir::Operation&);
-/// Takes a slot for constants; zero comes from the zero register and special fields do not count.
+/// Returns whether the source takes a slot for constants; zero comes from the zero register and
+/// special fields do not count.
 bool is_constant_operand(const ir::Operation&, std::size_t source);
 
 }  // namespace lockstep::isa::lowering

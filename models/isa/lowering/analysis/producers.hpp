@@ -24,15 +24,16 @@ class Producers {
   const Definitions& definitions() const { return definitions_; }
   std::uint32_t uses(const ir::Operand& operand) const { return definitions_[operand.index].uses; }
 
-  /// Null when the register may have been written elsewhere, when the operation has a guard or
-  /// other results, or when one of its sources may have changed in between.
+  /// Returns the operation that produced the operand's value at `use`; null when the register may
+  /// have been written elsewhere, when the operation has a guard or other results, or when one of
+  /// its sources may have changed in between.
   const ir::Operation* find(const ir::Operand& operand, Place use) const;
 
-  /// The last write of the register within a block before an operation of it.
+  /// Returns the last write of the register within a block before an operation of it.
   std::optional<std::uint32_t> last_write(std::uint32_t index, Place before) const;
-  /// The first within the block behind an operation of it.
+  /// Returns the first write of the register within a block behind an operation of it.
   std::optional<std::uint32_t> next_write(std::uint32_t index, Place behind) const;
-  /// An operation's destination became another one's of the same block.
+  /// The destination of an operation became that of another operation of the same block.
   void move_write(std::uint32_t index, Place from, std::uint32_t to);
 
  private:

@@ -1,4 +1,4 @@
-/// Who defines and who reads each virtual register.
+/// Definitions and uses of each virtual register.
 #pragma once
 
 #include <cstddef>

@@ -30,9 +30,10 @@ class Predication {
   }
 
  private:
-  /// From the last block to the first, until what a conversion leaves behind may matter to others:
-  /// operations under a guard are nobody's arm, so that the flow as it was still tells the truth
-  /// about the blocks before; empty ones and gaps between the arms can make blocks neighbours.
+  /// Converts from the last block to the first, until what a conversion leaves behind may matter to
+  /// others.  Operations under a guard are nobody's arm, so that the flow as it was still tells the
+  /// truth about the blocks before.  Empty blocks and gaps between the arms can make blocks
+  /// neighbours.
   bool sweep() {
     const Flow flow(function_);
     bool changed = false;

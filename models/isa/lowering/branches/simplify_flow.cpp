@@ -165,7 +165,7 @@ class Cleanup {
     return changed;
   }
 
-  /// Whether the block does nothing but to follow the one before.
+  /// Returns whether the block does nothing but follow the one before.
   bool continues(const Flow& flow, std::uint32_t b) const {
     if (flow.predecessors[b].size() != 1 || flow.predecessors[b][0] != b - 1) return false;
     const auto& before = function_.blocks[b - 1].operations;

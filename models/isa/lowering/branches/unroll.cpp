@@ -32,7 +32,8 @@ namespace {
 constexpr unsigned rounds = 4;
 /// Longer bodies stay loops, with a bound that is known here and with another.
 constexpr std::size_t largest_counted_body = 76, largest_body = 48;
-/// With operations under guards: ptxas unrolls one of 10, and not the loop of bfs_level (36).
+/// Largest body with operations under guards: ptxas unrolls one of 10, and not the loop of
+/// bfs_level (36).
 constexpr std::size_t largest_guarded_body = 24;
 /// Straight code that a loop may become, without its counting.
 constexpr std::size_t longest_straight_code = 400;
@@ -57,7 +58,7 @@ ir::Operation make(Opcode opcode, Type type, const ir::Operand& to, const ir::Op
   return operation;
 }
 
-/// What unrolling has done to a function.  Blocks keep their numbers until insert().
+/// Changes that unrolling has made to a function.  Blocks keep their numbers until insert().
 class Unrolled {
  public:
   explicit Unrolled(ir::Function& function) : function_(function) {}
@@ -165,7 +166,7 @@ class Unrolling {
     });
   }
 
-  /// How often the body runs, if that is known and makes code that is not too long.
+  /// Returns how often the body runs, if that is known and makes code that is not too long.
   std::optional<unsigned> rounds_of(const Count& count, std::size_t work) {
     const ir::Operand& bound = count.test.sources[1];
     const std::optional<std::int64_t> first = value_at_entrance(count.counter);
@@ -187,7 +188,8 @@ class Unrolling {
     });
   }
 
-  /// What the register holds when the loop is entered, if the block before it says so.
+  /// Returns the value of the register when the loop is entered, if the block before the loop says
+  /// so.
   std::optional<std::int64_t> value_at_entrance(std::uint32_t index) const {
     const Flow& flow = unrolled_.flow();
     if (!flow.reachable(block_) || flow.predecessors[block_].size() != 2) return {};
@@ -346,7 +348,7 @@ class Unrolling {
     return operation;
   }
 
-  /// One round.  What it writes stands in registers of its own, but in the last round.
+  /// Appends one round.  Its results stand in registers of their own, but in the last round.
   void append_round(std::vector<ir::Operation>& to, unsigned round, bool last) {
     for (std::size_t o = 0; o + 1 < body().size(); ++o) {
       ir::Operation operation = body()[o];

@@ -21,7 +21,7 @@ struct Sum {
   std::int64_t constant = 0;
 };
 
-/// What registers are that hold a sum.
+/// Registers that hold a sum, and the sums.
 class Sums {
  public:
   const Sum* find(std::uint32_t index) const {

@@ -41,7 +41,7 @@ bool blocks_loads(const ir::Operation& other, Space space) {
   return other.space == space || other.space == Space::generic || other.opcode == Opcode::spill;
 }
 
-/// Where a block has what merging asks for, so that nobody walks the block for each load.
+/// Index of what merging asks of a block, so that nobody walks the block for each load.
 class BlockIndex {
  public:
   explicit BlockIndex(const std::vector<ir::Operation>& operations) : operations_(operations) {
@@ -70,7 +70,7 @@ class BlockIndex {
   std::uint32_t end_for(std::uint32_t load) const {
     return (operations_[load].space == Space::shared ? shared_end_ : local_end_)[load + 1];
   }
-  /// Whether one of the operations [from, to) reads the register.
+  /// Returns whether one of the operations [from, to) reads the register.
   bool is_read_within(std::uint32_t index, std::uint32_t from, std::uint32_t to) const {
     const auto found = reads_.find(index);
     if (found == reads_.end()) return false;
@@ -157,7 +157,8 @@ class Merging {
            (other.offset - start) % bytes_of(load.type) == 0;
   }
 
-  /// Behind what loads do not pass, and behind the first write of the base, nobody looks.
+  /// Returns where the search ends: behind an operation that loads do not pass, or behind the first
+  /// write of the base.
   std::uint32_t end_of_search(const BlockIndex& index, Place first) const {
     const ir::Operand& base = function_.blocks[first.block].operations[first.operation].sources[0];
     const std::uint32_t end = index.end_for(first.operation);

@@ -5,7 +5,7 @@
 
 namespace lockstep::isa::lowering {
 
-/// Whether anything changed.
+/// Folds addresses.  Returns whether anything changed.
 bool fold_addresses(ir::Function& function);
 /// `through_loops`: addresses that loops count may be aligned, too.
 bool merge_loads(ir::Function& function, bool through_loops);

@@ -1,4 +1,4 @@
-/// Where a kernel's .shared variables lie: in the order of the module, as their alignment asks;
+/// Layout of a kernel's .shared variables: in the order of the module, as their alignment asks;
 /// arrays without a size share what the launch adds behind the others.
 #pragma once
 

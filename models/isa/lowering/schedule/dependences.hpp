@@ -1,4 +1,4 @@
-/// What must stay before what within a stretch of operations.
+/// Order that the operations of a stretch must keep.
 /// Source: architecture.md, section 8, "What `--check` means" (what loads pass).
 #pragma once
 
@@ -14,9 +14,9 @@ struct Dependence {
   bool carries_value;  ///< the latter waits for the former's result
 };
 
-/// For each operation of [first, first + count) of a block the later ones that depend on it, as
-/// indices from `first`.  Loads pass stores they cannot alias: another space, read-only data, or
-/// another part of what the same base register points at.
+/// Returns, for each operation of [first, first + count) of a block, the later ones that depend on
+/// it, as indices from `first`.  Loads pass stores they cannot alias: another space, read-only
+/// data, or another part of what the same base register points at.
 std::vector<std::vector<Dependence>> dependences(const ir::Operation* first, std::uint32_t count);
 
 }  // namespace lockstep::isa::lowering

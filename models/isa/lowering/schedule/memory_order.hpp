@@ -1,10 +1,10 @@
-/// Which loads and stores of a stretch must keep their order.
+/// Order that the loads and stores of a stretch must keep.
 ///
-/// Stores keep theirs among each other.  A load therefore needs to know the last store before it
-/// and the first behind it that may be to the same place: the other stores follow from those.  A
-/// load passes stores to another space and to other bytes behind the same base register; read-only
-/// data passes all.  Stores and loads are kept by space and base, so that finding those two takes
-/// no longer in a long stretch.
+/// Stores keep their order among each other.  A load therefore needs to know the last store before
+/// it and the first store behind it that may be to the same place: the other stores follow from
+/// those two.  A load passes stores to another space and to other bytes behind the same base
+/// register; read-only data passes all stores.  Stores and loads are kept by space and base, so
+/// that finding the two takes no longer in a long stretch.
 #pragma once
 
 #include <cstdint>

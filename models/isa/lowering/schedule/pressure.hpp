@@ -1,4 +1,4 @@
-/// How many rows are live while the operations of a stretch are taken in some order.
+/// Pressure: how many rows are live while the operations of a stretch are taken in some order.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ class StretchRegisters {
 
   explicit StretchRegisters(const ir::Function& function)
       : function_(function), entry_(function.registers.size()) {}
-  /// Of `count` operations.  `walker` stands behind them and is led to where they begin.
+  /// Begins a stretch of `count` operations.  `walker` stands behind them and is led to where they
+  /// begin.
   void begin(const ir::Operation* first, std::uint32_t count, LiveWalker& walker);
 
   const std::vector<Entry>& entries() const { return entries_; }
@@ -49,7 +50,7 @@ class Pressure {
  public:
   explicit Pressure(const StretchRegisters& registers);
 
-  /// Rows more (or less, negative) after this operation than before.
+  /// Returns how many rows more (or less, negative) are live after this operation than before.
   int change(std::uint32_t operation) const;
   void take(std::uint32_t operation);
   int now() const { return rows_; }

@@ -173,7 +173,8 @@ class Stretch {
   std::vector<std::uint32_t> rank_, ranked_;  ///< by operation, and operations by rank
 };
 
-/// From the end of the block to its beginning: a stretch looks at the order as it was.
+/// Schedules the stretches from the end of the block to its beginning: a stretch looks at the order
+/// as it was.
 void schedule_block(std::vector<ir::Operation>& operations, LiveWalker& walker,
                     StretchRegisters& registers, const RowLimit& limit) {
   for (std::size_t to = operations.size();;) {

@@ -151,7 +151,8 @@ constexpr Form forms[] = {
     {"xor", "xor.type d, a, b with .pred, .b16, .b32 or .b64"},
 };
 
-/// What no part of the machine does, by how the names begin, and what does its work.
+/// Instructions that no part of the machine does, by how their names begin, and what does their
+/// work.
 constexpr Form not_modelled[] = {
     {"clusterlaunchcontrol", "clusters are not modelled in this release: compile for sm_80"},
     {"getctarank", "clusters are not modelled in this release: compile for sm_80"},
@@ -169,7 +170,7 @@ constexpr Form not_modelled[] = {
      "mma.sync"},
 };
 
-/// Modifiers that belong to what no part of the machine does.
+/// Modifiers that belong to something that no part of the machine does.
 constexpr Form modifiers_not_modelled[] = {
     {"async", "asynchronous accesses are not modelled in this release: use ld, st and red"},
     {"bulk", "asynchronous accesses are not modelled in this release: use ld, st and red"},

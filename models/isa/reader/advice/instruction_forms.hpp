@@ -1,4 +1,4 @@
-/// What to write in place of an instruction that cannot be read.
+/// Advice on what to write in place of an instruction that cannot be read.
 #pragma once
 
 #include <string>
@@ -7,18 +7,19 @@
 
 namespace lockstep::isa {
 
-/// As "add{.sat}.type d, a, b": {optional}, `type` one of the instruction's types, d where the
-/// result goes.  "" for a name that is no instruction.
+/// Returns the form of an instruction, as "add{.sat}.type d, a, b": {optional}, `type` one of the
+/// instruction's types, d where the result goes.  "" for a name that is no instruction.
 std::string_view form_of(std::string_view name);
 
-/// All names that have a form.
+/// Returns all names that have a form.
 std::vector<std::string> instruction_names();
 
-/// Why a modifier is not supported, and what to do instead; "" if nothing more is known of it.
+/// Returns why a modifier is not supported, and what to do instead; "" if nothing more is known of
+/// it.
 std::string modifier_advice(const std::string& modifier);
 
-/// "write it as ...", with the form of the instruction `name` or, if that is a slip of the pen, of
-/// the nearest; for an instruction that is not modelled, what does its work.
+/// Returns "write it as ...", with the form of the instruction `name` or, if that is a slip of the
+/// pen, of the nearest; for an instruction that is not modelled, what does its work.
 std::string instruction_advice(const std::string& name);
 
 }  // namespace lockstep::isa

@@ -4,8 +4,8 @@
 
 namespace lockstep::isa {
 
-/// What the readers of all instruction families work with.  A reader function gets an instruction
-/// whose operation has its opcode and guard, completes the operation and appends it.
+/// Base of the readers of all instruction families.  A reader function gets an instruction whose
+/// operation has its opcode and guard, completes the operation and appends it.
 class FamilyReader {
  public:
   FamilyReader(Translation& code, OperandReader& operands) : code_(code), operands_(operands) {}

@@ -7,14 +7,16 @@
 
 namespace lockstep::isa {
 
-/// What reads the instructions whose PTX opcode has this base (what stands before the first dot).
+/// Entry that reads the instructions whose PTX opcode has this base (the part before the first
+/// dot).
 struct InstructionEntry {
   std::string_view name;
-  Opcode opcode;  ///< of the operation that the reader function gets; it may choose another
+  Opcode opcode;  ///< opcode of the operation that the reader function gets; the function may
+                  ///< choose another
   void (*read)(Readers&, PtxInstruction&);
 };
 
-/// All of them, by name.
+/// Returns all entries, by name.
 std::span<const InstructionEntry> instruction_table();
 
 /// Appends what becomes of an instruction; fails on one that is not supported.

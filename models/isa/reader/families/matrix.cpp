@@ -11,7 +11,7 @@
 namespace lockstep::isa {
 namespace {
 
-/// Of the other lanes that execute it: all.
+/// Returns the member mask of an instruction that all lanes execute.
 ir::Operand mask_of_all() {
   return ir::immediate_operand(-1);
 }

@@ -22,7 +22,7 @@ class MatrixReader : public MatrixRegisterReader {
   void product(PtxInstruction& instruction, MatrixForm form);
   void append_registers(PtxInstruction& instruction, const Argument& written, unsigned count,
                         Type type, bool destination, const char* what);
-  /// Reads which matrices ldmatrix or stmatrix moves; returns how many.
+  /// Reads which matrices ldmatrix or stmatrix moves.  Returns their number.
   unsigned matrices(PtxInstruction& instruction);
   /// The address in the shared window, where there is no .shared.
   void shared_address(PtxInstruction& instruction, const Argument& written);

@@ -8,14 +8,14 @@ namespace lockstep::isa::matrix_names {
 
 /// "m16n8k16"; fails where there is none.
 void take_shape(PtxInstruction& instruction, MatrixForm& form);
-/// The next .row or .col; true: .col.
+/// Takes the next .row or .col.  Returns whether it was .col.
 bool take_layout(PtxInstruction& instruction);
 Rounding take_rounding(Modifiers& modifiers);
 MatrixOperation take_operation(Modifiers& modifiers);
 /// The next type, which must be one of results or of elements.
 MatrixResult take_result(PtxInstruction& instruction);
 MatrixElement take_element(PtxInstruction& instruction);
-/// How many types are left.
+/// Returns how many types are left.
 std::size_t count_types(const Modifiers& modifiers);
 
 }  // namespace lockstep::isa::matrix_names

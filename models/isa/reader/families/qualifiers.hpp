@@ -1,5 +1,5 @@
-/// What loads, stores, atomics and mbarriers have in common: state space, order, scope, caching,
-/// vectors.
+/// Qualifiers that loads, stores, atomics and mbarriers have in common: state space, order, scope,
+/// caching, vectors.
 #pragma once
 
 #include <cstddef>

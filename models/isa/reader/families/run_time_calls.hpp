@@ -10,7 +10,8 @@ namespace lockstep::isa {
 class RunTimeCalls : public FamilyReader {
  public:
   using FamilyReader::FamilyReader;
-  /// False: no function of the CUDA run time that is known here.
+  /// Reads a call of a function of the CUDA run time.  Returns false if the callee is no such
+  /// function that is known here.
   bool call(PtxInstruction& instruction, const Argument& callee,
             const std::vector<Argument>& arguments);
   /// print.begin, print.word, print.end of built-in functions.

@@ -41,7 +41,7 @@ SurfaceReader::Outside SurfaceReader::read_modifiers(PtxInstruction& instruction
   return outside;
 }
 
-/// The row among those of all slices, where there are several.
+/// Returns the row among those of all slices, where there are several.
 ir::Operand SurfaceReader::row_of(const PtxInstruction& instruction, const Header& header,
                                   const std::vector<Argument>& given, Outside outside) {
   const std::size_t first = shape_.layered ? 1 : 0;

@@ -8,8 +8,9 @@
 
 namespace lockstep::isa {
 
-/// What texture and surface instructions have in common: operations of which many stand for one
-/// PTX statement, the header behind a handle, and what lanes that do not take part jump over.
+/// Base of the readers of texture and surface instructions: many operations stand for one PTX
+/// statement, the header is read behind a handle, and lanes that do not take part jump over the
+/// operations.
 class TexelReader : public FamilyReader {
  public:
   using FamilyReader::FamilyReader;
@@ -25,7 +26,7 @@ class TexelReader : public FamilyReader {
   ir::Operand new_predicate() { return ir::predicate_operand(code_.new_register(Type::pred)); }
   void append(const PtxInstruction& instruction, Opcode opcode, Type type, Operands destinations,
               Operands sources, std::uint16_t mode = 0);
-  /// A load through the read-only path.
+  /// Appends a load through the read-only path.
   void load(const PtxInstruction& instruction, Type type, const ir::Operand& guard,
             Operands destinations, const ir::Operand& address, std::int64_t offset = 0);
   /// Lanes whose guard does not hold jump to a label that leave() places; the operations between
@@ -34,7 +35,7 @@ class TexelReader : public FamilyReader {
   void leave(std::optional<std::uint32_t> label);
   std::uint32_t jump_unless(const PtxInstruction& instruction, ir::Operand predicate);
 
-  /// The handle and the coordinates of [handle, {x, y}].
+  /// Returns the handle, and coordinates_of() the coordinates, of [handle, {x, y}].
   const Argument& handle_of(const PtxInstruction& instruction, const Argument& place) const;
   std::vector<Argument> coordinates_of(const PtxInstruction& instruction,
                                        const Argument& place) const;

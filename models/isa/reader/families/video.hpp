@@ -12,7 +12,7 @@ class VideoReader : public FamilyReader {
  public:
   using FamilyReader::FamilyReader;
   void video(PtxInstruction& instruction);
-  /// add, sub, min, max of .u16x2 and .s16x2; false: another type.
+  /// Reads add, sub, min, max of .u16x2 and .s16x2.  Returns false for another type.
   bool packed_integers(PtxInstruction& instruction);
 
  private:

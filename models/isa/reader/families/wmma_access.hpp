@@ -31,7 +31,7 @@ class WmmaAccess : public MatrixRegisterReader {
     /// Line and place in the line, as memory has them.
     MatrixPlace at(unsigned lane, unsigned reg, unsigned part) const;
   };
-  /// Where lanes find their elements: addresses by line, made when they are asked for.
+  /// Addresses at which lanes find their elements, by line, made when they are asked for.
   struct Base {
     ir::Operand first;       ///< of the lane's first element
     ir::Operand line_bytes;  ///< from a line to the next, 32 bits
@@ -46,7 +46,8 @@ class WmmaAccess : public MatrixRegisterReader {
   ir::Operand line(PtxInstruction& instruction, Base& base, unsigned number);
   ir::Operation access(PtxInstruction& instruction, const Fragment& fragment, Base& base,
                        MatrixPlace place, Type type, unsigned elements);
-  /// How many registers from `reg` on one access moves; 0: each element is one of its own.
+  /// Returns how many registers from `reg` on one access moves; 0: each element has an access of
+  /// its own.
   unsigned together(const Fragment& fragment, unsigned reg) const;
   std::vector<ir::Operand> fragment_registers(PtxInstruction& instruction, const Argument& written,
                                               const Fragment& fragment, bool destination);

@@ -9,7 +9,7 @@
 
 namespace lockstep::isa {
 
-/// The dotted parts of an opcode, taken away one after the other by whoever understands them.
+/// The dotted parts of an opcode, which readers that understand them take away one after the other.
 class Modifiers {
  public:
   explicit Modifiers(const std::string& opcode) {
@@ -78,7 +78,7 @@ class Modifiers {
     std::erase_if(parts_, [&](const std::string& part) { return part.starts_with(prefix); });
   }
 
-  /// What nobody took.
+  /// Modifiers that nobody took.
   const std::vector<std::string>& rest() const { return parts_; }
 
  private:

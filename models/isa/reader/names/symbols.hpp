@@ -10,7 +10,7 @@
 
 namespace lockstep::isa {
 
-/// What a name stands for.
+/// Symbol for which a name stands.
 struct Symbol {
   enum class Kind : std::uint8_t {
     reg,   ///< predicates included
@@ -37,7 +37,7 @@ struct Symbol {
 
 using NameTable = std::unordered_map<std::string, Symbol>;
 
-/// What all functions of a module share while it is read.
+/// State that all functions of a module share while the module is read.
 struct ModuleSymbols {
   std::string file;
   NameTable names;

@@ -49,7 +49,7 @@ namespace {
 /// extent beyond it is a mistake, and this computer's memory need not pay for it.
 constexpr std::uint64_t largest_initialised_bytes = std::uint64_t{256} << 20;
 
-/// Where an initialiser's values go.
+/// Target of an initialiser's values.
 struct Target {
   ModuleSymbols& symbols;
   std::vector<std::byte>& bytes;
@@ -153,7 +153,8 @@ bool is_declared_after_definition(const ModuleSymbols& symbols, const syntax::De
   return d.linkage == Linkage::external && symbols.names.contains(d.name);
 }
 
-/// What the system keeps in variables of its own there is once, however many modules name it.
+/// Returns how a variable is linked.  A variable of the system ("%...") is there once, however many
+/// modules name it.
 SourceLink link_of(const ModuleSymbols& symbols, const syntax::Declaration& d) {
   return {d.name.starts_with("%") ? Linkage::weak : d.linkage, place_in(symbols.file, d.at)};
 }

@@ -41,7 +41,8 @@ void supply(syntax::Function& prototype, syntax::Function own) {
   prototype.has_body = prototype.built_in = true;
 }
 
-/// Whose prototype is declared and nowhere defined; nullptr: none.
+/// Returns the prototype of a function that is declared and nowhere defined; nullptr: there is
+/// none.
 syntax::Function* prototype_of(syntax::Module& module, const std::string& name) {
   syntax::Function* prototype = nullptr;
   for (syntax::Function& f : module.functions) {

@@ -33,7 +33,7 @@ std::string found_at(const std::string& text, std::size_t byte) {
   return "\"" + text.substr(byte, std::min<std::size_t>(end - byte, 20)) + "\"";
 }
 
-/// Behind the comment or text in quotes that begins at `i`; `i` if none does.
+/// Returns the place behind the comment or text in quotes that begins at `i`; `i` if none does.
 std::size_t behind_comment(const std::string& text, std::size_t i) {
   const auto behind = [&](const char* end) {
     const std::size_t found = text.find(end, i + 1);

@@ -11,7 +11,7 @@ namespace lockstep::isa::syntax {
 struct Expectation {
   const char* what;
   const char* advice;
-  bool within_instruction = false;  ///< whose form is worth showing
+  bool within_instruction = false;  ///< show the form of the instruction
 };
 
 /// Thrown where the grammar cannot go on.

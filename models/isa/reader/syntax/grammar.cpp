@@ -1,4 +1,4 @@
-/// The grammar of PTX, as far as its structure goes; what opcodes and modifiers mean stands in
+/// Grammar of PTX, as far as its structure goes; the meaning of opcodes and modifiers stands in
 /// families/instruction_table.cpp.
 ///
 /// Source: PTX ISA 8.x, sections 4 "Syntax", 5 "State Spaces, Types, and Variables", 7 "Abstracting

@@ -13,7 +13,7 @@ struct Position {
   std::uint32_t line = 0, column = 0;
 };
 
-/// What stands between commas: of an instruction, an initialiser or a declaration.
+/// Operand between commas: of an instruction, an initialiser or a declaration.
 struct Operand {
   enum class Kind : std::uint8_t {
     name,     ///< register, symbol, label, special register, "_"
@@ -55,7 +55,7 @@ struct Declaration {
   Operand initial;
 };
 
-/// One line of a function's body.
+/// Line of a function's body.
 struct Statement {
   enum class Kind : std::uint8_t {
     instruction,

@@ -35,8 +35,9 @@ ir::Operand Translation::formal(const syntax::Declaration& declaration, Symbol& 
 
 namespace {
 
-/// As what the host program gives a kernel parameter.  nvcc declares a scalar that is
-/// __grid_constant__ as bytes with the scalar's alignment: its bits are given as an integer.
+/// Returns the type as which the host program gives a kernel parameter.  nvcc declares a scalar
+/// that is __grid_constant__ as bytes with the scalar's alignment: its bits are given as an
+/// integer.
 Type argument_type(const syntax::Declaration& d, const ir::Variable& variable, Type type) {
   if (!d.is_array && d.vector <= 1) return type;
   if (type != Type::b8 || variable.bytes != variable.alignment) return Type::b8;

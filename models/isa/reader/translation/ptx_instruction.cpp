@@ -30,7 +30,7 @@ void PtxInstruction::refuse_known() const {
       fail(at(), text() + ": modifier ." + modifier + " is not supported", why);
 }
 
-/// What stands last is mostly meant to be the type.
+/// The modifier that stands last is mostly meant to be the type.
 void PtxInstruction::lacks_type() const {
   reject_rest();
   fail("needs a type");

@@ -27,7 +27,8 @@ struct PtxInstruction {
   /// An operation at the same place, without the guard.
   ir::Operation plain(Opcode opcode, Type type) const;
 
-  /// Where no other advice is given: the form of the instruction.
+  /// Throws a UserError.  Where no other advice is given, the advice is the form of the
+  /// instruction.
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void fail(syntax::Position place, const std::string& what) const;
   [[noreturn]] void fail(syntax::Position place, const std::string& what,

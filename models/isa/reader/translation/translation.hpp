@@ -31,9 +31,9 @@ class Translation {
   // Names
   void open_scope(NameTable names = {}) { scopes_.push_back(std::move(names)); }
   void close_scope() { scopes_.pop_back(); }
-  /// False: the innermost scope has this name already.
+  /// Adds a name.  Returns false if the innermost scope has the name already.
   bool add_name(const std::string& name, const Symbol& symbol);
-  /// Null when there is no such name.
+  /// Returns the symbol of a name; null when there is no such name.
   const Symbol* lookup(const std::string& name) const;
   const Symbol& find(const syntax::Operand& operand) const;
   /// A label in front of .branchtargets stands for that list.
@@ -55,11 +55,11 @@ class Translation {
   void place_label(std::uint32_t label);
   /// The loop that begins here is not unrolled.
   void keep_rolled() { rolled_.insert(static_cast<std::uint32_t>(function_.blocks.size() - 1)); }
-  /// Whether control runs into what is appended next.
+  /// Returns whether control runs into what is appended next.
   bool falls_in() const { return !ended_; }
   /// Labels were numbered before blocks were known: `labels` of them.
   void number_labels(std::uint32_t labels) { label_block_.assign(labels, 0); }
-  /// One that no text has; place_label says where it is.
+  /// Returns a label that no text has; place_label says where it is.
   std::uint32_t new_label() {
     label_block_.push_back(0);
     return static_cast<std::uint32_t>(label_block_.size() - 1);

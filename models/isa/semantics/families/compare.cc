@@ -67,7 +67,8 @@ template <class Reader, Comparison C>
 [[gnu::noinline]] u32 compared_by_call(const Instruction& instruction, const WarpContext& context) {
   return compared_lanes<Reader, C>(instruction, context);
 }
-/// What is seldom compared shares the code of a comparison, its inverse, and their instructions.
+/// Compares; types that are seldom compared share the code of a comparison, its inverse, and their
+/// instructions.
 template <class Reader, Comparison C>
 LOCKSTEP_INLINE u32 compared(const Instruction& instruction, const WarpContext& context) {
   if constexpr (!Reader::seldom)

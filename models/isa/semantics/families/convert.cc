@@ -194,7 +194,8 @@ void half_to_float(const Instruction& instruction, WarpContext& context) {
   for_lanes(destination<u32>(instruction, context), context.active,
             [=](unsigned i) { return result<false, false>(widen<Format>(a[i])); });
 }
-/// One f32 to a half, or two to a pair (the first one above).  `plain`: to nearest, no modifiers.
+/// Converts one f32 to a half, or two to a pair (the first one above).  `plain`: to nearest, no
+/// modifiers.
 template <class Format, bool pair, bool plain>
 void float_to_half(const Instruction& instruction, WarpContext& context) {
   const u32* a = source<u32>(instruction, context, 0);

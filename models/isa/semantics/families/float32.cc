@@ -136,7 +136,7 @@ struct CopySign {  // the sign of a, the magnitude of b
   LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) { return (a & 0x80000000) | (b & 0x7fffffff); }
 };
 
-/// What select_float asks for.
+/// Functions of f32 for which select_float asks.
 struct Single : Operations {
   template <class Op, unsigned count>
   static Execute rounded(const SemanticKey& key) {

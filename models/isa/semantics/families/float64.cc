@@ -139,7 +139,7 @@ struct CopySign {
   LOCKSTEP_INLINE static u64 apply(u64 a, u64 b) { return (a & sign_bit) | (b & ~sign_bit); }
 };
 
-/// What select_float asks for.
+/// Functions of f64 for which select_float asks.
 struct Double : Operations {
   template <class Op, unsigned count>
   static Execute rounded(const SemanticKey& key) {

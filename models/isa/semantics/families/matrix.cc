@@ -14,7 +14,7 @@ namespace {
 
 using Kind = MatrixPlan::Kind;
 
-/// One product m16n8, m8n8, or of a quad pair.
+/// A product m16n8, m8n8, or of a quad pair.
 struct Product {
   Words<most_rows> a;
   Words<most_columns> b;

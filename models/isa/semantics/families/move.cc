@@ -136,7 +136,7 @@ constexpr u32 lane_mask(ir::SpecialRegister which, unsigned lane) {
       return ~(below | self);
   }
 }
-/// What is the same for all lanes of the warp.
+/// Returns the value of a special register that is the same for all lanes of the warp.
 u64 uniform_special(const WarpIdentity& identity, ir::SpecialRegister which) {
   using enum ir::SpecialRegister;
   switch (which) {

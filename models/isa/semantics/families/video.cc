@@ -56,7 +56,7 @@ bool holds(Comparison comparison, s64 a, s64 b) {
   }
 }
 
-/// What all have in common; results have room.
+/// Combines two values, as all video instructions do; results have room.
 s128 combined(Video video, s64 a, s64 b) {
   switch (video.operation()) {
     case VideoOperation::sub:

@@ -13,7 +13,8 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-/// What stands in front of a group's products: C, or the sum of the groups before; or a result.
+/// Column of addends in front of a group's products, C or the sum of the groups before; or of
+/// results.
 struct Column {
   alignas(64) u32 bits[most_rows];
 };
@@ -96,7 +97,7 @@ LOCKSTEP_INLINE u32 truncated_float(double value) {
   const u32 bits = bits_of(nearest) - (static_cast<double>(nearest) > magnitude ? 1U : 0U);
   return (magnitude >= 0x1p128 ? 0x7f800000U : bits) | static_cast<u32>(sign >> 32);
 }
-/// By way of f64, which holds every sum.
+/// Rounds by way of f64, which holds every sum.
 template <unsigned group, class F>
 void round_any(u32* to, const GroupSum<group>& sum) {
   for (unsigned i = 0; i < most_rows; ++i) {
@@ -115,7 +116,8 @@ void round_any(u32* to, const GroupSum<group>& sum) {
 LOCKSTEP_INLINE u32 truncated_to_24(u32 magnitude) {
   return bits_of(static_cast<float>(static_cast<s32>(magnitude & ~(magnitude >> 24))));
 }
-/// From a normal f32 above zero, whose last bit is odd if it stands for something inexact.
+/// Returns the nearest f16 of a normal f32 above zero, whose last bit is odd if it stands for
+/// something inexact.
 LOCKSTEP_INLINE u32 nearest_half(u32 bits) {
   const s32 field = static_cast<s32>(bits >> 23), least = 127 - 14;
   const float magic = float_of(static_cast<u32>((field > least ? field : least) + 13) << 23);
@@ -125,7 +127,7 @@ LOCKSTEP_INLINE u32 nearest_half(u32 bits) {
   const u32 finite = rounded < 0x1p-14F ? subnormal : normal;
   return rounded < 65536.0F ? finite : 0x7c00U;
 }
-/// Rounds in 32 bits; returns false if a row needs more: a sum that overflows, or a subnormal f32.
+/// Rounds in 32 bits.  Returns false if a row needs more: a sum that overflows, or a subnormal f32.
 template <unsigned group, class F>
 LOCKSTEP_INLINE bool round_fast(u32* to, const GroupSum<group>& from) {
   constexpr bool wide = GroupSum<group>::parts > 1;
@@ -174,7 +176,7 @@ LOCKSTEP_INLINE bool has_special(const Column& column) {
   LOCKSTEP_ACROSS(most_rows) specials |= is_special<F>(column.bits[i]) ? 1U : 0U;
   return specials != 0;
 }
-/// Where C or a product is infinity or NaN, so is the sum.
+/// Adds the kinds of the terms: where C or a product is infinity or NaN, so is the sum.
 template <unsigned group, class F>
 void add_kinds(u32* number, const Terms<most_rows>& a, const Terms<most_columns>& b, GroupPlace at,
                bool products, const Column& c) {

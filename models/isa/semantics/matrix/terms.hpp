@@ -126,7 +126,7 @@ struct Terms {
 /// The order in which elements of words become terms.
 enum class TermOrder {
   by_k,
-  by_halves,  ///< those of all low halves, then those of all high halves
+  by_halves,  ///< elements of all low halves, then of all high halves
 };
 template <unsigned parts>
 LOCKSTEP_INLINE unsigned term_of(unsigned word, unsigned part, unsigned words, TermOrder order) {
