@@ -14,10 +14,10 @@ namespace lockstep {
 
 namespace {
 
-using Kind = Initializer::Kind;
-
 /// Reads the initial content of one buffer.
 class InitializerReader {
+  using Kind = Initializer::Kind;
+
  public:
   InitializerReader(std::vector<Buffer>& buffers, Buffer& buffer, const Variables& variables)
       : buffers_(buffers), buffer_(buffer), variables_(variables) {}
