@@ -205,7 +205,7 @@ TEST_F(ContextEngineTest, IdealItTakesACycleAndNoTraffic) {
                   with_room(setup);
                   setup.contexts.traffic = ContextTraffic::ideal;
                 }};
-  ContextEngine engine(ideal.constants, ideal.statistics, ideal.ports);
+  ContextEngine engine(ideal.sm);
   const std::vector<std::byte> bytes = counted(3 * line_bytes);
   engine.save(1, TenantId(0), {bytes, {}}, SmCycle(10));
   EXPECT_FALSE(engine.take_done(SmCycle(10)));
@@ -230,7 +230,7 @@ TEST_F(ContextEngineTest, AtItsShareEachContextHasTheWholeBandwidthAndNoTraffic)
   const auto after = [&](std::int64_t cycle) {
     return SmCycle(clock.cycle_at_or_after(clock.edge(Cycles{cycle}) + Time{96'000'000}).count());
   };
-  ContextEngine engine(shared.constants, shared.statistics, shared.ports);
+  ContextEngine engine(shared.sm);
   const std::vector<std::byte> bytes = counted(5 * line_bytes);
   const ContextParts parts{400, 128, 0, 384};
   engine.save(0, TenantId(0), {bytes, parts}, SmCycle(10));
@@ -253,7 +253,7 @@ TEST_F(ContextEngineTest, AtItsShareAContextMovesWhileItsBlockWaitsForWhatIsInFl
                    setup.contexts.traffic = ContextTraffic::share;
                    setup.contexts.share = {4'000'000'000};
                  }};
-  ContextEngine engine(shared.constants, shared.statistics, shared.ports);
+  ContextEngine engine(shared.sm);
   const ContextParts parts{256, 0, 0, 256};
   const auto saved = [&](std::int64_t still) {
     engine.save(0, TenantId(0), {counted(2 * line_bytes), parts}, SmCycle(1000), still);
@@ -269,7 +269,7 @@ TEST_F(ContextEngineTest, AtItsShareAContextMovesWhileItsBlockWaitsForWhatIsInFl
 }
 
 TEST_F(ContextEngineTest, GoesOnAfterSavingAndRestoringAmidATransfer) {
-  ContextEngine engine(world.sm), other(world.constants, world.statistics, world.ports);
+  ContextEngine engine(world.sm), other(world.sm);
   const std::vector<std::byte> bytes = counted(some_bytes);
   engine.save(0, TenantId(0), {bytes, {}}, now);
   engine.advance(SmCycle(11));
