@@ -14,10 +14,10 @@ namespace lockstep {
 
 namespace {
 
-using Content = Initializer::Kind;
-
 /// Reads the initial content of one buffer.
 class InitializerReader {
+  using Kind = Initializer::Kind;
+
  public:
   InitializerReader(std::vector<Buffer>& buffers, Buffer& buffer, const Variables& variables)
       : buffers_(buffers), buffer_(buffer), variables_(variables) {}
@@ -37,20 +37,20 @@ class InitializerReader {
     }
     struct Word {
       const char* name;
-      Content kind;
+      Kind kind;
       void (InitializerReader::*read)(const Node&);
       bool stands_alone = false;
     };
     static constexpr Word words[] = {
-        {"zero", Content::zero, &InitializerReader::zero, true},
-        {"value", Content::value, &InitializerReader::value},
-        {"linear", Content::linear, &InitializerReader::linear},
-        {"uniform", Content::uniform, &InitializerReader::uniform},
-        {"normal", Content::normal, &InitializerReader::normal},
-        {"permutation", Content::permutation, &InitializerReader::permutation, true},
-        {"csr_graph", Content::csr_row, &InitializerReader::graph},
-        {"file", Content::file, &InitializerReader::file},
-        {"texture", Content::texture, &InitializerReader::texture},
+        {"zero", Kind::zero, &InitializerReader::zero, true},
+        {"value", Kind::value, &InitializerReader::value},
+        {"linear", Kind::linear, &InitializerReader::linear},
+        {"uniform", Kind::uniform, &InitializerReader::uniform},
+        {"normal", Kind::normal, &InitializerReader::normal},
+        {"permutation", Kind::permutation, &InitializerReader::permutation, true},
+        {"csr_graph", Kind::csr_row, &InitializerReader::graph},
+        {"file", Kind::file, &InitializerReader::file},
+        {"texture", Kind::texture, &InitializerReader::texture},
     };
     for (const Word& word : words) {
       if (name != word.name || (node.is_scalar() && !word.stands_alone)) continue;
@@ -123,7 +123,7 @@ class InitializerReader {
     initial_.seed = seed(keys.seed);
     if (initial_.vertices == 0)
       throw keys.vertices.error("a graph needs a vertex", "write 1 or more");
-    const auto fill = [&](Buffer& buffer, Content part, std::uint64_t needed) {
+    const auto fill = [&](Buffer& buffer, Kind part, std::uint64_t needed) {
       if (buffer.count < needed)
         throw map.error("buffer " + buffer.name + " has " + std::to_string(buffer.count) +
                             " elements, the graph needs " + std::to_string(needed),
@@ -132,11 +132,10 @@ class InitializerReader {
       initial.kind = part;
       buffer.initial = initial;
     };
-    fill(buffer_, Content::csr_row, initial_.vertices + 1);
-    fill(buffer_named(required_key(map, keys.columns, "columns")), Content::csr_column,
+    fill(buffer_, Kind::csr_row, initial_.vertices + 1);
+    fill(buffer_named(required_key(map, keys.columns, "columns")), Kind::csr_column,
          initial_.edges);
-    if (keys.weights.exists())
-      fill(buffer_named(keys.weights), Content::csr_weight, initial_.edges);
+    if (keys.weights.exists()) fill(buffer_named(keys.weights), Kind::csr_weight, initial_.edges);
   }
   void file(const Node& node) {
     Node name = node;
