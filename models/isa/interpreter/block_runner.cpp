@@ -106,7 +106,7 @@ bool BlockRunner::run_warps(std::uint64_t instructions) {
       finished &= warps_[w].paths.finished();
     }
     if (finished) return true;
-    if (executed == 0 && !unblock() && !end_waits()) report_deadlock();
+    if (executed == 0 && !unblock() && !phase_waits_.end()) report_deadlock();
   }
   return false;
 }
@@ -127,9 +127,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
       warn_of_absent(warp);
     }
     const Instruction& i = instructions[paths.pc()];
-    std::uint32_t active = paths.mask();
-    if (i.guard != no_predicate)
-      active &= i.guard_negated ? ~warp.predicates[i.guard] : warp.predicates[i.guard];
+    const std::uint32_t active = warp.guarded(i, paths.mask());
     ++executed;
     threads += static_cast<unsigned>(std::popcount(active));
     slots += i.issue_slots;
@@ -190,7 +188,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         barrier(w, i, active);
         break;
       case Category::phase_wait:
-        wait_for_phase(warp, i, active);
+        phase_waits_.wait(warp, i, active);
         break;
       default:
         control(warp, i, active);
@@ -313,10 +311,7 @@ void BlockRunner::warp_sync(Warp& warp, const Instruction& instruction, std::uin
     if (together == 0) return;
     if (races_) meet(warp, row(warp, members), together);
     if (!paths.is_named(mask, first)) warn_of_absent(warp);
-    active = together;
-    if (instruction.guard != no_predicate)
-      active &= instruction.guard_negated ? ~warp.predicates[instruction.guard]
-                                          : warp.predicates[instruction.guard];
+    active = warp.guarded(instruction, together);
   }
   if (instruction.category == Category::shuffle_vote && active != 0) {
     if (needs_whole_warp(instruction)) [[unlikely]]
@@ -370,7 +365,7 @@ void BlockRunner::report_spin(std::uint64_t instructions) const {
     fail(warp, static_cast<unsigned>(std::countr_zero(warp.paths.alive())),
          "does not get on: for " + std::to_string(instructions / 1'000'000) +
              " million warp instructions no word of memory and no thread of the grid has changed" +
-             last_wait(),
+             phase_waits_.last(),
          warp.paths.takes_turns() ? "it waits for what no other thread does, or never ends"
                                   : no_turns_advice);
   }

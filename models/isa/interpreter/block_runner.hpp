@@ -11,6 +11,7 @@
 #include "models/isa/interpreter/inexact/float_trace.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
 #include "models/isa/interpreter/line_warnings.hpp"
+#include "models/isa/interpreter/phase_waits.hpp"
 #include "models/isa/interpreter/races/shared_races.hpp"
 #include "models/isa/interpreter/warp.hpp"
 #include "models/isa/interpreter/word_access.hpp"
@@ -40,12 +41,6 @@ WarpIdentity identity_of(const LaunchState& state, std::uint64_t block, std::uin
 /// Those that are threads.
 std::uint32_t lanes_of(const LaunchState& state, std::uint32_t warp);
 
-/// A path of a warp that waits for the phase of an mbarrier.
-struct PhaseWaiter {
-  std::uint32_t warp = 0, pc = 0;
-  std::uint32_t path = 0, active = 0;  ///< lanes: all that stand there, those that the guard lets
-};
-
 /// One thread block: its warps, shared memory and barriers.
 class BlockRunner {
  public:
@@ -59,6 +54,7 @@ class BlockRunner {
   [[noreturn]] void report_spin(std::uint64_t instructions) const;
 
  private:
+  friend PhaseWaits;  // a part of it, in a file of its own
   using Warp = InterpretedWarp;
 
   /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.
@@ -94,19 +90,6 @@ class BlockRunner {
   bool changes(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void atomic(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void copy(Warp& warp, const Instruction& instruction, std::uint32_t active);
-  // phase_waits.cpp
-  void change_barriers(Warp& warp, const Instruction& instruction, std::uint32_t active);
-  void wait_for_phase(Warp& warp, const Instruction& instruction, std::uint32_t active);
-  std::byte* barrier_at(const Warp& warp, const Instruction& instruction, unsigned lane,
-                        std::uint64_t address);
-  std::uint32_t lanes_with_phase_over(Warp& warp, const Instruction& instruction, std::uint32_t pc,
-                                      std::uint32_t lanes);
-  void let_waiter_go(const PhaseWaiter& waiter, std::uint32_t complete);
-  void wake_waiters();
-  /// No warp can run: waits for phases end without them.  False: none waits.
-  bool end_waits();
-  /// What the last of them waited for; "" if its phase has ended meanwhile, or there was none.
-  std::string last_wait() const;
   // matrix_access.cpp
   void require_whole_warp(const Warp& warp, const Instruction& instruction, std::uint32_t lanes);
   void matrix_access(Warp& warp, const Instruction& instruction, std::uint32_t active);
@@ -125,8 +108,7 @@ class BlockRunner {
 
   LaunchState& state_;
   std::vector<Warp> warps_;
-  std::vector<PhaseWaiter> waiters_;  ///< in the order in which they began
-  PhaseWaiter last_ended_;            ///< whose wait ended without its phase; no lanes: none
+  PhaseWaits phase_waits_{*this};
   std::vector<std::uint32_t> register_file_, predicate_file_;
   std::vector<std::byte> shared_;
   NamedBarriers barriers_;

@@ -18,11 +18,9 @@ void BlockRunner::require_whole_warp(const Warp& warp, const Instruction& instru
 /// Paths of the warp that come here one after the other move their rows together.
 void BlockRunner::matrix_access(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   if (active == 0) return warp.paths.advance();
-  active = warp.paths.arrive(whole_warp);
-  if (active == 0) return;
-  if (instruction.guard != no_predicate)
-    active &= instruction.guard_negated ? ~warp.predicates[instruction.guard]
-                                        : warp.predicates[instruction.guard];
+  const std::uint32_t together = warp.paths.arrive(whole_warp);
+  if (together == 0) return;
+  active = warp.guarded(instruction, together);
   if (is_watched_) [[unlikely]]
     watch(warp, instruction, active);
   require_whole_warp(warp, instruction, active);

@@ -87,7 +87,7 @@ void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32
       break;
     default:
       if (is_of_mbarrier(instruction.memory.atomic))
-        return change_barriers(warp, instruction, active);
+        return phase_waits_.change(warp, instruction, active);
       atomic(warp, instruction, active);
   }
 }

@@ -1,0 +1,50 @@
+/// Barriers of mbarrier in a block that is interpreted, and paths of warps that wait for their
+/// phases.
+///
+/// A path that waits lets others run; what completes a phase looks at all that wait in the block.
+/// Only when no warp of the block can run do waits end without their phases: what a program does
+/// then may let it get on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/isa/interpreter/warp.hpp"
+
+namespace lockstep::isa {
+
+class BlockRunner;
+
+class PhaseWaits {
+ public:
+  explicit PhaseWaits(BlockRunner& block) : block_(block) {}
+
+  /// Operations of these lanes on barriers.
+  void change(InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
+  /// mbarrier_wait: the path goes on, or waits.
+  void wait(InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
+  /// No warp can run: waits end without their phases.  False: none waits.
+  bool end();
+  /// What the last of those waited for; "" if there was none.
+  std::string last() const;
+
+ private:
+  struct Waiter {
+    std::uint32_t warp = 0, pc = 0;
+    std::uint32_t path = 0, active = 0;  ///< lanes: all that stand there, those that the guard lets
+  };
+
+  std::byte* barrier_at(const InterpretedWarp& warp, const Instruction& instruction, unsigned lane,
+                        std::uint64_t address);
+  std::uint32_t lanes_with_phase_over(const InterpretedWarp& warp, const Instruction& instruction,
+                                      std::uint32_t pc, std::uint32_t lanes);
+  void let_go(const Waiter& waiter, std::uint32_t complete);
+  void wake();
+
+  BlockRunner& block_;
+  std::vector<Waiter> waiters_;  ///< in the order in which they began
+  Waiter last_ended_;            ///< whose wait ended without its phase; no lanes: none
+};
+
+}  // namespace lockstep::isa
