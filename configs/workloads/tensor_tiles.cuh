@@ -85,8 +85,7 @@ TILES_PRODUCT(S8, signed char, int, int4, "r", "m16n8k32.row.col.s32.s8.s8.s32")
 
 // --- A tile of C = A * B^T: A is m x k, B is n x k, both by rows ---
 //
-// Rows come in steps of 128 bytes, by asynchronous copies, as many ahead as there are stages in
-// shared memory: two or three.
+// Rows come in steps of 128 bytes, by asynchronous copies, two of them ahead.
 template <class Product, int rows, int columns, int warp_rows, int warp_columns>
 struct Tile {
   using Element = typename Product::Element;
@@ -95,6 +94,7 @@ struct Tile {
   static constexpr int warps_across = columns / warp_columns;
   static constexpr int threads = 32 * (rows / warp_rows) * warps_across;
   static constexpr int stage_bytes = (rows + columns) * step_bytes;
+  static constexpr int stages = 2, shared_bytes = stages * stage_bytes;
   static constexpr int down = warp_rows / 16, across = warp_columns / 8;  // products of a warp
 
   struct Fragments {
@@ -151,7 +151,7 @@ struct Tile {
 
   // a_rows, b_rows: where the tile's first rows begin; k: a multiple of `step`; memory: the stages.
   __device__ __forceinline__ void run(const Element* a_rows, const Element* b_rows, int k,
-                                      const void* memory, int stages = 2) {
+                                      const void* memory) {
     const unsigned shared = shared_address(memory);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     Source source(a_rows, b_rows, k, shared);
@@ -175,7 +175,7 @@ struct Tile {
       if (s < steps) source.template fetch<0, 1>(s * stage_bytes);
       commit();
     }
-    stages == 2 ? wait<1>() : wait<2>();
+    wait<stages - 1>();
     __syncthreads();
     Fragments fragments[2];
     load(fragments[0], a, b);
@@ -186,7 +186,7 @@ struct Tile {
       for_each<4>([&](auto part) {
         constexpr int i = part.value, share = (i + 1) % 4;
         if constexpr (i == 3) {
-          stages == 2 ? wait<0>() : wait<1>();
+          wait<stages - 2>();
           __syncthreads();
           fill = s + stages < steps;
           filled = stage;

@@ -12,7 +12,7 @@ using Tile = tiles::Tile<tiles::F16, 64, 64, 32, 32>;
 template <class Out>
 __device__ __forceinline__ void linear(const __half* x, const __half* weights, const float* bias,
                                        int k, Out out) {
-  __shared__ __align__(128) char memory[2 * Tile::stage_bytes];
+  __shared__ __align__(128) char memory[Tile::shared_bytes];
   const int row = blockIdx.y * 64, column = blockIdx.x * 64;
   Tile tile;
   tile.run(x + static_cast<size_t>(row) * k, weights + static_cast<size_t>(column) * k, k, memory);

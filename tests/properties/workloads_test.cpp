@@ -26,7 +26,7 @@ constexpr Shipped workloads[] = {
     {"reduction", "{n: 4096, block: 128, blocks: 8}"},
     {"persistent", "{n: 200, block: 64, blocks: 4}"},
     {"gemm_mma", "{k: 128}", "gpu.compute_capability=8.0"},
-    {"flash_attention", "{heads: 1}", "gpu.compute_capability=8.0"},
+    {"flash_attention", "{heads: 1, length: 64}", "gpu.compute_capability=8.0"},
     {"attention_decode", "{batch: 2}"},
     {"gemm_wmma", "{n: 32}"},
 };

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Writes products of matrices with their results: what models/isa/semantics/families/matrix.cc must compute.
 
-    vectors.py FILE [--count N] [--seed S] [--only TEXT]
+    vectors.py FILE [--count N | --sums N] [--seed S] [--only TEXT]
 
-N products of every form with every arithmetic.  A line holds the form, and the registers of A, B, C and D in
-hexadecimal.
+N products of every form with every arithmetic, or as many as make N sums.  A line holds the form, and the registers of
+A, B, C and D in hexadecimal.
 """
 import argparse
 import random
@@ -171,6 +171,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file")
     parser.add_argument("--count", type=int, default=1)
+    parser.add_argument("--sums", type=int, default=0, help="of each form, instead of --count")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="forms whose fields, joined with blanks, contain this")
     parser.add_argument("--every", type=int, default=1, help="leave out all forms but each n-th")
@@ -178,12 +179,18 @@ def main():
     draw = random.Random(arguments.seed)
     lines = 0
     with open(arguments.file, "w", encoding="ascii") as file:
-        for _ in range(arguments.count):
+        for round_ in range(arguments.sums or arguments.count):
+            left = False
             for index, form in enumerate(forms(draw)):
+                if arguments.sums and round_ * form["m"] * form["n"] >= arguments.sums:
+                    continue
+                left = True
                 fields = " ".join(str(value) for value in form.values())
                 if arguments.only in fields and index % arguments.every == 0:
                     file.write(vector(draw, form) + "\n")
                     lines += 1
+            if not left:
+                break
     print(f"{lines} products")
 
 

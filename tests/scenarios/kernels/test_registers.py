@@ -19,6 +19,23 @@ def kernel(bounds=""):
             f"{loads}bar.sync 0;\n{sums}bar.sync 0;\nst.global.u32 [%rd3], %r1;\nret;\n}}\n")
 
 
+SUMS, TERMS = 128, 80
+
+
+def many_sums():
+    """k(data, n): sums with terms that are live together, stored to rows n apart, two to each address."""
+    loads = [f"ld.global.u32 %v{i}, [%rd3+{4 * i}];" for i in range(SUMS)] + ["bar.sync 0;"]
+    loads += [f"ld.global.u32 %q{i}, [%rd3+{4 * (SUMS + i)}];" for i in range(TERMS)] + ["bar.sync 0;"]
+    sums = [f"add.u32 %v{i}, %v{i}, %q{i};" for i in range(TERMS)] + ["bar.sync 0;"]
+    stores = [f"mul.wide.u32 %to{2 * i}, %r2, {i + 3};\nadd.s64 %to{2 * i + 1}, %rd3, %to{2 * i};\n"
+              f"st.global.u32 [%to{2 * i + 1}], %v{2 * i};\nst.global.u32 [%to{2 * i + 1}+4096], %v{2 * i + 1};"
+              for i in range(SUMS // 2)]
+    return (".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 data, .param .u32 n)\n{\n"
+            f".reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .b64 %to<{SUMS}>; .reg .b32 %v<{SUMS}>; .reg .b32 %q<{TERMS}>;\n"
+            "ld.param.u64 %rd1, [data]; ld.param.u32 %r2, [n]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4;\n"
+            "add.s64 %rd3, %rd1, %rd2;\n" + "\n".join(loads + sums + stores) + "\nret;\n}\n")
+
+
 WORKLOAD = """\
 module: k.ptx
 parameters: {block: 1024}
@@ -85,6 +102,18 @@ class Registers(ScenarioTest):
                              r"w.yaml:7:\d+: kernel k: a block needs 73728 registers, an SM has 65536 \(1024 threads "
                              r"with 72 registers each, as the launch states\) - launch at most 896 threads a block")
             self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_a_kernel_whose_rows_do_not_fit_is_tried_in_the_order_that_needs_fewer(self):
+        """It has enough registers, but pairs and single ones take rows of their own: addresses must not go ahead."""
+        self.write("k.ptx", many_sums())
+        self.write("k.yaml", WORKLOAD.replace("[data]}", "[data, 32]}").replace("2048", "32768")
+                   .replace("grid: [2]", "grid: [1]"))
+        run = self.lockstep("run", self.scenario("k.yaml", "{block: 32}"), "--check", "--output", "out.h5",
+                            "--set", "gpu.sm.unroll_loops=true")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with h5py.File(self.folder / "out.h5") as file:
+            accesses = int(file["final/stats/sm/memory_instructions"][()].sum())
+        self.assertEqual(accesses, SUMS + TERMS + SUMS, "nothing is stored to local memory")
 
 
 if __name__ == "__main__":

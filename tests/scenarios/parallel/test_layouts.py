@@ -76,6 +76,10 @@ policies: {{sharing: smk, exception_scheme: replay-queue, block_switching: on-fa
 """)
         self.assert_same_everywhere("copies.yaml", "--check", layouts=FEW_LAYOUTS)
 
+    def test_inference_beside_training(self):
+        self.assert_same_everywhere(ROOT / "configs/scenarios/inference_beside_training.yaml", "--check",
+                                    layouts=FEW_LAYOUTS)
+
     def test_one_dense_matrix_product(self):
         self.assert_same_everywhere(ROOT / "configs/scenarios/matrix_product.yaml")
 
