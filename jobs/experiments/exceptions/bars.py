@@ -17,5 +17,6 @@ def draw_bars(table, columns, unit, title, path):
     axis.set_title(title)
     axis.legend(ncol=2, fontsize=7)
     canvas.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
     canvas.savefig(path, dpi=120)
     print(f"drawn: {path}")

@@ -50,23 +50,21 @@ class Experiment:
         self.arguments = arguments
         self.folder = arguments.folder.resolve()
 
-    def run(self, runs):
+    def run(self, runs, tiny=()):
+        """`tiny`: those that run with --tiny."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for run in runs:
             text = benchmarks.workload_text(run.benchmark, run.placement)
             (self.folder / f"{run.benchmark}_{run.placement}.yaml").write_text(text)
-        sweeps.run_sweep(self.arguments, {run.name(): run.scenario(self.folder) for run in runs})
+        sweeps.run_sweep(self.arguments, {run.name(): run.scenario(self.folder) for run in runs},
+                         [run.name() for run in tiny], "10ms")
 
+    @sweeps.blank_if_missing()
     def time(self, run):
         """Femtoseconds in which the benchmark's kernel ran; NaN without such a run, or while it goes on."""
-        import h5py
-        try:
-            with h5py.File(self.folder / "output" / f"{run.name()}.h5") as file:
-                kernels = file["kernels"][:]
-        except (OSError, KeyError):
-            return math.nan
-        kernels = kernels[kernels["kernel"] == benchmarks.ALL[run.benchmark].kernel.encode()]
-        return float((kernels["done"] - kernels["launched"]).sum())
+        with sweeps.open_output(self.folder / "output" / f"{run.name()}.h5") as file:
+            kernels = file["kernels"][:]
+        return sweeps.kernel_time(kernels[kernels["kernel"] == benchmarks.ALL[run.benchmark].kernel.encode()])
 
     def ratio(self, base, run):
         """Performance of `run` relative to `base`."""

@@ -10,7 +10,7 @@ hold, in all frames; and in 294 MiB, of which little more is free than they need
 `show` prints the sum of instructions per cycle over that without fragmentation, large pages made, and memory bloat.
 """
 from mosaic import NEAR, SIZES, rates
-from points import Point, run_or_show
+from points import Point, run_or_show, sweeps
 
 PAIR = ("inverted_index", "page_view_count")
 DESIGNS = {
@@ -41,12 +41,18 @@ def points():
     yield from (point_of("CaC", 1, occupancy, TIGHT) for occupancy in TIGHT_OCCUPANCIES)
 
 
-def bloat(file, index, occupancy, memory=MEMORY):
+def tiny():
+    return [point_of("CaC", 0, 0), point_of("CaC", 1, OCCUPANCIES[1])]
+
+
+@sweeps.blank_if_missing(2)
+def bloat(experiment, index, occupancy, memory=MEMORY):
     """At the end of the epoch in which most pages were allocated, in %: unused pages of the applications' large frames
     over their pages, and over all pages in use, foreign ones with them.
     """
-    pages = file["stats/page_manager/allocated_pages"][:].sum(axis=(1, 2))
-    unused = file["stats/page_manager/unused_pages"][:].sum(axis=(1, 2))[pages.argmax()]
+    with experiment.output(point_of("CaC", index, occupancy, memory)) as file:
+        pages = file["stats/page_manager/allocated_pages"][:].sum(axis=(1, 2))
+        unused = file["stats/page_manager/unused_pages"][:].sum(axis=(1, 2))[pages.argmax()]
     foreign = index * (memory // LARGE_FRAME) * occupancy * PAGES
     return 100 * unused / pages.max(), 100 * unused / (pages.max() + foreign)
 
@@ -58,16 +64,19 @@ def show_sweep(title, experiment, swept):
     print(f"| {title} | " + " | ".join((*DESIGNS, *counted)) + " |\n|---|" + "---:|" * (len(DESIGNS) + len(counted)))
     for label, index, occupancy in swept:
         speeds = [sum(rates(experiment, point_of(design, index, occupancy))) / whole for design in DESIGNS]
-        counts = []
-        for design in ("CaC", "no CaC"):
-            with experiment.output(point_of(design, index, occupancy)) as file:
-                counts.append(int(file["final/stats/page_manager/coalesced"][:].sum()))
-                if design == "CaC":
-                    moved = int(file["final/stats/page_manager/foreign_moved"][:].sum())
-                    shares = bloat(file, index, occupancy)
-        print(f"| {label} | " + " | ".join(f"{speed:.3f}" for speed in speeds)
-              + f" | {counts[0]} | {counts[1]} | {moved} | " + " | ".join(f"{share:.2f}" for share in shares) + " |")
+        made, moved = (total_of(experiment, "CaC", index, occupancy, name) for name in ("coalesced", "foreign_moved"))
+        counts = (made, total_of(experiment, "no CaC", index, occupancy, "coalesced"), moved)
+        shares = bloat(experiment, index, occupancy)
+        print(f"| {label} | " + " | ".join([*(sweeps.cell(speed, ".3f") for speed in speeds),
+                                            *(sweeps.cell(count, ".0f") for count in counts),
+                                            *(sweeps.cell(share, ".2f") for share in shares)]) + " |")
     print()
+
+
+@sweeps.blank_if_missing()
+def total_of(experiment, design, index, occupancy, name, memory=MEMORY):
+    with experiment.output(point_of(design, index, occupancy, memory)) as file:
+        return int(file[f"final/stats/page_manager/{name}"][:].sum())
 
 
 def show(experiment):
@@ -76,11 +85,10 @@ def show(experiment):
     print(f"| share of their pages, all frames, {TIGHT} MiB | frames emptied | bloat, % | with foreign pages, % |")
     print("|---|---:|---:|---:|")
     for occupancy in TIGHT_OCCUPANCIES:
-        with experiment.output(point_of("CaC", 1, occupancy, TIGHT)) as file:
-            emptied = int(file["final/stats/page_manager/foreign_emptied"][:].sum())
-            shares = " | ".join(f"{share:.2f}" for share in bloat(file, 1, occupancy, TIGHT))
-            print(f"| {100 * occupancy:.0f} % | {emptied} | {shares} |")
+        emptied = total_of(experiment, "CaC", 1, occupancy, "foreign_emptied", TIGHT)
+        shares = " | ".join(sweeps.cell(share, ".2f") for share in bloat(experiment, 1, occupancy, TIGHT))
+        print(f"| {100 * occupancy:.0f} % | {sweeps.cell(emptied, '.0f')} | {shares} |")
 
 
 if __name__ == "__main__":
-    run_or_show(__doc__, "fragmentation", points, show)
+    run_or_show(__doc__, "fragmentation", points, show, tiny)

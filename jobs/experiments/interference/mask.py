@@ -9,9 +9,9 @@ application alone on its 15 SMs under SharedTLB. `show` prints weighted speedups
 and what TLBs and walks did. With --splits each pair also has 10 and 20 SMs, and 20 and 10, under those designs that
 claims are about, and the best of the three splits counts, as with the paper's oracle.
 """
-import statistics
+import math
 
-from points import Experiment, Point, parser_of
+from points import Experiment, Point, parser_of, sweeps
 from progress import speedups
 from sizes import LARGE
 
@@ -81,33 +81,46 @@ def points(pairs=PAIRS):
     yield from (point_of(pair, design) for pair in pairs for design in DESIGNS)
 
 
+def tiny(pair):
+    return [*alone_of(pair), point_of(pair, "SharedTLB"), point_of(pair, "MASK")]
+
+
 def speedups_of(experiment, shared, runs_alone):
     """Of the applications of a point over their runs alone."""
-    with experiment.output(shared) as file:
-        return speedups(file, [experiment.output(point) for point in runs_alone])
+    try:
+        with experiment.output(shared) as file:
+            return speedups(file, [experiment.output(point) for point in runs_alone])
+    except sweeps.Missing:
+        return [math.nan] * len(runs_alone)
 
 
 def per_tenant(file, kind, name):
     return file["final/stats"][kind][name][:].sum(axis=0).astype(float)
 
 
-def shares(file, kind, hits, misses):
+def shares(experiment, point, kind, hits, misses):
     """Misses in %, by tenant."""
-    hit, missed = per_tenant(file, kind, hits), per_tenant(file, kind, misses)
-    return (100 * missed / (hit + missed)).tolist()
+    try:
+        with experiment.output(point) as file:
+            hit, missed = per_tenant(file, kind, hits), per_tenant(file, kind, misses)
+    except sweeps.Missing:
+        return [math.nan] * len(point.applications)
+    return [100 * b / (a + b) if a + b else math.nan for a, b in zip(hit, missed)]
 
 
-def level_hits(file):
+@sweeps.blank_if_missing(len(LEVELS))
+def level_hits(experiment, point):
     """Hits in the L2 in %, of data and of each level of walks."""
-    names = [name.decode() for name in file["stats/cache_policy/hits"].dims[2][0][:]]
-    hits, lookups = (per_tenant(file, "cache_policy", name) for name in ("hits", "lookups"))
+    with experiment.output(point) as file:
+        names = [name.decode() for name in file["stats/cache_policy/hits"].dims[2][0][:]]
+        hits, lookups = (per_tenant(file, "cache_policy", name) for name in ("hits", "lookups"))
     return [100 * hits[row] / max(lookups[row], 1) for row in map(names.index, LEVELS)]
 
 
 def table(title, columns, rows, digits=3):
     print(f"| {title} | " + " | ".join(columns) + " |\n|---|" + "---:|" * len(columns))
     for name, values in rows:
-        print(f"| {name} | " + " | ".join(f"{value:.{digits}f}" for value in values) + " |")
+        print(f"| {name} | " + " | ".join(sweeps.cell(value, f".{digits}f") for value in values) + " |")
     print()
 
 
@@ -123,18 +136,15 @@ def show_metric(title, experiment, pairs, of_speeds):
             rows.append((" + ".join(pair), values))
             means.setdefault(category, []).append(values)
     for category, values in (*means.items(), ("all", [values for _, values in rows])):
-        rows.append((f"**mean of {category}**", [statistics.mean(column) for column in zip(*values)]))
+        rows.append((f"**mean of {category}**", [sweeps.mean_of(column) for column in zip(*values)]))
     table(title, DESIGNS, rows)
     return dict(rows)
 
 
 def show(experiment, pairs):
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    rows = []
-    for name in names:
-        with experiment.output(alone(name)) as file:
-            rows.append((name, [*shares(file, "sm", "tlb_hits", "tlb_misses"),
-                                *shares(file, "gmmu", "tlb_hits", "tlb_misses")]))
+    rows = [(name, [*shares(experiment, alone(name), "sm", "tlb_hits", "tlb_misses"),
+                    *shares(experiment, alone(name), "gmmu", "tlb_hits", "tlb_misses")]) for name in names]
     table("misses alone, %", ("first-level TLBs", "second-level TLB"), rows, 0)
     speeds = show_metric("weighted speedup", experiment, pairs, sum)
     slowdowns = show_metric("larger slowdown", experiment, pairs, lambda values: 1 / min(values))
@@ -153,12 +163,13 @@ def show_splits(experiment, pairs):
         best = [max((speedups_of(experiment, point_of(pair, design, split), alone_of(pair, split)) for split in SPLITS),
                     key=sum) for design in ORACLE]
         rows.append((" + ".join(pair), [*map(sum, best), *(1 / min(speeds) for speeds in best)]))
-    rows.append(("**mean**", [statistics.mean(column) for column in zip(*(values for _, values in rows))]))
+    rows.append(("**mean**", [sweeps.mean_of(column) for column in zip(*(values for _, values in rows))]))
     table("best of three splits", (*ORACLE, *(f"slowdown, {design}" for design in ORACLE)), rows)
 
 
+@sweeps.blank_if_missing(2)
 def executed(experiment, point):
-    """Warp instructions of each tenant."""
+    """Warp instructions of each of two tenants."""
     with experiment.output(point) as file:
         return per_tenant(file, "sm", "warp_instructions")
 
@@ -168,21 +179,20 @@ def show_parts(experiment, pairs):
     for pair in pairs:
         misses = []
         for design in ("SharedTLB", "MASK-TLB", "MASK"):
-            with experiment.output(point_of(pair, design)) as file:
-                misses += shares(file, "gmmu", "tlb_hits", "tlb_misses")
+            misses += shares(experiment, point_of(pair, design), "gmmu", "tlb_hits", "tlb_misses")
         rows.append((" + ".join(pair), misses))
-        with experiment.output(point_of(pair, "MASK-Cache")) as file:
-            levels.append((" + ".join(pair), level_hits(file)))
+        levels.append((" + ".join(pair), level_hits(experiment, point_of(pair, "MASK-Cache"))))
         shared, dram, mask = (executed(experiment, point_of(pair, design))
                               for design in ("SharedTLB", "MASK-DRAM", "MASK"))
-        throughput.append(mask.sum() / shared.sum())
-        with_silver |= {f"{name} beside {other}": change
-                        for name, other, change in zip(pair, pair[::-1], dram / shared)}
+        throughput.append(sum(mask) / sum(shared))
+        with_silver |= {f"{name} beside {other}": after / before
+                        for name, other, after, before in zip(pair, pair[::-1], dram, shared)}
     table("misses in the second-level TLB, % of each", ("SharedTLB", "", "MASK-TLB", "", "MASK", ""), rows, 1)
     table("hits in the L2 under MASK-Cache, %", LEVELS, levels, 2)
-    print(f"K2: instructions per cycle, MASK over SharedTLB: {statistics.mean(throughput):.3f}")
+    print(f"K2: instructions per cycle, MASK over SharedTLB: {sweeps.cell(sweeps.mean_of(throughput), '.3f')}")
     print("K10: instructions of one under MASK-DRAM over SharedTLB:",
-          {name: f"{change:.3f}" for name, change in sorted(with_silver.items(), key=lambda item: item[1])})
+          {name: f"{change:.3f}" for name, change in sorted(with_silver.items(), key=lambda item: item[1])
+           if not math.isnan(change)})
 
 
 def main():
@@ -195,7 +205,7 @@ def main():
     pairs = [pair for pair in PAIRS if not arguments.pairs or "+".join(pair) in arguments.pairs]
     if arguments.verb == "run":
         more = split_points(pairs) if arguments.splits else ()
-        experiment.run([*points(pairs), *more])
+        experiment.run([*points(pairs), *more], tiny(pairs[0]))
     show(experiment, pairs)
     if arguments.splits:
         show_splits(experiment, pairs)

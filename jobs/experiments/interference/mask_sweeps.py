@@ -9,8 +9,10 @@ of them, two with second-level TLBs of other sizes, with a far and a near GMMU, 
 schedulers, rows that close, and pages of 2 MiB; two on medic_fermi with the TLBs of mask_maxwell; and one to ten copies
 of one that have the GPU in turn. `show` prints weighted speedups over runs alone with as many SMs under SharedTLB.
 """
+import math
+
 from mask import (CACHE, FILL, LEVELS, level_hits, per_tenant, point_of, shares, speedups_of, table)
-from points import Experiment, Point, parser_of
+from points import Experiment, Point, parser_of, sweeps
 
 CROWD = ("inverted_index", "page_view_count", "spmv", "cfd", "mst")  # the first one to five
 PAIR = CROWD[:2]
@@ -133,25 +135,46 @@ class Walks(Part):
     def show(self, experiment):
         rows = []
         for design in self.DESIGNS:
-            with experiment.output(of_pair(design)) as file:
-                hits, missed = (per_tenant(file, "gmmu", name).sum() for name in ("tlb_hits", "tlb_misses"))
-                rows.append((design, [self.weighted(experiment, of_pair(design)), 100 * hits / (hits + missed),
-                                      *shares(file, "gmmu", "tlb_hits", "tlb_misses")]))
+            hits, missed = self.looked_up(experiment, of_pair(design))
+            rows.append((design, [self.weighted(experiment, of_pair(design)), 100 * hits / (hits + missed),
+                                  *shares(experiment, of_pair(design), "gmmu", "tlb_hits", "tlb_misses")]))
         table("design", ("weighted speedup", "hits in second-level TLB, %", *(f"misses of {name}" for name in PAIR)),
               rows)
-        with experiment.output(of_pair("SharedTLB", policies=MEASURED)) as file:
-            table("hits in the L2, %", LEVELS, [("walks of SharedTLB", level_hits(file))], 2)
-        with experiment.output(of_pair("SharedTLB")) as file:
+        table("hits in the L2, %", LEVELS,
+              [("walks of SharedTLB", level_hits(experiment, of_pair("SharedTLB", policies=MEASURED)))], 2)
+        at_a_time, wait = self.walking(experiment, of_pair("SharedTLB"))
+        print(f"K20: walks at a time {sweeps.cell(at_a_time, '.1f')}; "
+              f"requests of SMs that wait for one {sweeps.cell(wait, '.1f')}")
+        share, walks, data = self.waits(experiment, of_pair("MASK"))
+        print(f"K22: share of walks among DRAM requests, %: {sweeps.cell(share, '.1f')}; cycles in the queue, "
+              f"walks {sweeps.cell(walks, '.0f')}, data {sweeps.cell(data, '.0f')}\n")
+
+    @staticmethod
+    @sweeps.blank_if_missing(2)
+    def looked_up(experiment, point):
+        """Hits and misses in the second-level TLB."""
+        with experiment.output(point) as file:
+            return [per_tenant(file, "gmmu", name).sum() for name in ("tlb_hits", "tlb_misses")]
+
+    @staticmethod
+    @sweeps.blank_if_missing(2)
+    def walking(experiment, point):
+        """Walks at a time, and requests of SMs for one."""
+        with experiment.output(point) as file:
             walking, walks, waiting = (per_tenant(file, "gmmu", name).sum()
                                        for name in ("walk_cycles", "walks", "merged"))
             cycles = file["final/end"][()] * 1e-9 * 1020
-        print(f"K20: walks at a time {walking / cycles:.1f}; "
-              f"requests of SMs that wait for one {1 + waiting / walks:.1f}")
-        with experiment.output(of_pair("MASK")) as file:
+        return walking / cycles, 1 + waiting / walks if walks else math.nan
+
+    @staticmethod
+    @sweeps.blank_if_missing(3)
+    def waits(experiment, point):
+        """Percent of DRAM requests that are walks; cycles that these and others wait."""
+        with experiment.output(point) as file:
             requests, cycles = (file["final/stats/dram_scheduler"][name][:].sum(axis=0)
                                 for name in ("requests", "queue_cycles"))
-        print(f"K22: share of walks among DRAM requests, %: {100 * requests[0] / requests.sum():.1f}; cycles in the "
-              f"queue, walks {cycles[0] / max(requests[0], 1):.0f}, data {cycles[1:].sum() / requests[1:].sum():.0f}\n")
+        return (100 * requests[0] / max(requests.sum(), 1), cycles[0] / max(requests[0], 1),
+                cycles[1:].sum() / max(requests[1:].sum(), 1))
 
 
 class Tokens(Part):
@@ -161,7 +184,7 @@ class Tokens(Part):
 
     def show(self, experiment):
         print("K19: by share of warps with tokens at first:",
-              {share: f"{self.weighted(experiment, with_tokens(share)):.3f}" for share in TOKENS})
+              {share: sweeps.cell(self.weighted(experiment, with_tokens(share)), ".3f") for share in TOKENS})
 
 
 class Pages(Part):
@@ -172,8 +195,9 @@ class Pages(Part):
         yield from (of_pair(design, policies=LARGE_PAGES) for design in self.DESIGNS)
 
     def show(self, experiment):
-        print("K18: 2 MiB pages:", {design: f"{self.weighted(experiment, of_pair(design, policies=LARGE_PAGES)):.3f}"
-                                    for design in self.DESIGNS})
+        print("K18: 2 MiB pages:", {
+            design: sweeps.cell(self.weighted(experiment, of_pair(design, policies=LARGE_PAGES)), ".3f")
+            for design in self.DESIGNS})
 
 
 class Memory(Part):
@@ -187,10 +211,10 @@ class Memory(Part):
 
     def show(self, experiment):
         print("K16: rows closed over open:",
-              {design: f"{closed / opened:.3f}" for design in self.DESIGNS for opened, closed in
+              {design: sweeps.cell(closed / opened, ".3f") for design in self.DESIGNS for opened, closed in
                [[self.weighted(experiment, of_pair(design, rows)) for rows in ((), CLOSED)]]})
         print("K17: MASK-TLB and MASK-Cache over SharedTLB, both under:",
-              {scheduler: f"{with_mask / without:.3f}" for scheduler in SCHEDULERS for without, with_mask in
+              {scheduler: sweeps.cell(with_mask / without, ".3f") for scheduler in SCHEDULERS for without, with_mask in
                [[self.weighted(experiment, scheduled_by(scheduler, policies)) for policies in ((), (FILL, CACHE))]]})
 
 
@@ -206,7 +230,7 @@ class Fermi(Part):
         speeds = {design: sum(speedups_of(experiment, on_fermi(PAIR, design), runs_alone))
                   for design in self.DESIGNS}
         print("K13: on Fermi, % of Ideal:",
-              {design: f"{100 * speed / speeds['Ideal']:.1f}" for design, speed in speeds.items()})
+              {design: sweeps.cell(100 * speed / speeds["Ideal"], ".1f") for design, speed in speeds.items()})
 
 
 class InTurn(Part):
@@ -214,12 +238,15 @@ class InTurn(Part):
         yield from map(in_turn, PROCESSES)
 
     def show(self, experiment):
-        ends = {}
-        for processes in PROCESSES:
-            with experiment.output(in_turn(processes)) as file:
-                ends[processes] = int(file["final/end"][()])
+        ends = {processes: self.end(experiment, in_turn(processes)) for processes in PROCESSES}
         print("K23: in turn over one after the other:",
-              {processes: f"{end / processes / ends[1]:.3f}" for processes, end in ends.items()})
+              {processes: sweeps.cell(end / processes / ends[1], ".3f") for processes, end in ends.items()})
+
+    @staticmethod
+    @sweeps.blank_if_missing()
+    def end(experiment, point):
+        with experiment.output(point) as file:
+            return int(file["final/end"][()])
 
 
 PARTS = {"crowd": Crowd(), "sizes": Sizes(), "near": Near(), "walks": Walks(), "tokens": Tokens(), "pages": Pages(),
@@ -234,9 +261,11 @@ def main():
     parser = parser_of(__doc__, "mask_sweeps")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     arguments = parser.parse_args()
+    if arguments.tiny and "tokens" not in arguments.parts:
+        parser.error("--tiny runs a point of the part tokens - name that as well, or no part")
     experiment = Experiment(arguments)
     if arguments.verb == "run":
-        experiment.run(points(arguments.parts))
+        experiment.run(points(arguments.parts), [*alone(2), with_tokens(TOKENS[0])])
     for part in arguments.parts:
         PARTS[part].show(experiment)
 

@@ -10,7 +10,7 @@ L2 and the DRAM counted, and what more banks bring.
 """
 import math
 
-from points import Point, run_or_show
+from points import Point, run_or_show, sweeps
 
 APPLICATIONS = {
     "bfs": "{vertices: 262144, edges: 2097152}",
@@ -81,23 +81,30 @@ def points():
     yield from (point_of(application, "baseline", count) for application in APPLICATIONS for count in BANKS)
 
 
+def tiny():
+    return [point_of("hotspot", variant) for variant in ("baseline", "MeDiC", "measured")]
+
+
+@sweeps.blank_if_missing()
 def kernel_time(experiment, application, variant, banks=1):
     """Femtoseconds in which the application's kernels ran."""
     with experiment.output(point_of(application, variant, banks)) as file:
-        kernels = file["kernels"][:]
-    return float((kernels["done"] - kernels["launched"]).sum())
+        return sweeps.kernel_time(file["kernels"][:])
 
 
+@sweeps.blank_if_missing(len(TYPES))
 def warp_types(experiment, application):
     """Percent of the judgements of warps, by type, under the baseline's L2 and scheduler."""
     with experiment.output(point_of(application, "measured")) as file:
         judged = file["stats/cache_policy_in_sms/warps"]
         counts = judged[:].sum(axis=tuple(range(judged.ndim - 1)))
     order = ("all_miss", "mostly_miss", "balanced", "mostly_hit", "all_hit")
-    return {name: 100 * counts[order.index(name)] / max(counts.sum(), 1) for name in TYPES}
+    return [100 * counts[order.index(name)] / max(counts.sum(), 1) for name in TYPES]
 
 
+@sweeps.blank_if_missing(2)
 def totals(experiment, application, variant, *names, kind="partition"):
+    """Of two counters."""
     with experiment.output(point_of(application, variant)) as file:
         return [int(file[f"final/stats/{kind}"][name][:].sum()) for name in names]
 
@@ -114,7 +121,7 @@ def show_memory(experiment):
             row = []
             for variant in variants:
                 some, rest = totals(experiment, application, variant, of, other)
-                row.append(f"{100 * some / max(some + rest, 1):.1f}")
+                row.append(sweeps.cell(100 * some / max(some + rest, 1), ".1f"))
             print(f"| {application} | " + " | ".join(row) + " |")
         print()
     variants = ("baseline", "WByp", "MeDiC")
@@ -123,9 +130,15 @@ def show_memory(experiment):
         row = []
         for variant in variants:
             waited, requests = totals(experiment, application, variant, "queue_cycles", "requests")
-            row.append(f"{waited / max(requests, 1):.1f}")
+            row.append(sweeps.cell(waited / max(requests, 1), ".1f"))
         print(f"| {application} | " + " | ".join(row) + " |")
     print()
+
+
+@sweeps.blank_if_missing()
+def longest_spread(experiment, application):
+    with experiment.output(point_of(application, "measured")) as file:
+        return int(file["final/stats/cache_policy_in_sms/longest_spread"][:].max())
 
 
 def show_banks(experiment):
@@ -134,12 +147,11 @@ def show_banks(experiment):
     for application in APPLICATIONS:
         loads, spread = totals(experiment, application, "measured", "all_hit_loads", "hit_spread",
                                kind="cache_policy_in_sms")
-        with experiment.output(point_of(application, "measured")) as file:
-            longest = int(file["final/stats/cache_policy_in_sms/longest_spread"][:].max())
+        longest = longest_spread(experiment, application)
         base = kernel_time(experiment, application, "baseline")
         gains = (100 * (base / kernel_time(experiment, application, "baseline", count) - 1) for count in BANKS)
-        print(f"| {application} | {loads} | {spread / max(loads, 1):.1f} | {longest} | "
-              + " | ".join(f"{gain:+.1f}" for gain in gains) + " |")
+        print(f"| {application} | {sweeps.cell(loads, '.0f')} | {sweeps.cell(spread / max(loads, 1), '.1f')} | "
+              + f"{sweeps.cell(longest, '.0f')} | " + " | ".join(sweeps.cell(gain, "+.1f") for gain in gains) + " |")
     print()
 
 
@@ -153,17 +165,17 @@ def show(experiment):
         base = kernel_time(experiment, application, "baseline")
         for variant in VARIANTS:
             logs[variant].append(math.log(base / kernel_time(experiment, application, variant)))
-        print(f"| {application} | " + " | ".join(f"{100 * math.expm1(logs[v][-1]):+.1f}" for v in compared) +
-              " |")
-    means = [100 * math.expm1(sum(logs[v]) / len(logs[v])) for v in compared]
-    print("| **geometric mean** | " + " | ".join(f"{mean:+.1f}" for mean in means) + " |")
+        print(f"| {application} | " + " | ".join(sweeps.cell(100 * math.expm1(logs[v][-1]), "+.1f") for v in compared)
+              + " |")
+    means = [100 * math.expm1(sweeps.mean_of(logs[v])) for v in compared]
+    print("| **geometric mean** | " + " | ".join(sweeps.cell(mean, "+.1f") for mean in means) + " |")
     print("| 004 | " + " | ".join(PAPER.get(v, "") for v in compared) + " |\n")
     print("| warps, % | " + " | ".join(TYPES) + " | 004, Table 4.2 |\n|---|" + "---:|" * len(TYPES) + "---|")
     for application in APPLICATIONS:
         shares = warp_types(experiment, application)
-        print(f"| {application} | " + " | ".join(f"{shares[name]:.0f}" for name in TYPES) +
+        print(f"| {application} | " + " | ".join(sweeps.cell(share, ".0f") for share in shares) +
               f" | {PAPER_TYPES.get(application, '')} |")
 
 
 if __name__ == "__main__":
-    run_or_show(__doc__, "medic", points, show)
+    run_or_show(__doc__, "medic", points, show, tiny)

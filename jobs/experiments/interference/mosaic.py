@@ -10,8 +10,9 @@ out equally, under each design, and a pair with fewer TLB entries; alone, an app
 """
 import functools
 import itertools
+import math
 
-from points import Point, run_or_show
+from points import Point, run_or_show, sweeps
 from sizes import LARGE
 
 # 32 MiB and more of buffers each: tables of 32 MiB in which every thread looks up at random, streams, and tiles.
@@ -73,10 +74,17 @@ def points():
             yield from (sized_point(mix, design, 0, fewer(key, entries)) for key, _, entries in ENTRIES)
 
 
+def tiny():
+    return [point_of(("fft",), design) for design in DESIGNS]
+
+
 def rates(experiment, point):
-    """Instructions of each tenant per cycle, over its first round."""
-    with experiment.output(point) as file:
-        return file["tenants"]["instructions_per_cycle"].tolist()
+    """Instructions of each tenant per cycle, over its first round; NaN of one that has executed none."""
+    try:
+        with experiment.output(point) as file:
+            return [rate or math.nan for rate in file["tenants"]["instructions_per_cycle"].tolist()]
+    except sweeps.Missing:
+        return [math.nan] * len(point.applications)
 
 
 def weighted_speedup(experiment, point, alone):
@@ -96,11 +104,14 @@ def show_speedups(title, weighted, listed):
         shared, mosaic, ideal = (weighted(mix, design) for design in DESIGNS)
         gains.append(mosaic / shared)
         shares.append(mosaic / ideal)
-        print(f"| {label_of(mix)} | {shared:.3f} | {mosaic:.3f} | {ideal:.3f} | {100 * gains[-1] - 100:+.1f} | "
-              f"{shares[-1]:.3f} |")
-    print(f"| **mean** | | | | {100 * sum(gains) / len(gains) - 100:+.1f} | {sum(shares) / len(shares):.3f} |\n")
+        cells = [*(sweeps.cell(speed, ".3f") for speed in (shared, mosaic, ideal)),
+                 sweeps.cell(100 * gains[-1] - 100, "+.1f"), sweeps.cell(shares[-1], ".3f")]
+        print(f"| {label_of(mix)} | " + " | ".join(cells) + " |")
+    print(f"| **mean** | | | | {sweeps.cell(100 * sweeps.mean_of(gains) - 100, '+.1f')} | "
+          f"{sweeps.cell(sweeps.mean_of(shares), '.3f')} |\n")
 
 
+@sweeps.blank_if_missing(4)
 def misses(experiment, mix, design):
     """Of look-ups, in %: that ask the second level, that wait for such a one, that the second level lacks; of those
     that ask the second level, that it lacks.
@@ -108,7 +119,7 @@ def misses(experiment, mix, design):
     with experiment.output(point_of(mix, design)) as file:
         total = {name: int(file["final/stats"][name][:].sum()) for name in
                  ("sm/tlb_lookups", "sm/tlb_misses", "sm/tlb_merges", "gmmu/tlb_hits", "gmmu/tlb_misses")}
-    lookups = total["sm/tlb_lookups"] / 100
+    lookups = max(total["sm/tlb_lookups"], 1) / 100
     asked = max(total["gmmu/tlb_hits"] + total["gmmu/tlb_misses"], 1) / 100
     return (total["sm/tlb_misses"] / lookups, total["sm/tlb_merges"] / lookups, total["gmmu/tlb_misses"] / lookups,
             total["gmmu/tlb_misses"] / asked)
@@ -121,13 +132,16 @@ def show_misses(experiment, groups):
           " |\n|---|" + "---:|" * (len(columns) * len(designs)))
     for label, listed in groups:
         rows = [[misses(experiment, mix, design) for mix in listed] for design in designs]
-        means = (sum(column) / len(listed) for row in rows for column in zip(*row))
-        print(f"| {label} | " + " | ".join(f"{mean:.2f}" for mean in means) + " |")
-    violations = 0
-    for mix in mixes():
-        with experiment.output(point_of(mix, "Mosaic")) as file:
-            violations += int(file["final/stats/page_manager/guarantee_violations"][:].sum())
-    print(f"\nZ20: pages in frames of others, in {len(mixes())} mixes: {violations}\n")
+        means = (sweeps.mean_of(column) for row in rows for column in zip(*row))
+        print(f"| {label} | " + " | ".join(sweeps.cell(mean, ".2f") for mean in means) + " |")
+    counts = [count for count in (violations(experiment, mix) for mix in mixes()) if not math.isnan(count)]
+    print(f"\nZ20: pages in frames of others, in {len(counts)} mixes: {sum(counts)}\n")
+
+
+@sweeps.blank_if_missing()
+def violations(experiment, mix):
+    with experiment.output(point_of(mix, "Mosaic")) as file:
+        return int(file["final/stats/page_manager/guarantee_violations"][:].sum())
 
 
 def show_applications(experiment):
@@ -137,6 +151,10 @@ def show_applications(experiment):
         shared, mosaic, ideal = (rates(experiment, point_of(mix, design)) for design in DESIGNS)
         gains += [rate / base for rate, base in zip(mosaic, shared)]
         shares += [rate / best for rate, best in zip(mosaic, ideal)]
+    gains, shares = ([value for value in values if not math.isnan(value)] for values in (gains, shares))
+    if not gains or not shares:
+        print("Z4 and Z5: no such mix has run under all designs")
+        return
     print(f"Z4: speed under Mosaic over GPU-MMU: {min(gains):.2f} to {max(gains):.2f}, mean "
           f"{sum(gains) / len(gains):.2f}; {sum(gain > 1 for gain in gains)} of {len(gains)} gain")
     print("Z5: of", len(shares), "at", {least: sum(share >= least for share in shares) for least in (0.9, 0.8, 0.7)},
@@ -155,8 +173,9 @@ def show_entries(experiment):
                 base, less = (weighted_speedup(experiment, sized_point(mix, design, 0, overrides), lone_points(mix))
                               for overrides in ((), fewer(key, entries)))
                 changes.append(100 * (less / base - 1))
-        changes += [sum(changes[i::len(designs)]) / len(SWEPT) for i in range(len(designs))]
-        print(f"| `{key}` {usual} to {entries} | " + " | ".join(f"{change:+.1f}" for change in changes) + " |")
+        changes += [sweeps.mean_of(changes[i::len(designs)]) for i in range(len(designs))]
+        cells = " | ".join(sweeps.cell(change, "+.1f") for change in changes)
+        print(f"| `{key}` {usual} to {entries} | {cells} |")
     print()
 
 
@@ -176,4 +195,4 @@ def show(experiment):
 
 
 if __name__ == "__main__":
-    run_or_show(__doc__, "mosaic", points, show)
+    run_or_show(__doc__, "mosaic", points, show, tiny, "120us")

@@ -10,7 +10,7 @@ or coming when they are touched, under GPU-MMU, Mosaic and GPU-MMU with 2 MiB pa
 on as large a table. `show` prints speeds over that with copies, and the memory that pages of either size take.
 """
 from mosaic import PAIRS, SIZES, weighted_speedup
-from points import Point, run_or_show
+from points import Point, run_or_show, sweeps
 
 PCIE = (("host.link_curve", "affine"), ("host.link_bandwidth", "7.96GB/s"), ("host.transfer_setup", "0fs"),
         ("simulation.record_faults", "true"))
@@ -39,6 +39,10 @@ def points():
     yield from (point_of(applications, design) for applications in (*LONE, (BUSY,), *PAIRED) for design in DESIGNS)
 
 
+def tiny():
+    return [point_of(LONE[0], design) for design in ("GPU-MMU", "2 MiB pages")]
+
+
 def show_speedups(title, experiment, mixes):
     print(f"| {title} | " + " | ".join(DESIGNS) + " |\n|---|" + "---:|" * len(DESIGNS))
     rows = []
@@ -47,12 +51,14 @@ def show_speedups(title, experiment, mixes):
         copied, *others = (weighted_speedup(experiment, point_of(mix, design), alone) for design in DESIGNS)
         rows.append([other / copied for other in others])
         label = " + ".join(name for name, _ in mix)
-        print(f"| {label} | 1 | " + " | ".join(f"{share:.3f}" for share in rows[-1]) + " |")
+        print(f"| {label} | 1 | " + " | ".join(sweeps.cell(share, ".3f") for share in rows[-1]) + " |")
     if len(rows) > 1:
-        print("| **mean** | 1 | " + " | ".join(f"{sum(column) / len(rows):.3f}" for column in zip(*rows)) + " |")
+        means = (sweeps.mean_of(column) for column in zip(*rows))
+        print("| **mean** | 1 | " + " | ".join(sweeps.cell(mean, ".3f") for mean in means) + " |")
     print()
 
 
+@sweeps.blank_if_missing()
 def touched(experiment, application, design, size):
     """Pieces of so many bytes that pages lie in which were touched."""
     with experiment.output(point_of((application,), design)) as file:
@@ -67,8 +73,9 @@ def show_memory(experiment):
         base = touched(experiment, application, "GPU-MMU", PAGE)
         large = touched(experiment, application, "2 MiB pages", PAGE * PAGES_PER_LARGE)
         shares.append(100 * (large * PAGES_PER_LARGE / base - 1))
-        print(f"| {application[0]} | {base / 256:.2f} | {2 * large} | {shares[-1]:.1f} |")
-    print(f"| **mean** | | | {sum(shares) / len(shares):.1f} |")
+        print(f"| {application[0]} | {sweeps.cell(base / 256, '.2f')} | {sweeps.cell(2 * large, '.0f')} | "
+              f"{sweeps.cell(shares[-1], '.1f')} |")
+    print(f"| **mean** | | | {sweeps.cell(sweeps.mean_of(shares), '.1f')} |")
 
 
 def show(experiment):
@@ -79,4 +86,4 @@ def show(experiment):
 
 
 if __name__ == "__main__":
-    run_or_show(__doc__, "mosaic_paging", points, show)
+    run_or_show(__doc__, "mosaic_paging", points, show, tiny, "100us")

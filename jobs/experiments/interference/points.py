@@ -63,28 +63,29 @@ class Experiment:
         self.arguments = arguments
         self.folder = arguments.folder.resolve()
 
-    def run(self, points):
-        """A point that stands there more than once runs once."""
+    def run(self, points, tiny=(), span="60us"):
+        """A point that stands there more than once runs once. `tiny`: those that do with --tiny, for so long."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for point in points:
             for file, text in point.workloads().items():
                 (self.folder / file).write_text(text)
-        sweeps.run_sweep(self.arguments, {point.name(): point.scenario() for point in points})
+        sweeps.run_sweep(self.arguments, {point.name(): point.scenario() for point in points},
+                         [point.name() for point in tiny], span)
 
     def output(self, point):
         """The HDF5 file of a point, open for reading."""
-        import h5py
-        return h5py.File(self.folder / "output" / f"{point.name()}.h5")
+        return sweeps.open_output(self.folder / "output" / f"{point.name()}.h5")
 
 
 def parser_of(text, folder):
     return sweeps.parser_of(text, folder, "show")
 
 
-def run_or_show(text, folder, points, show):
-    """The program of an experiment without options of its own: runs `points()` if asked to, and shows what came."""
+def run_or_show(text, folder, points, show, tiny, span="60us"):
+    """The program of an experiment without options of its own: runs `points()` - with --tiny `tiny()` for a span - if
+    asked to, and shows what came."""
     arguments = parser_of(text, folder).parse_args()
     experiment = Experiment(arguments)
     if arguments.verb == "run":
-        experiment.run(list(points()))
+        experiment.run(list(points()), tiny(), span)
     show(experiment)

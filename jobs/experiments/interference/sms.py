@@ -10,6 +10,7 @@ slowdown of the core that suffers most (harmonic means), and what the programs a
 simulated span.
 """
 import dataclasses
+import math
 import pathlib
 import random
 import statistics
@@ -91,8 +92,7 @@ class Results:
         self.alone = {}
 
     def ipcs(self, run):
-        import h5py
-        with h5py.File(self.output / f"{run.name()}.h5") as file:
+        with sweeps.open_output(self.output / f"{run.name()}.h5") as file:
             return {row["tenant"].decode(): row["instructions_per_cycle"] for row in file["tenants"][:]}
 
     def ipc_alone(self, name, controllers=4):
@@ -101,6 +101,7 @@ class Results:
             self.alone[name, controllers] = next(iter(self.ipcs(run).values()))
         return self.alone[name, controllers]
 
+    @sweeps.blank_if_missing(3)
     def of_run(self, run):
         """CPU weighted speedup, GPU speedup (0: there is none), largest slowdown of a core."""
         shared = self.ipcs(run)
@@ -113,15 +114,15 @@ class Results:
         runs = [Run(mix, True, scheduler, self.arguments.span, buffer)
                 for mix in mixes(category, self.arguments.mixes)]
         cpu, gpu, slowdown = zip(*map(self.of_run, runs))
-        return statistics.mean(cpu), statistics.mean(gpu), statistics.harmonic_mean(slowdown)
+        return sweeps.mean_of(cpu), sweeps.mean_of(gpu), sweeps.mean_of(slowdown, statistics.harmonic_mean)
 
+    @sweeps.blank_if_missing(3)
     def traffic(self, name):
         """Requests in a microsecond, row locality and bank parallelism of a program alone."""
-        import h5py
-        with h5py.File(self.output / f"{run_alone(name, self.arguments.span).name()}.h5") as file:
+        with sweeps.open_output(self.output / f"{run_alone(name, self.arguments.span).name()}.h5") as file:
             final = file["final/stats"]
             hits, misses = (final["partition"][key][:].sum() for key in ("row_hits", "row_misses"))
-            banks = float("nan")  # of the GPU: not counted
+            banks = math.nan  # of the GPU: not counted
             if "cpu" in final:
                 core = final["cpu"]
                 banks = core["bank_cycles"][:].sum() / max(core["outstanding_cycles"][:].sum(), 1)
@@ -144,10 +145,17 @@ def all_runs(arguments):
     return list(dict.fromkeys(runs))
 
 
+def tiny(arguments):
+    """A mix under two schedulers, and what is in it alone."""
+    mix = next(mixes(arguments.categories[-1], 1))
+    return [run_alone(GPU, arguments.span), *(run_alone(name, arguments.span) for name in sorted(set(mix))),
+            *(Run(mix, True, SCHEDULERS[name], arguments.span) for name in ("TCM", "SMS"))]
+
+
 def print_table(title, columns, rows):
     print(f"| {title} | " + " | ".join(columns) + " |\n|---|" + "---:|" * len(columns))
     for name, values in rows:
-        print(f"| {name} | " + " | ".join(f"{value:.2f}" for value in values) + " |")
+        print(f"| {name} | " + " | ".join(sweeps.cell(value, ".2f") for value in values) + " |")
     print()
 
 
@@ -155,12 +163,12 @@ def show(arguments):
     results = Results(arguments)
     rows = {(category, name): results.of_category(category, scheduler)
             for category in arguments.categories for name, scheduler in SCHEDULERS.items()}
-    for title, value, mean in (("CPU+GPU weighted speedup, weight 1", lambda row: row[0] + row[1], statistics.mean),
-                               ("CPU weighted speedup", lambda row: row[0], statistics.mean),
-                               ("GPU speedup", lambda row: row[1], statistics.mean),
+    for title, value, mean in (("CPU+GPU weighted speedup, weight 1", lambda row: row[0] + row[1], statistics.fmean),
+                               ("CPU weighted speedup", lambda row: row[0], statistics.fmean),
+                               ("GPU speedup", lambda row: row[1], statistics.fmean),
                                ("CPU unfairness", lambda row: row[2], statistics.harmonic_mean)):
         table = {category: [value(rows[category, name]) for name in SCHEDULERS] for category in arguments.categories}
-        table["**mean**"] = [mean(column) for column in zip(*table.values())]
+        table["**mean**"] = [sweeps.mean_of(column, mean) for column in zip(*table.values())]
         print_table(title, SCHEDULERS, table.items())
     for title, variants in (("SMS, largest batch", [(label, scheduler, 300) for label, scheduler in BATCHES.items()]),
                             ("TCM, requests in a buffer", [(str(size), SCHEDULERS["TCM"], size)
@@ -181,8 +189,11 @@ def main():
     parser.add_argument("--mixes", type=int, default=3, help="of each category")
     parser.add_argument("--span", default="6250us", help="simulated; 20 million cycles of a core")
     arguments = parser.parse_args()
+    if arguments.tiny:
+        arguments.span = "10us"
     if arguments.verb == "run":
-        sweeps.run_sweep(arguments, {run.name(): run.scenario() for run in all_runs(arguments)})
+        sweeps.run_sweep(arguments, {run.name(): run.scenario() for run in all_runs(arguments)},
+                         [run.name() for run in tiny(arguments)], arguments.span)
     show(arguments)
 
 

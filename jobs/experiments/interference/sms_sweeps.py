@@ -55,6 +55,13 @@ def all_runs(arguments):
             yield from (run_alone(name, arguments.span, count) for name in sorted({GPU, *mix}))
 
 
+def tiny(arguments):
+    """The fewest cores under SMS, and what they run alone."""
+    mix = next(mixes(arguments.categories[0], 1))[:CORES[0]]
+    return [run_alone(name, arguments.span) for name in sorted({GPU, *mix})] + [
+        Run(mix, True, SCHEDULERS["SMS"], arguments.span)]
+
+
 def show(arguments):
     results = Results(arguments)
     columns = ("CPU speedup", "GPU speedup", *(f"both, weight {weight}" for weight in WEIGHTS), "unfairness")
@@ -64,7 +71,7 @@ def show(arguments):
             for label, run in runs.items():
                 cpu, gpu, slowdown = results.of_run(run)
                 values = (cpu, gpu, *(cpu + weight * gpu for weight in WEIGHTS), slowdown)
-                print(f"| {label} | " + " | ".join(f"{value:.2f}" for value in values) + " |")
+                print(f"| {label} | " + " | ".join(sweeps.cell(value, ".2f") for value in values) + " |")
             print()
 
 
@@ -73,8 +80,11 @@ def main():
     parser.add_argument("--categories", nargs="+", choices=CATEGORIES, default=["H", "HML"])
     parser.add_argument("--span", default="2500us", help="simulated; 8 million cycles of a core")
     arguments = parser.parse_args()
+    if arguments.tiny:
+        arguments.span = "10us"
     if arguments.verb == "run":
-        sweeps.run_sweep(arguments, {run.name(): run.scenario() for run in all_runs(arguments)})
+        sweeps.run_sweep(arguments, {run.name(): run.scenario() for run in all_runs(arguments)},
+                         [run.name() for run in tiny(arguments)], arguments.span)
     show(arguments)
 
 

@@ -119,7 +119,8 @@ def run(arguments):
         (folder / f"{workload}.yaml").write_text(workload_text(workload))
     scenarios = {f"{name}-{mechanism}": scenario(name, mechanism, folder) for name, mechanism in runs_of(arguments)}
     scenarios |= {name_of_pair(*one): pair_scenario(*one, folder) for one in pairs_of(arguments)}
-    sweeps.run_sweep(arguments, scenarios)
+    tiny = ["LUD-occup", "LUD-live-cp"]
+    sweeps.run_sweep(arguments, scenarios, tiny, "1500us")
 
 
 @dataclasses.dataclass
@@ -141,9 +142,16 @@ class Measures:
 
 
 def measure(path):
-    import h5py
+    """Of a run; all blank without it."""
+    try:
+        return measures_of(sweeps.open_output(path))
+    except sweeps.Missing:
+        return BLANK
+
+
+def measures_of(file):
     import numpy
-    with h5py.File(path) as file:
+    with file:
         rows, stats = file["preemptions"][:], file["final/stats/sm"]
         total = {key: stats[key][()].sum(axis=(0, 1)) for key in ("context_parts", "context_registers",
                                                                   "context_block_registers")}
@@ -162,11 +170,14 @@ def measure(path):
                     of_registers, total["context_registers"].tolist(), total["context_block_registers"].tolist())
 
 
+BLANK = Measures(*[math.nan] * 10, [math.nan] * 4, [math.nan] * 6)
+
+
+@sweeps.blank_if_missing(2)
 def measure_pair(path):
     """Cycles from the decisions until the last block of an SM has left, in the mean, and bytes of a context."""
-    import h5py
     import numpy
-    with h5py.File(path) as file:
+    with sweeps.open_output(path) as file:
         rows, stats = file["preemptions"][:], file["final/stats/sm"]
         saved, blocks = (int(stats[key][()].sum()) for key in ("context_bytes_saved", "blocks_saved"))
     waits = (rows["released"] - rows["asked"]).astype(numpy.float64) / CYCLE
@@ -192,9 +203,10 @@ def print_table(title, columns, rows, summary=None):
     """rows: {kernel: values}; summary: (name, function of a column)."""
     print(f"\n{title}\n{'':8}" + "".join(f"{column:>12}" for column in columns))
     for name, values in rows.items():
-        print(f"{name:8}" + "".join(f"{value:12.1f}" for value in values))
+        print(f"{name:8}" + "".join(f"{sweeps.cell(value, '.1f'):>12}" for value in values))
     if summary:
-        print(f"{summary[0]:8}" + "".join(f"{summary[1](list(column)):12.1f}" for column in zip(*rows.values())))
+        print(f"{summary[0]:8}" + "".join(f"{sweeps.cell(summary[1](list(column)), '.1f'):>12}"
+                                          for column in zip(*rows.values())))
 
 
 def print_paper(what, columns):
