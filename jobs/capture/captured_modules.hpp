@@ -69,8 +69,8 @@ class CapturedModules {
   /// Files of the recording, which are linked in this order.
   std::vector<std::string> files() const;
   bool has_heap() const;
-  /// Whose tensor cores compute the products of matrices of kernels that were looked up; nothing:
-  /// they have none.
+  /// Returns the arithmetic of the tensor cores for kernels that were looked up; nothing if none
+  /// has products of matrices.
   std::optional<isa::MatrixArithmetic> arithmetic() const { return arithmetic_; }
   static constexpr std::uint64_t heap_bytes = std::uint64_t{8} << 20;  // CUDA's default
 

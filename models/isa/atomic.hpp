@@ -19,7 +19,7 @@ std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std
 /// The number that the bits are; the lower one of a pair.
 double float_value(Type type, std::uint64_t bits);
 
-/// What an atomic does to the bytes of one lane: `elements` values side by side, each an atomic of
+/// Applies an atomic to the bytes of one lane: `elements` values side by side, each an atomic of
 /// its own.  Only a compare-and-swap of two b64 is one of 128 bits.
 struct AtomicShape {
   AtomicOperation operation = AtomicOperation::none;

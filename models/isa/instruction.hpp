@@ -129,7 +129,7 @@ enum class LatencyClass : std::uint8_t {
   count,
 };
 
-/// What a memory instruction does.
+/// Fields of a memory instruction.
 struct MemoryFields {
   Space space = Space::none;
   Type type = Type::none;     ///< of one element in memory; loads extend by its signedness
@@ -139,12 +139,12 @@ struct MemoryFields {
   Scope scope = Scope::none;
   AtomicOperation atomic = AtomicOperation::none;
   bool returns = true;  ///< false: a reduction, nobody reads the old value
-  /// Of one register that receives or gives the data: 8 is a row pair.  Loads extend to it by the
-  /// type's signedness, with zeros above 16-bit registers.
+  /// Bytes of one register that receives or gives the data: 8 is a row pair.  Loads extend to it by
+  /// the type's signedness, with zeros above 16-bit registers.
   std::uint8_t register_bytes = 4;
 };
 
-/// One decoded instruction: a cache line.  Who asks for all rows that it reads or writes calls
+/// Decoded instruction: a cache line.  Whoever asks for all rows that it reads or writes calls
 /// sources_of and destinations_of (operand_lists.hpp).
 struct alignas(64) Instruction {
   Execute execute = nullptr;
@@ -203,7 +203,7 @@ struct alignas(8) ScoreboardNeed {
   std::uint64_t predicates = 0;
 };
 
-/// Who a warp is: what special registers and address generation need.
+/// Identity of a warp: what special registers and address generation need.
 struct WarpIdentity {
   std::array<std::uint32_t, 3> block_size{}, grid_size{}, block_index{};
   std::uint32_t warp_in_block = 0;
@@ -214,7 +214,7 @@ struct WarpIdentity {
   std::uint64_t global_time_ns = 0;
 };
 
-/// What `execute` works on.
+/// State that `execute` works on.
 struct WarpContext {
   std::array<std::uint32_t*, 4>
       bases{};                         ///< by Operand::Base; immediates and constants are only read

@@ -122,7 +122,7 @@ inline Operand immediate_operand(std::int64_t value) {
 
 enum class MulPart : std::uint8_t { none, lo, hi, wide };
 
-/// One operation, PTX or made by lowering.
+/// Operation, written in PTX or made by lowering.
 struct Operation {
   Opcode opcode = Opcode::nop;
   Type type = Type::none;         ///< the instruction's (last) type; cvt/set/dp4a: destination type

@@ -13,7 +13,7 @@ namespace lockstep {
 
 namespace {
 
-/// What the setup leaves open.
+/// Fills in what the setup leaves open.
 SmSetup completed(SmSetup setup) {
   setup.preemptible = is_preemptible(setup.exception_scheme);
   setup.log_entries = log_entries_of(setup.exception_scheme);
@@ -110,13 +110,13 @@ void SmCore::run_between_epochs(Time horizon, Inbox inbox, Outbox& outbox) {
   }
 }
 
-/// Of parts that hold little more than references.
+/// Bytes of parts that hold little more than references.
 template <class... Parts>
 static void warm_parts(const Parts&... parts) {
   (warm(&parts, sizeof parts), ...);
 }
 
-/// What a window will surely touch is brought near first: see warm_answers.cpp.
+/// Brings near first what a window will surely touch: see warm_answers.cpp.
 void SmCore::warm_window(Inbox inbox) const {
   statistics_.warm_hot();
   front_end_.warm_hot();
@@ -158,7 +158,7 @@ SmCycle SmCore::next_arrival(Inbox inbox, std::size_t next) const {
   return next < inbox.size() ? constants_.cycle_at_or_after(inbox[next]->arrival) : no_cycle;
 }
 
-/// One cycle: what commits, then the load-store unit's queue, then issue.
+/// Runs a cycle: what commits, then the load-store unit's queue, then issue.
 template <class Policy>
 inline void SmCore::step(Policy& policy, SmCycle now) {
   front_end_.begin_cycle(now);

@@ -71,10 +71,10 @@ struct MbarrierMistake {
   explicit operator bool() const { return !what.empty(); }
 };
 
-/// What is wrong with the operation at a barrier that is `word`.
+/// Returns what is wrong with the operation at a barrier that is `word`.
 MbarrierMistake mbarrier_mistake(AtomicOperation operation, std::uint64_t word, std::uint64_t count,
                                  std::uint64_t shared_address);
-/// What is wrong with waiting for it.
+/// Returns what is wrong with waiting for the barrier.
 MbarrierMistake wait_mistake(std::uint64_t word, std::uint64_t shared_address);
 
 /// Where a barrier stands in shared memory: the address itself, or the generic one less the base of
@@ -82,7 +82,7 @@ MbarrierMistake wait_mistake(std::uint64_t word, std::uint64_t shared_address);
 constexpr std::uint64_t mbarrier_offset(Space space, std::uint64_t address) {
   return space == Space::generic ? address - shared_window_base : address;
 }
-/// What is wrong with the place, of a block that has so much shared memory.
+/// Returns what is wrong with the place in a block that has so much shared memory.
 MbarrierMistake place_mistake(Space space, std::uint64_t address, std::uint64_t shared_bytes);
 
 /// Tells lanes of a wait whether their phases are over.

@@ -1,4 +1,5 @@
-/// What bar and barrier mean, whoever keeps the count: the SM, with its cycles, or the interpreter.
+/// Meaning of bar and barrier, whoever keeps the count: the SM, with its cycles, or the
+/// interpreter.
 ///
 /// A barrier without a count waits for all threads of the block that have not exited.  A count is
 /// of warps, in threads: a warp whose remaining threads have all come counts as 32. Source: PTX

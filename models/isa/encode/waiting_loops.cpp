@@ -77,7 +77,7 @@ void for_each_reached(const Program& program, std::uint32_t entry, Visit&& visit
   }
 }
 
-/// What a call reads, and where its results may stand behind it.
+/// Arguments that a call reads, and places of its results behind it.
 struct Called {
   Reads reads = none;
   std::vector<Operand> rows;
@@ -119,7 +119,7 @@ class CalledFunctions {
   std::map<std::uint32_t, Called> by_entry_;
 };
 
-/// What the registers and predicates hold at one instruction; `reached` by what is known so far.
+/// Contents of registers and predicates at one instruction; `reached` by what is known so far.
 struct Values {
   std::vector<Reads> rows, predicates;
   bool reached = false;

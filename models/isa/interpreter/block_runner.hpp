@@ -20,7 +20,7 @@
 
 namespace lockstep::isa {
 
-/// What all blocks of a launch share.
+/// State that all blocks of a launch share.
 struct LaunchState {
   const Launch& launch;
   const Program& program;
@@ -38,10 +38,10 @@ struct LaunchState {
 };
 
 WarpIdentity identity_of(const LaunchState& state, std::uint64_t block, std::uint32_t warp);
-/// Those that are threads.
+/// Lanes that are threads.
 std::uint32_t lanes_of(const LaunchState& state, std::uint32_t warp);
 
-/// One thread block: its warps, shared memory and barriers.
+/// Thread block: its warps, shared memory and barriers.
 class BlockRunner {
  public:
   BlockRunner(LaunchState& state, std::uint64_t number);

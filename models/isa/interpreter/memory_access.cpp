@@ -48,14 +48,14 @@ Space space_of(std::uint64_t address) {
   return Space::global;
 }
 
-/// What a lane accesses at most, where the host can move it at once.
+/// Most bytes that a lane accesses, where the host can move them at once.
 struct alignas(16) LaneBytes : std::array<std::byte, 32> {};
 
 std::byte* within(std::vector<std::byte>& bytes, std::uint64_t offset, unsigned size) {
   return offset < bytes.size() && size <= bytes.size() - offset ? bytes.data() + offset : nullptr;
 }
 
-/// What a load puts into a register lane.
+/// Value that a load puts into a register lane.
 std::uint64_t extended(std::uint64_t value, Type type, unsigned register_bytes) {
   const unsigned bits = 8 * bytes_of(type);
   if (is_signed(type) && bits < 64)

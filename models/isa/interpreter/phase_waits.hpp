@@ -26,7 +26,7 @@ class PhaseWaits {
   void wait(InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
   /// No warp can run: waits end without their phases.  False: none waits.
   bool end();
-  /// What the last of those waited for; "" if there was none.
+  /// Returns what the last of these paths waited for; "" if there was none.
   std::string last() const;
 
  private:

@@ -19,7 +19,7 @@ struct InterpretedWarp {
   WarpPrint print;
   bool is_behind_barrier = false;  ///< and has loaded nothing since
 
-  /// Those of the lanes that the instruction's guard lets execute it.
+  /// Returns the lanes that the instruction's guard lets execute it.
   std::uint32_t guarded(const Instruction& instruction, std::uint32_t lanes) const {
     if (instruction.guard == no_predicate) return lanes;
     const std::uint32_t holds = predicates[instruction.guard];

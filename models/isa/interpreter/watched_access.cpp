@@ -27,7 +27,7 @@ AccessKind kind_of(Category category) {
   }
 }
 
-/// Of a store's elements; an untyped one may be a float.
+/// Type of a store's elements; an untyped element may be a float.
 Type stored_float(Type type) {
   if (type == Type::b32) return Type::f32;
   if (type == Type::b64) return Type::f64;

@@ -17,7 +17,7 @@ namespace lockstep::isa {
 namespace {
 
 constexpr std::uint32_t scoreboard_rows = 256, scoreboard_predicates = 64;
-/// What one instruction may read and write at once must fit below.
+/// The operands that one instruction may read and write at once must fit below.
 constexpr std::uint32_t fewest_registers = 24, fewest_predicates = 4;
 constexpr std::uint32_t registers_of_an_sm = 65536;
 

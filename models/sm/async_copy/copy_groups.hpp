@@ -1,4 +1,4 @@
-/// Which asynchronous copies of each warp are under way, by the groups that it has committed.
+/// Asynchronous copies of each warp that are under way, by the groups that it has committed.
 ///
 /// PTX counts groups per thread.  Here a warp has one count as long as all its lanes commit
 /// together; after a commit of some of them alone every wait is for all copies, until none is left.

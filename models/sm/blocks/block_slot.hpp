@@ -42,7 +42,7 @@ struct PhaseWait {
   }
 };
 
-/// What a thread block has done so far, if a preemption wants to know.
+/// Progress of a thread block so far, if a preemption wants to know.
 struct BlockProgress {
   InstructionCount executed;
   SmCycle began;                            ///< on chip, apart from the cycles in memory

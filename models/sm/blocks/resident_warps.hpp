@@ -30,16 +30,16 @@ class ResidentWarps {
   const BlockSlot& block_of(const Warp& warp) const { return hot_.blocks[warp.block]; }
   GridSlot& grid_of(const Warp& warp) { return hot_.grids[warp.grid]; }
   const GridSlot& grid_of(const Warp& warp) const { return hot_.grids[warp.grid]; }
-  /// Those with accesses that wait for pages which were refused.
+  /// Warps with accesses that wait for pages which were refused.
   std::uint64_t& page_waiters() { return hot_.page_waiters; }
-  /// What they have asked the memory for, and have no answer to.
+  /// Requests of the warps to memory that have no answer.
   UnderWay& under_way() { return under_way_; }
   const UnderWay& under_way() const { return under_way_; }
   /// All that a release by this warp must wait for is acknowledged.
   bool released(WarpSlot slot) const {
     return under_way_.is_released(slot, BlockPlace(warps_[slot.value()].block));
   }
-  /// Of the grid at its place.
+  /// Warps of the grid at its place.
   GridCounts& counts(std::uint8_t grid) { return hot_.grids[grid].counts; }
   GridCounts& counts_of(WarpSlot slot) { return counts(warps_[slot.value()].grid); }
   /// If all resident warps are of one grid.
@@ -63,7 +63,7 @@ class ResidentWarps {
   isa::WarpContext context_of(const Warp& warp, const GridSlot& grid) const {
     return grid.context_of(warp.registers, hot_.scratch_rows);
   }
-  /// Of the warp's current path, those whose guard holds.
+  /// Lanes of the warp's current path whose guard holds.
   std::uint32_t active_lanes(const Warp& warp, const isa::Instruction& instruction) const {
     return active_lanes(warp, grid_of(warp), instruction);
   }
@@ -88,7 +88,7 @@ class ResidentWarps {
 
   static constexpr std::size_t no_grid = ~std::size_t{0};
 
-  /// What every window touches.
+  /// Brings near what every window touches.
   struct Hot {
     std::uint64_t resident = 0;  ///< warp slots taken
     std::uint64_t page_waiters = 0;

@@ -11,7 +11,7 @@ namespace lockstep {
 
 namespace {
 
-/// Of the block, its control state that is not its warps'.
+/// Saves or restores the block's control state that is not its warps'.
 void serialize_control(Archive& archive, ResidentBlocks& blocks, BlockPlace place) {
   BlockSlot& block = blocks.block(place);
   constexpr std::uint32_t some_wait = 1u << 31;  // contexts of other blocks are not larger for it

@@ -63,7 +63,7 @@ class BlockContexts {
   /// Takes the context of a quiet block out of the SM; the block keeps its place until it leaves.
   /// `keeps`: InPlace bits, that stay on chip.
   BlockContext take_out(BlockPlace place, SmCycle now, std::uint8_t keeps = 0);
-  /// The same, for a block that is to start again: nothing of it is kept.
+  /// Takes out a block that is to start again: nothing of the block is kept.
   void discard(BlockPlace place, SmCycle now);
   /// Puts it into the block's new place; its warps go on.
   void put_in(BlockPlace place, std::vector<std::byte> bytes, SmCycle now);
@@ -78,7 +78,7 @@ class BlockContexts {
     std::vector<SavedAccess> accesses;
     std::vector<Mbarriers::Owed> owed;
 
-    /// What few warps have takes no room in the contexts of others.
+    /// Parts that few warps have take no room in the contexts of others.
     void serialize(Archive& archive) {
       auto bits = static_cast<std::uint8_t>(suspended | !owed.empty() << 1);
       archive(paths, left, bits, asleep, accesses);
@@ -111,7 +111,7 @@ class BlockContexts {
   std::vector<WarpRegisters> registers_of(const BlockSlot& block,
                                           const std::vector<SavedWarp>& warps) const;
   RegisterShape shape_of(const BlockSlot& block) const;
-  /// What the block's rows take if they are saved as they are.
+  /// Bytes that the block's rows take if they are saved as they are.
   std::size_t occupied_bytes(const BlockSlot& block) const;
   /// How many bytes at the beginning of the block's context are registers.
   std::size_t bytes_of_registers(const BlockSlot& block,

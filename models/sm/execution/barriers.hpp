@@ -26,7 +26,7 @@ class Barriers {
         mistakes_(sm.mistakes),
         front_end_(front_end) {}
 
-  /// These lanes of the warp's current path come to a barrier.
+  /// Lets these lanes of the warp's current path arrive at a barrier.
   void arrive(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes, SmCycle now);
   /// A barrier may expect fewer threads than before.
   void check(BlockPlace place, unsigned number, SmCycle now);

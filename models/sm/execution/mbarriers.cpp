@@ -169,7 +169,7 @@ void Mbarriers::wake(BlockPlace place, SmCycle now) {
   });
 }
 
-/// One event is under way for each warp, for the wait that ends first: it cannot be taken back, and
+/// Each warp has one event under way, for the wait that ends first: it cannot be taken back, and
 /// the next one begins when it comes.
 void Mbarriers::arm(WarpSlot slot, SmCycle until) {
   SmCycle& timer = timers_[slot.value()];

@@ -82,7 +82,7 @@ class Mbarriers final : public SuspendedWaits {
  private:
   WarpSlot slot_of(const BlockSlot& block, std::uint8_t warp_in_block) const;
   std::uint64_t word_at(const BlockSlot& block, std::uint64_t offset) const;
-  /// Those of the lanes whose phase is over; `checks`: their mistakes are thrown.
+  /// Returns the lanes whose phase is over; `checks`: mistakes of lanes are thrown.
   std::uint32_t lanes_with_phase_over(const Warp& warp, const isa::Instruction& instruction,
                                       std::uint32_t lanes, bool checks) const;
   SmCycle limit_of(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,

@@ -11,24 +11,24 @@ namespace {
 
 using enum StallCause;
 
-/// What warps wait for that are not ready, the nearest to issuing first.
+/// Causes for which warps are not ready, the nearest to issuing first.
 constexpr std::array usual_causes{dependency, StallCause::memory, control, fence, barrier, drain};
-/// The same when an exception scheme or a source may hold warps back, or some wait for copies or
+/// Causes when an exception scheme or a source may hold warps back, or some wait for copies or
 /// for phases of mbarriers.
 constexpr std::array all_causes{
     log_full,           queue_full, dependency, late_source, StallCause::fetch,
     StallCause::memory, control,    last_check, fence,       barrier,
     mbarrier,           async_copy, fault,      drain};
 
-/// Who is charged for cycles in which schedulers issued nothing.
+/// Cause that is charged for cycles in which schedulers issued nothing.
 struct Charges {
   const ExecutionUnits& units;
   ResidentBlocks& blocks;
   const std::uint64_t cycles;
-  /// Of the only grid.
+  /// Charges the only grid.
   GridCounts* const alone = blocks.counts_of_only_grid();
 
-  /// Those of the stalled schedulers that have one of these warps are charged; returns the others.
+  /// Charges the stalled schedulers that have one of these warps.  Returns the others.
   [[gnu::always_inline]] unsigned charge(unsigned stalled, std::uint64_t warps,
                                          StallCause cause) const {
     if (warps == 0) return stalled;

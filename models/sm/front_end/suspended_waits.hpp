@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// Who keeps what warps wait for at barriers of mbarrier, and what they owe to them.
+/// Keeper of the waits of warps at barriers of mbarrier, and of the arrivals that they owe.
 class SuspendedWaits {
  public:
   virtual ~SuspendedWaits() = default;

@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// What each resident warp waits for, as masks over warp slots: its next instruction is ready for
+/// State of each resident warp, as masks over warp slots: its next instruction is ready for
 /// a unit of some class, or the warp waits for one cause.
 class WarpStates {
  public:
@@ -52,7 +52,7 @@ class WarpStates {
     for (const std::uint64_t of_cause : waiting_) all |= of_cause;
     return all;
   }
-  /// They are neither ready nor wait any more.
+  /// Marks the warps as neither ready nor waiting.
   void call_off(std::uint64_t warps) {
     call_off_issue(warps);
     for (std::uint64_t& of_cause : waiting_) of_cause &= ~warps;
@@ -66,7 +66,7 @@ class WarpStates {
   static constexpr auto memory_unit = static_cast<std::size_t>(isa::Unit::memory);
 
   std::uint64_t& waits(StallCause cause) { return waiting_[static_cast<std::size_t>(cause)]; }
-  /// The warp does not wait any more for what HeldWarps knows of; whether it did.
+  /// Ends the warp's wait for what HeldWarps knows of.  Returns whether the warp waited.
   bool leave_waits(WarpSlot slot) {
     std::uint64_t waiting_for_any = 0;
     for (const StallCause cause : holding_causes) waiting_for_any |= waiting(cause);
@@ -74,7 +74,7 @@ class WarpStates {
     for (const StallCause cause : holding_causes) waits(cause) &= ~bit_of(slot);
     return true;
   }
-  /// The warp is not ready any more; whether it was.
+  /// Marks the warp as not ready.  Returns whether it was ready.
   bool leave_ready(WarpSlot slot) {
     const bool was_ready = (ready_warps() & bit_of(slot)) != 0;
     for (std::uint64_t& of_unit : ready_) of_unit &= ~bit_of(slot);

@@ -45,7 +45,7 @@ static Access::Kind access_kind(Category category) {
   }
 }
 
-/// What messages say before an address.
+/// Words of messages before an address.
 static std::string access_word(Access::Kind kind) {
   return kind == Access::Kind::load    ? "load from "
          : kind == Access::Kind::copy  ? "asynchronous copy from "

@@ -96,7 +96,7 @@ struct SmL1Parameters {
         });
   }
 
-  /// What is wrong with a capacity of so many bytes, which the text calls `name`, or "".
+  /// Returns what is wrong with a capacity of so many bytes, which the text calls `name`, or "".
   std::string misfit(std::uint64_t capacity, const std::string& name) const {
     const std::uint64_t step = std::uint64_t{sets} * line_bytes;
     if (capacity > 0 && capacity % step == 0) return "";
@@ -152,7 +152,7 @@ struct SmInstructionCacheParameters {
   }
   bool on() const { return l0_bytes.count() > 0; }
 
-  /// What is wrong with a cache of whole sets, which the parameters call `name`, or "".
+  /// Returns what is wrong with a cache of whole sets, which the parameters call `name`, or "".
   static std::string misfit(const std::string& name, std::uint64_t bytes, std::uint32_t ways,
                             std::uint64_t bytes_of_line) {
     if (bytes > 0 && bytes % (ways * bytes_of_line) == 0) return "";
@@ -191,7 +191,7 @@ struct SmConstantCacheParameters {
   bool on() const { return l0_bytes.count() > 0; }
 };
 
-/// One streaming multiprocessor, and how many there are.  Defaults: V100.
+/// Streaming multiprocessor, and how many there are.  Defaults: V100.
 struct SmParameters {
   std::uint32_t count;
   Frequency clock;
@@ -322,7 +322,7 @@ struct SmParameters {
         .check([](const P& p) { return p.unified_misfit(); });
   }
 
-  /// What is wrong with how L1 and shared memory divide their storage, or "".
+  /// Returns what is wrong with how L1 and shared memory divide their storage, or "".
   std::string unified_misfit() const {
     const std::uint64_t unified = l1.unified_bytes.count();
     for (const Bytes carve_out : shared.carve_outs) {

@@ -12,7 +12,7 @@
 namespace lockstep {
 
 struct SmStatistics {
-  /// Of what contexts consist, in bytes.
+  /// Parts of contexts, in bytes.
   enum ContextPart : std::uint8_t {
     registers_occupied,
     registers_live,
@@ -32,7 +32,7 @@ struct SmStatistics {
     elsewhere,
     warp_stop_count
   };
-  /// What one tenant does here, side by side.  What nearly every window counts comes first.
+  /// Counters of one tenant, side by side.  Counters of nearly every window come first.
   struct alignas(cache_line_bytes) OfTenant {
     Counter memory_instructions, l1_accesses, sectors_requested, stores_sent;
     // Others: see warm_hot.
@@ -65,7 +65,7 @@ struct SmStatistics {
     Histogram<20> block_stops;
     Gauge resident_warps, resident_blocks, blocks_in_memory, blocks_to_return;
 
-    /// What has been counted for one of its grids.
+    /// Counts for one grid of the tenant.
     OfTenant& operator+=(const GridCounts& grid);
   };
   Counter l1_reservation_stall_cycles, port_wait_cycles;
@@ -73,7 +73,7 @@ struct SmStatistics {
   PerTenant<OfTenant> tenant;
   Counter skipped_cycles, skips, l1_evictions;
 
-  /// What nearly every window counts is brought near.
+  /// Brings near what nearly every window counts.
   void warm_hot() const {
     const auto* begin = reinterpret_cast<const std::byte*>(&tenant);
     warm(begin, static_cast<std::size_t>(reinterpret_cast<const std::byte*>(this + 1) - begin));

@@ -178,7 +178,7 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   return record;
 }
 
-/// By the rows that the SM's instructions name.
+/// Masks by the rows that the SM's instructions name.
 void find_live_rows(const isa::Program& program, IssueTable& issue) {
   isa::Program renamed = program;
   renamed.instructions = issue.instructions;
@@ -241,7 +241,7 @@ IssueTables::IssueTables(const SmParameters& parameters,
   }
 }
 
-/// What hardware expands takes as much room as it issues instructions.
+/// An operation that hardware expands takes as much room as the instructions that it issues.
 void IssueTables::place_code(const SmParameters& parameters, IssueTable& issue) {
   std::uint64_t offset = 0;
   for (const IssueRecord& record : issue.records) {

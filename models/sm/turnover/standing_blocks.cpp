@@ -70,7 +70,7 @@ std::uint64_t value_of(const isa::WarpContext& context, isa::Operand operand, un
   return value;
 }
 
-/// Which barrier of mbarrier the lane waits for, or asks whether its phase is over.
+/// Returns the barrier of mbarrier for which the lane waits, or whose phase it asks for.
 std::string awaited_barrier(const ResidentBlocks& blocks, const Warp& warp, std::uint32_t pc,
                             unsigned lane) {
   const GridSlot& grid = blocks.grid_of(warp);

@@ -29,7 +29,7 @@ class RecordingWriter {
   /// Index of a kernel.
   std::uint32_t kernel(const std::string& name);
 
-  /// Whose tensor cores computed what the program got.
+  /// Notes whose tensor cores computed what the program got.
   void set_arithmetic(isa::MatrixArithmetic arithmetic) { arithmetic_ = arithmetic; }
 
   std::uint64_t steps() const { return step_count_; }

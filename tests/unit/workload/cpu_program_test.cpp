@@ -87,6 +87,8 @@ TEST(CpuProgram, MistakesAreToldWhereTheyAre) {
   EXPECT_THAT(message_of([] { read("{profile: mcf, write_share: 0.95}"); }),
               HasSubstr("write_share: 0.95 is out of range"));
   EXPECT_THAT(message_of([] { read("{profile: mcf, memory: 100B}"); }),
+              HasSubstr("1:24: memory: 100B is out of range - allowed: from 4KiB"));
+  EXPECT_THAT(message_of([] { read("{profile: mcf, memory: 4100B}"); }),
               HasSubstr("memory: is no multiple of a line"));
   EXPECT_THAT(message_of([] { read("{profile: mcf, trak: t}"); }), HasSubstr("trak"));
 }

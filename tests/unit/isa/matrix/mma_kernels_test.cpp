@@ -357,7 +357,9 @@ TEST_P(MatrixKernels, RowsOfLanesThatHavePartedAreMovedTogether) {
         @%p2 ret;
 meet:
         mov.u32 %r2, rows;
-)" + body + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r2];\nret;"),
+)" + body +
+                                 "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, "
+                                 "[%r2];\nst.shared.u32 [%r2], %r3;\nret;"),
                      GetParam());
       bench.run("k", {1, 1, 1}, {32, 1, 1}, bench.allocate(256));
     });
