@@ -44,7 +44,7 @@ bool has_meaning(const std::string& key, const TenantKeys& keys) {
 std::string value_text(const ParameterField& field, const Tenant& tenant) {
   if (field.key == "workload")
     return std::filesystem::path(tenant.workload.file).filename().string();
-  if (field.type == ParameterType::part) return "";
+  if (field.type == ParameterType::part || field.key == "gpu") return "";
   const std::vector<ParameterScalar> value = fetch(field, static_cast<const TenantKeys*>(&tenant));
   if (field.type == ParameterType::text) return std::get<std::string>(value.front());
   if (field.type != ParameterType::time) return to_text(field, value);
@@ -64,9 +64,10 @@ std::string keys_text(const Tenant& tenant) {
   return text;
 }
 
-std::string core_text(const Tenant& tenant) {
+std::string core_text(const Tenant& tenant, const std::string& place) {
   const CpuProgram& cpu = *tenant.cpu;
-  std::string text = keys_text(tenant) + fmt::format("    cpu: {{memory: {}B, ", cpu.memory_bytes);
+  std::string text =
+      keys_text(tenant) + place + fmt::format("    cpu: {{memory: {}B, ", cpu.memory_bytes);
   if (cpu.trace)
     return text +
            fmt::format("trace: {}}}\n", std::filesystem::path(cpu.trace_file).filename().string());
@@ -78,10 +79,11 @@ std::string core_text(const Tenant& tenant) {
                     traffic.write_share);
 }
 
-std::string tenant_text(const Tenant& tenant) {
-  if (tenant.cpu) return core_text(tenant);
+/// `place`: the line that says where it runs, if the machine has several GPUs.
+std::string tenant_text(const Tenant& tenant, const std::string& place) {
+  if (tenant.cpu) return core_text(tenant, place);
   const Workload& workload = tenant.workload;
-  std::string text = keys_text(tenant);
+  std::string text = keys_text(tenant) + place;
   if (tenant.arrivals.size() > 1) text += arrivals_text(tenant);
   if (workload.heap > 0) text += fmt::format("    heap: {}B\n", workload.heap);
   text += "    parameters: {";
@@ -100,9 +102,26 @@ std::string tenant_text(const Tenant& tenant) {
 
 }  // namespace
 
+std::string machine_text(const MachineParameters& machine) {
+  if (!machine.has_several_gpus()) return to_yaml(machine);
+  constexpr int inside = 4;
+  std::string text = "gpus:\n";
+  for (const GpuParameters& gpu : machine.gpus) {
+    std::string entry = to_yaml(schema_of<GpuParameters>(), &gpu, inside);
+    entry.replace(0, inside, "  - ");
+    text += entry;
+  }
+  const std::string first = to_yaml(machine), host = "host:\n";
+  return text + first.substr(first.find("\n" + host) + 1);
+}
+
 std::string configuration_text(const Scenario& scenario, const MachineParameters& machine) {
-  std::string text = to_yaml(machine) + "tenants:\n";
-  for (const Tenant& tenant : scenario.tenants) text += tenant_text(tenant);
+  std::string text = machine_text(machine) + "tenants:\n";
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    const std::string place =
+        machine.has_several_gpus() ? fmt::format("    gpu: {}\n", machine.gpu_of(t)) : "";
+    text += tenant_text(scenario.tenants[t], place);
+  }
   return text;
 }
 

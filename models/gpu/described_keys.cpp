@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "models/gpu/machine_parameters.hpp"
+#include "models/host_link/uplink.hpp"
 #include "models/workload/scenario_keys.hpp"
 #include "models/workload/step_keys.hpp"
 #include "models/workload/workload_keys.hpp"
@@ -19,6 +20,7 @@ struct Described {
 std::vector<Described> all_described() {
   return {{schema_of<ScenarioKeys>(), "", "A scenario"},
           {schema_of<MachineParameters>(), "", "A scenario's machine"},
+          {schema_of<UplinkParameters>(), "host.uplinks.", "An uplink: an entry of `host.uplinks`"},
           {schema_of<TenantKeys>(), "tenants.", "A scenario's tenants: an entry of `tenants`"},
           {schema_of<WorkloadKeys>(), "workload.", "A workload"},
           {schema_of<BufferKeys>(), "workload.buffers.NAME.", "A buffer: an entry of `buffers`"},
