@@ -28,7 +28,7 @@
 namespace lockstep {
 
 /// Says how much memory the tenants' buffers take, and how much there is.
-static std::string footprint_text(const Scenario& scenario, Bytes capacity) {
+static std::string footprint_text(const Scenario& scenario, const MachineParameters& machine) {
   const auto size = [](std::uint64_t bytes) {
     if (bytes == 0) return std::string("-");
     const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -49,7 +49,17 @@ static std::string footprint_text(const Scenario& scenario, Bytes capacity) {
     all += footprint_of(tenant);
   }
   if (scenario.tenants.size() > 1) text += line("all", all);
-  return text + fmt::format("  GPU memory: {}\n", size(capacity.count()));
+  if (!machine.has_several_gpus())
+    return text + fmt::format("  GPU memory: {}\n", size(machine.gpu.memory.capacity.count()));
+  for (std::uint32_t gpu = 0; gpu < machine.gpus.size(); ++gpu) {
+    std::vector<std::string> names;
+    for (const std::uint32_t tenant : machine.tenants_on(gpu))
+      names.push_back(scenario.tenants[tenant].name);
+    text += fmt::format("  GPU {} ({}): {} of memory, tenants: {}\n", gpu, machine.gpus[gpu].name,
+                        size(machine.gpus[gpu].memory.capacity.count()),
+                        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+  }
+  return text;
 }
 
 int validate_command(const CommandLine& line) {
@@ -57,7 +67,7 @@ int validate_command(const CommandLine& line) {
   const MachineParameters parameters = read_machine(scenario);
   const Machine machine(scenario, parameters, {});
   read_block_profile(scenario, parameters);
-  const std::string shares = note_of_shares(scenario, parameters.policies);
+  const std::string shares = note_of_shares(scenario, parameters);
   if (!shares.empty()) std::fprintf(stderr, "lockstep: %s\n", shares.c_str());
   for (const std::string& note : machine.notes())
     std::fprintf(stderr, "lockstep: %s\n", note.c_str());
@@ -65,10 +75,13 @@ int validate_command(const CommandLine& line) {
     std::fprintf(stderr, "lockstep: %s\n", note.c_str());
   for (const std::string& warning : find_forgotten_copies(scenario, machine))
     std::fprintf(stderr, "lockstep: %s\n", warning.c_str());
-  const std::string bytes = footprint_text(scenario, parameters.gpu.memory.capacity);
+  const std::string bytes = footprint_text(scenario, parameters);
   const std::size_t tenants = scenario.tenants.size();
+  const std::string gpus = parameters.has_several_gpus()
+                               ? fmt::format("{} GPUs", parameters.gpus.size())
+                               : parameters.gpu.name;
   std::printf("%s: %zu tenant%s on %s, %zu components\n", line.scenario.c_str(), tenants,
-              tenants == 1 ? "" : "s", parameters.gpu.name.c_str(), machine.graph().nodes().size());
+              tenants == 1 ? "" : "s", gpus.c_str(), machine.graph().nodes().size());
   std::fputs(bytes.c_str(), stdout);
   return exit_done;
 }

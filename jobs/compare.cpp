@@ -6,6 +6,7 @@
 /// Source: memory-interference.md, section 1.4 (what 004, sections 6.5 and 7.4, compares with).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -118,8 +119,14 @@ void keep_capacity(const Node& gpu, const MachineParameters& machine) {
 }
 
 /// The scenario of which only one tenant is left.
-Scenario leave_alone(const Scenario& scenario, const std::string& name) {
-  const MachineParameters machine = read_machine(scenario);
+Scenario leave_alone(const Scenario& all, const std::string& name) {
+  const auto found = std::find_if(all.tenants.begin(), all.tenants.end(),
+                                  [&](const Tenant& tenant) { return tenant.name == name; });
+  const MachineParameters whole = read_machine(all);
+  const std::uint32_t gpu = whole.gpu_of(static_cast<std::size_t>(found - all.tenants.begin()));
+  const bool several = whole.has_several_gpus();
+  const Scenario scenario = several ? part_of(all, gpu, whole.tenants_on(gpu)) : all;
+  const MachineParameters machine = several ? whole.on(gpu) : whole;
   const PolicyChoice& policy = machine.policies.sharing;
   SharingSetup setup{machine.gpu.sm.count, {}};
   std::uint16_t index = 0;
@@ -127,10 +134,11 @@ Scenario leave_alone(const Scenario& scenario, const std::string& name) {
     if (tenant.name == name) index = static_cast<std::uint16_t>(setup.sms_per_tenant.size());
     setup.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
   }
-  Scenario alone = scenario;
-  keep_capacity(alone.gpu, machine);
+  Scenario alone = all;
+  keep_capacity(scenario.gpu, machine);
   alone.tenants = {scenario.tenants[index]};
   Tenant& tenant = alone.tenants.front();
+  if (several) tenant.gpu = gpu;
   if (!tenant.cpu) tenant.sms = make_sharing(policy, setup)->sms_of(TenantId{index});
   tenant.arrival = Time::zero();
   tenant.arrivals = {tenant.arrival};

@@ -17,12 +17,16 @@ struct TenantRow {
   double instructions_per_cycle = 0;
   std::uint32_t rounds = 0;
   std::string runs_on = "gpu";
+  std::uint32_t gpu = 0;
 
   static auto schema() {
     using R = TenantRow;
     return table<R>("/tenants", "one row per tenant, in the order of the scenario")
         .column("tenant", &R::tenant, "name", "as in the scenario")
         .column("priority", &R::priority, "level", "as in the scenario")
+        .optional_column("gpu", &R::gpu, "number",
+                         "of the GPU on which it runs, or whose memory its core shares; only with "
+                         "several GPUs")
         .column("arrival", &R::arrival, "fs", "when its host program starts for the first time")
         .column("end", &R::end, "fs",
                 "when its program ended for the first time, or when blocks that were done had "
@@ -46,7 +50,7 @@ struct TenantRow {
 /// A row of /kernels.
 struct KernelRow {
   std::string kernel;
-  std::uint32_t tenant = 0, stream = 0;
+  std::uint32_t tenant = 0, gpu = 0, stream = 0;
   std::uint32_t blocks_x = 0, blocks_y = 0, blocks_z = 0;
   std::uint32_t threads_x = 0, threads_y = 0, threads_z = 0;
   Time enqueued, launched, done;
@@ -70,6 +74,7 @@ struct KernelRow {
                     "have it.  Ratios without anything to divide by are NaN")
         .column("kernel", &R::kernel, "name", "entry of the module")
         .column("tenant", &R::tenant, "index", "who launched it")
+        .optional_column("gpu", &R::gpu, "number", "of the GPU; only with several GPUs")
         .column("stream", &R::stream, "number", "in whose order it ran")
         .column("blocks_x", &R::blocks_x, "blocks", "size of the grid")
         .column("blocks_y", &R::blocks_y, "blocks", "size of the grid")
@@ -149,7 +154,7 @@ struct KernelRow {
 
 /// A row of /faults (simulation.record_faults).
 struct FaultRow {
-  std::uint32_t tenant = 0, pages = 0;
+  std::uint32_t tenant = 0, gpu = 0, pages = 0;
   std::uint64_t virtual_address = 0;
   std::uint32_t position = 0;
   std::string kind, handler;
@@ -157,12 +162,14 @@ struct FaultRow {
 
   static auto schema() {
     using R = FaultRow;
-    return table<R>(
-               "/faults",
-               "one row per transfer that somebody waited for, in the order of service; also per "
-               "fault after which a page was mapped where it was or became writable, and none "
-               "for faults whose page came with another's (simulation.record_faults)")
+    return table<R>("/faults",
+                    "one row per transfer that somebody waited for, by GPU in the order of "
+                    "service; also "
+                    "per "
+                    "fault after which a page was mapped where it was or became writable, and none "
+                    "for faults whose page came with another's (simulation.record_faults)")
         .column("tenant", &R::tenant, "index", "who faulted")
+        .optional_column("gpu", &R::gpu, "number", "of the GPU; only with several GPUs")
         .column("virtual_address", &R::virtual_address, "address", "of the first page moved")
         .column("pages", &R::pages, "pages", "of 4 KiB, that came or changed")
         .column("position", &R::position, "granules",
@@ -182,7 +189,7 @@ struct FaultRow {
 
 /// A row of /thread_blocks (simulation.record_blocks).
 struct BlockRow {
-  std::uint32_t grid = 0, sm = 0;
+  std::uint32_t grid = 0, gpu = 0, sm = 0;
   std::uint64_t block = 0;
   Time started, done;
 
@@ -193,6 +200,7 @@ struct BlockRow {
                     "(simulation.record_blocks)")
         .column("grid", &R::grid, "row", "of /kernels")
         .column("block", &R::block, "number", "in the grid, x fastest")
+        .optional_column("gpu", &R::gpu, "number", "of the GPU; only with several GPUs")
         .column("sm", &R::sm, "index", "where it ran; one that waited in memory returned there")
         .column("started", &R::started, "fs", "when it took its place")
         .column("done", &R::done, "fs",
@@ -224,7 +232,7 @@ struct ArrivalRow {
 
 /// A row of /preemptions (a scenario with a preemption).
 struct PreemptedBlockRow {
-  std::uint32_t urgent = 0, grid = 0, sm = 0;
+  std::uint32_t urgent = 0, grid = 0, gpu = 0, sm = 0;
   std::uint64_t block = 0;
   std::string technique;
   Time asked, stopped, released, returned, bound;
@@ -246,6 +254,7 @@ struct PreemptedBlockRow {
                 "of /kernels: who got the place; the block's own: it was a signal")
         .column("grid", &R::grid, "row", "of /kernels: whose block it was")
         .column("block", &R::block, "number", "in the grid, x fastest")
+        .optional_column("gpu", &R::gpu, "number", "of the GPU; only with several GPUs")
         .column("sm", &R::sm, "index", "where it ran")
         .column("technique", &R::technique, "",
                 "drain: it ran to its end; switch: its context went to memory; flush: it was "

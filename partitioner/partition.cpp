@@ -278,6 +278,119 @@ void gather_at_rank_0(ComponentId component, std::vector<Place>& places) {
   }
 }
 
+std::vector<int> ranks_within(const Graph& graph, const std::vector<double>& weights, int ranks) {
+  std::vector<int> rank_of(weights.size(), 0);
+  if (ranks < 2) return rank_of;
+  const Neighbours neighbours = neighbours_of(graph);
+  rank_of = metis_ranks(neighbours, weights, ranks);
+  Balancer balancer(neighbours, weights, ranks, rank_of);
+  balancer.fill_empty_ranks();
+  balancer.balance();
+  balance_kinds(graph, neighbours, weights, ranks, rank_of);
+  mix_kinds(graph, neighbours, weights, ranks, rank_of);
+  return rank_of;
+}
+
+/// A group of the graph, and what it weighs.
+struct Group {
+  std::vector<std::size_t> members;
+  double weight = 0;
+  int ranks = 1;
+};
+
+std::vector<Group> groups_of(const Graph& graph, const std::vector<double>& weights) {
+  std::vector<Group> groups;
+  for (std::size_t id = 0; id < weights.size(); ++id) {
+    const std::optional<std::uint32_t> group = graph.nodes()[id].group;
+    if (!group) continue;
+    if (groups.size() <= *group) groups.resize(*group + 1);
+    groups[*group].members.push_back(id);
+    groups[*group].weight += weights[id];
+  }
+  return groups;
+}
+
+/// The members alone, with the links among them.
+Graph graph_of(const Graph& graph, const Group& group) {
+  Graph inside;
+  for (const Graph::Kind& kind : graph.kinds()) inside.add_kind(kind.name);
+  std::vector<ComponentId> numbers(graph.nodes().size(), ComponentId::none());
+  for (const std::size_t id : group.members)
+    numbers[id] = inside.add_component(graph.nodes()[id].kind, graph.nodes()[id].weight);
+  for (const Graph::Edge& edge : graph.edges()) {
+    const ComponentId source = numbers[edge.source.value()];
+    const ComponentId destination = numbers[edge.destination.value()];
+    if (source.valid() && destination.valid())
+      inside.connect(source, destination, edge.latency, edge.weight);
+  }
+  return inside;
+}
+
+/// Whole groups: the heaviest that is left goes to the rank with the least load.
+void deal_groups(const std::vector<Group>& groups, std::vector<int>& rank_of,
+                 std::vector<double>& loads) {
+  std::vector<const Group*> order;
+  for (const Group& group : groups) order.push_back(&group);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Group* a, const Group* b) { return a->weight > b->weight; });
+  for (const Group* group : order) {
+    const auto least = std::min_element(loads.begin(), loads.end());
+    for (const std::size_t id : group->members) rank_of[id] = int(least - loads.begin());
+    *least += group->weight;
+  }
+}
+
+/// One rank for each group, the others one by one for the group whose ranks have most to do.
+/// Returns false if that gives some group more ranks than it has members.
+bool deal_ranks(std::vector<Group>& groups, int ranks) {
+  const auto load = [](const Group& group) { return group.weight / group.ranks; };
+  for (int rank = int(groups.size()); rank < ranks; ++rank)
+    ++std::max_element(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+        return load(a) < load(b);
+      })->ranks;
+  return std::all_of(groups.begin(), groups.end(), [](const Group& group) {
+    return std::size_t(group.ranks) <= group.members.size();
+  });
+}
+
+/// What belongs to all groups goes where there is least to do.
+void deal_rest(const Graph& graph, const std::vector<double>& weights, std::vector<int>& rank_of,
+               std::vector<double>& loads) {
+  for (std::size_t id = 0; id < weights.size(); ++id) {
+    if (graph.nodes()[id].group) continue;
+    const auto least = std::min_element(loads.begin(), loads.end());
+    rank_of[id] = int(least - loads.begin());
+    *least += weights[id];
+  }
+}
+
+std::vector<int> ranks_of(const Graph& graph, const std::vector<double>& weights, int ranks) {
+  std::vector<Group> groups = groups_of(graph, weights);
+  if (ranks < 2 || groups.size() < 2) return ranks_within(graph, weights, ranks);
+  std::vector<int> rank_of(weights.size(), 0);
+  std::vector<double> loads(std::size_t(ranks), 0);
+  if (std::size_t(ranks) <= groups.size()) {
+    deal_groups(groups, rank_of, loads);
+  } else if (deal_ranks(groups, ranks)) {
+    int first = 0;
+    for (const Group& group : groups) {
+      std::vector<double> of_members;
+      for (const std::size_t id : group.members) of_members.push_back(weights[id]);
+      const std::vector<int> inside =
+          ranks_within(graph_of(graph, group), of_members, group.ranks);
+      for (std::size_t m = 0; m < group.members.size(); ++m) {
+        rank_of[group.members[m]] = first + inside[m];
+        loads[std::size_t(first + inside[m])] += of_members[m];
+      }
+      first += group.ranks;
+    }
+  } else {
+    return ranks_within(graph, weights, ranks);
+  }
+  deal_rest(graph, weights, rank_of, loads);
+  return rank_of;
+}
+
 }  // namespace
 
 Assignment partition(const Graph& graph, const PartitionOptions& options) {
@@ -288,16 +401,7 @@ Assignment partition(const Graph& graph, const PartitionOptions& options) {
     for (const Graph::Node& node : graph.nodes()) weights.push_back(node.weight);
   }
   LOCKSTEP_CHECK(weights.size() == graph.nodes().size(), "one weight for each component");
-  std::vector<int> rank_of(weights.size(), 0);
-  if (options.ranks > 1) {
-    const Neighbours neighbours = neighbours_of(graph);
-    rank_of = metis_ranks(neighbours, weights, options.ranks);
-    Balancer balancer(neighbours, weights, options.ranks, rank_of);
-    balancer.fill_empty_ranks();
-    balancer.balance();
-    balance_kinds(graph, neighbours, weights, options.ranks, rank_of);
-    mix_kinds(graph, neighbours, weights, options.ranks, rank_of);
-  }
+  const std::vector<int> rank_of = ranks_of(graph, weights, options.ranks);
   Assignment assignment;
   assignment.places.reserve(rank_of.size());
   for (const int rank : rank_of) assignment.places.push_back({rank, 0});

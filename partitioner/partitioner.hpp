@@ -18,7 +18,9 @@ struct PartitionOptions {
   ComponentId on_rank_0 = ComponentId::none();
 };
 
-/// Components to ranks by METIS, so that ranks carry the same weight, of each kind and in all, and
+/// Components to ranks: where the graph has groups, such as GPUs, whole groups to ranks, or as many
+/// ranks to each as its weight says if there are more; then those of a group to its ranks by METIS,
+/// so that ranks carry the same weight, of each kind and in all, and
 /// little traffic crosses; then to the threads of each rank by longest processing time.  The same
 /// on every rank and in every run.  Throws UserError if there are more ranks than components.
 Assignment partition(const Graph& graph, const PartitionOptions& options);

@@ -9,7 +9,7 @@ KindId Graph::add_kind(std::string name) {
   return KindId{static_cast<std::uint16_t>(kinds_.size() - 1)};
 }
 
-ComponentId Graph::add_component(KindId kind, double weight) {
+ComponentId Graph::add_component(KindId kind, double weight, std::optional<std::uint32_t> group) {
   LOCKSTEP_CHECK(kind.value() < kinds_.size(), "no such kind of component");
   std::uint32_t index = 0;
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
@@ -18,7 +18,7 @@ ComponentId Graph::add_component(KindId kind, double weight) {
       break;
     }
   }
-  nodes_.push_back({kind, index, weight});
+  nodes_.push_back({kind, index, weight, group});
   return ComponentId{static_cast<std::uint32_t>(nodes_.size() - 1)};
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ class Graph {
     KindId kind;
     std::uint32_t index;  ///< among its kind
     double weight;        ///< expected cost, for the partitioner
+    /// Components that talk to each other much more than to others, such as those of a GPU; nothing
+    /// for what all groups share, and where there is only one.
+    std::optional<std::uint32_t> group;
   };
   struct Edge {
     ComponentId source, destination;
@@ -30,7 +34,8 @@ class Graph {
   };
 
   KindId add_kind(std::string name);
-  ComponentId add_component(KindId kind, double weight = 1);
+  ComponentId add_component(KindId kind, double weight = 1,
+                            std::optional<std::uint32_t> group = {});
   /// Latency must be > 0.
   LinkId connect(ComponentId source, ComponentId destination, Time latency, double weight = 1);
 

@@ -21,7 +21,7 @@ void EpochStatistics::append(std::size_t kind, std::size_t instance, const Stati
   std::memcpy(&contribution[at], head, sizeof head);
   if (size == 0) return;
   auto* words = reinterpret_cast<std::uint64_t*>(&contribution[at + sizeof head]);
-  view.schema->gather(view.values, layout_.tenants(), std::span(words, size));
+  view.schema->gather(view.values, layout_.tenants_of(kind), std::span(words, size));
 }
 
 std::vector<std::byte> EpochStatistics::sample(Time end,
@@ -31,7 +31,7 @@ std::vector<std::byte> EpochStatistics::sample(Time end,
   for (const LocalComponent& local : components) {
     const Graph::Node& node = graph_.nodes()[local.id.value()];
     const std::size_t kind = node.kind.value();
-    if (layout_.row_size(kind) > 0) {
+    if (layout_.row_size(kind) > 0 && layout_.kinds()[kind].instances > 0) {
       const StatisticsView view = local.component->statistics(end);
       LOCKSTEP_CHECK(view.schema == layout_.kinds().at(kind).schema,
                      graph_.name(local.id) + " has other statistics than its kind");
@@ -40,12 +40,13 @@ std::vector<std::byte> EpochStatistics::sample(Time end,
     const std::vector<StatisticsView> parts = local.component->parts(end);
     for (auto view = parts.begin(); view != parts.end(); ++view) {
       const auto like_it = [&](const StatisticsView& other) {
-        return other.schema == view->schema;
+        return other.schema == view->schema && other.group == view->group;
       };
       const auto each = std::count_if(parts.begin(), parts.end(), like_it);
       const auto before = std::count_if(parts.begin(), view, like_it);
-      append(layout_.kind_of(view->schema), std::size_t(node.index * each + before), *view,
-             contribution);
+      const std::size_t of_part =
+          layout_.kind_of(view->schema, view->group ? view->group : node.group);
+      append(of_part, std::size_t(node.index * each + before), *view, contribution);
     }
   }
   last_sample_ = contribution.size();

@@ -58,8 +58,8 @@ h5::Scalar scalar_of(const StatisticsField& field) {
 
 /// The dimension scale of an axis of a field; made when it is not shared.
 std::string make_axis(h5::File& file, const std::string& kind, const StatisticsField& field,
-                      const StatisticsAxis& axis) {
-  if (axis.kind == StatisticsAxis::Kind::tenants) return "/axes/tenants";
+                      const StatisticsAxis& axis, const std::string& tenant_axis) {
+  if (axis.kind == StatisticsAxis::Kind::tenants) return tenant_axis;
   const bool bins = axis.kind == StatisticsAxis::Kind::bins;
   std::string path = "/axes/" + kind + "/" + field.name + (bins ? "_bins" : "_names");
   if (bins) {
@@ -74,6 +74,14 @@ std::string make_axis(h5::File& file, const std::string& kind, const StatisticsF
   return path;
 }
 
+constexpr const char* all_tenants = "/axes/tenants";
+
+void write_tenants(h5::File& file, const std::string& axis, const std::vector<std::string>& names) {
+  file.write_texts(axis, names);
+  file.set_attribute(axis, "description", std::string("names of the tenants"));
+  file.make_scale(axis, "tenant");
+}
+
 }  // namespace
 
 /// A data set below /stats.
@@ -81,14 +89,16 @@ struct StatisticsRecorder::Series {
   std::string kind;
   const StatisticsField* field = nullptr;
   h5::Series dataset;
-  std::size_t instances = 0, words = 0;  // words: of one instance
-  std::size_t first = 0, stride = 0;     // where instance 0 stands, how far the next is
+  std::size_t instances = 0, tenants = 0;
+  std::size_t words = 0;              // of one instance
+  std::size_t first = 0, stride = 0;  // where instance 0 stands, how far the next is
 
   bool is_counter() const { return field->kind == StatisticsField::Kind::counter; }
 };
 
 StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layout,
-                                       const std::vector<std::string>& tenant_names)
+                                       const std::vector<std::string>& tenant_names,
+                                       const std::vector<TenantGroup>& groups)
     : output_(output),
       layout_(std::move(layout)),
       places_(layout_.size()),
@@ -100,34 +110,41 @@ StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layou
   file.set_attribute("/epochs/time", "unit", std::string("fs"));
   file.set_attribute("/epochs/time", "description", std::string("end of each recorded epoch"));
   file.make_scale("/epochs/time", "epoch");
-  file.write_texts("/axes/tenants", tenant_names);
-  file.set_attribute("/axes/tenants", "description", std::string("names of the tenants"));
-  file.make_scale("/axes/tenants", "tenant");
+  write_tenants(file, all_tenants, tenant_names);
+  for (const TenantGroup& group : groups) write_tenants(file, group.axis, group.names);
   file.create_group("/stats");
   std::vector<h5::ScaledAxes> scaled;
   for (std::size_t kind = 0; kind < layout_.kinds().size(); ++kind) {
     const KindStatistics& entry = layout_.kinds()[kind];
     if (entry.instances == 0 || entry.schema->fields().empty()) continue;
-    file.create_group("/stats/" + entry.name);
-    std::vector<std::uint64_t> numbers(entry.instances);
-    std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
-    const std::string scale = "/axes/" + entry.name + "/instance";
-    file.write_array(scale, h5::Scalar::u64, {numbers.size()}, numbers.data());
-    file.set_attribute(scale, "description", "index of a component of kind " + entry.name);
-    file.make_scale(scale, "instance");
-    std::size_t offset = layout_.offset(kind, 0);
-    for (const StatisticsField& field : entry.schema->fields()) {
-      const std::size_t words = field.size(layout_.tenants());
-      if (words == 0) continue;
-      series_.push_back(
-          {entry.name, &field, {}, entry.instances, words, offset, layout_.row_size(kind)});
-      scaled.push_back(create_series(entry.name, field, entry.instances));
-      place_words(series_.back());
-      offset += words;
-    }
+    create_kind(kind, entry.group ? groups.at(*entry.group).axis : all_tenants, scaled);
   }
   file.attach_scales(scaled);
   pending_.make_room(pending_bytes / sizeof(h5::Series::Word) + layout_.size());
+}
+
+void StatisticsRecorder::create_kind(std::size_t kind, const std::string& tenant_axis,
+                                     std::vector<h5::ScaledAxes>& scaled) {
+  h5::File& file = output_.file();
+  const KindStatistics& entry = layout_.kinds()[kind];
+  file.create_group("/stats/" + entry.name);
+  std::vector<std::uint64_t> numbers(entry.instances);
+  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+  const std::string scale = "/axes/" + entry.name + "/instance";
+  file.write_array(scale, h5::Scalar::u64, {numbers.size()}, numbers.data());
+  file.set_attribute(scale, "description", "index of a component of kind " + entry.name);
+  file.make_scale(scale, "instance");
+  const std::size_t tenants = layout_.tenants_of(kind);
+  std::size_t offset = layout_.offset(kind, 0);
+  for (const StatisticsField& field : entry.schema->fields()) {
+    const std::size_t words = field.size(tenants);
+    if (words == 0) continue;
+    series_.push_back(
+        {entry.name, &field, {}, entry.instances, tenants, words, offset, layout_.row_size(kind)});
+    scaled.push_back(create_series(kind, field, tenant_axis));
+    place_words(series_.back());
+    offset += words;
+  }
 }
 
 StatisticsRecorder::~StatisticsRecorder() {
@@ -138,19 +155,21 @@ StatisticsRecorder::~StatisticsRecorder() {
   }
 }
 
-h5::ScaledAxes StatisticsRecorder::create_series(const std::string& kind,
-                                                 const StatisticsField& field,
-                                                 std::size_t instances) {
+h5::ScaledAxes StatisticsRecorder::create_series(std::size_t number, const StatisticsField& field,
+                                                 const std::string& tenant_axis) {
   h5::File& file = output_.file();
+  const std::string& kind = layout_.kinds()[number].name;
+  const std::size_t instances = layout_.kinds()[number].instances;
+  const std::size_t tenants = layout_.tenants_of(number);
   const std::string path = "/stats/" + kind + "/" + field.name;
-  const h5::Shape shape = shape_of(field, instances, layout_.tenants());
-  const std::size_t row_bytes = instances * field.size(layout_.tenants()) * sizeof(std::uint64_t);
+  const h5::Shape shape = shape_of(field, instances, tenants);
+  const std::size_t row_bytes = instances * field.size(tenants) * sizeof(std::uint64_t);
   series_.back().dataset =
       file.create_series(path, scalar_of(field), shape, rows_of_chunk(row_bytes));
   describe_series(file, path, field, "epoch, ");
   h5::ScaledAxes scaled{path, {{"/epochs/time"}, {"/axes/" + kind + "/instance"}}};
   for (const StatisticsAxis& axis : field.axes)
-    scaled.scales.push_back({make_axis(file, kind, field, axis)});
+    scaled.scales.push_back({make_axis(file, kind, field, axis, tenant_axis)});
   return scaled;
 }
 
@@ -286,7 +305,7 @@ void StatisticsRecorder::write_totals() {
     }
     const std::string path = "/final/stats/" + series.kind + "/" + series.field->name;
     file.write_array(path, scalar_of(*series.field),
-                     shape_of(*series.field, series.instances, layout_.tenants()), values.data());
+                     shape_of(*series.field, series.instances, series.tenants), values.data());
     describe_series(file, path, *series.field, "");
   }
 }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,13 @@ struct KindStatistics {
   const StatisticsSchema* schema = nullptr;
   std::uint32_t instances = 0;
   std::string when = {};  ///< for the page of the output: what a run has it with, if not all have
+  std::optional<std::uint32_t> group = {};  ///< of its components (Graph::Node)
+};
+
+/// The tenants that the kinds of a group count by: some of those of the run.
+struct TenantGroup {
+  std::string axis;  ///< the data set that names them: "/axes/gpu1/tenants"
+  std::vector<std::string> names;
 };
 
 /// Where each component's words stand in the flat row of an epoch: kind after kind, instance after
@@ -30,16 +38,24 @@ struct KindStatistics {
 /// every rank.
 class StatisticsLayout {
  public:
-  StatisticsLayout(std::vector<KindStatistics> kinds, std::size_t tenants);
+  /// `tenants`: of the run; `groups`: how many of them the kinds of each group count by.
+  StatisticsLayout(std::vector<KindStatistics> kinds, std::size_t tenants,
+                   std::vector<std::size_t> groups = {});
 
   const std::vector<KindStatistics>& kinds() const { return kinds_; }
   std::size_t tenants() const { return tenants_; }
+  /// Those that a kind counts by.
+  std::size_t tenants_of(std::size_t kind) const {
+    const std::optional<std::uint32_t> group = kinds_[kind].group;
+    return group ? groups_[*group] : tenants_;
+  }
   /// Words of the whole machine.
   std::size_t size() const { return size_; }
   /// Words of one component of this kind.
   std::size_t row_size(std::size_t kind) const { return row_sizes_[kind]; }
-  /// The kind with this schema.
-  std::size_t kind_of(const StatisticsSchema* schema) const;
+  /// The kind with this schema, in a group.
+  std::size_t kind_of(const StatisticsSchema* schema,
+                      std::optional<std::uint32_t> group = {}) const;
   /// First word of a component.
   std::size_t offset(std::size_t kind, std::size_t instance) const {
     return offsets_[kind] + instance * row_sizes_[kind];
@@ -48,6 +64,7 @@ class StatisticsLayout {
  private:
   std::vector<KindStatistics> kinds_;
   std::size_t tenants_;
+  std::vector<std::size_t> groups_;
   std::vector<std::size_t> row_sizes_, offsets_;
   std::size_t size_ = 0;
 };
@@ -57,8 +74,10 @@ class StatisticsLayout {
 class StatisticsRecorder {
  public:
   /// Creates /epochs and /stats in `output`, which must not have been started yet.
+  /// `groups`: as the layout counts them.
   StatisticsRecorder(RunOutput& output, StatisticsLayout layout,
-                     const std::vector<std::string>& tenant_names);
+                     const std::vector<std::string>& tenant_names,
+                     const std::vector<TenantGroup>& groups = {});
   ~StatisticsRecorder();
   StatisticsRecorder(const StatisticsRecorder&) = delete;
   StatisticsRecorder& operator=(const StatisticsRecorder&) = delete;
@@ -94,8 +113,10 @@ class StatisticsRecorder {
  private:
   struct Series;
 
-  h5::ScaledAxes create_series(const std::string& kind, const StatisticsField& field,
-                               std::size_t instances);
+  void create_kind(std::size_t kind, const std::string& tenant_axis,
+                   std::vector<h5::ScaledAxes>& scaled);
+  h5::ScaledAxes create_series(std::size_t kind, const StatisticsField& field,
+                               const std::string& tenant_axis);
   void place_words(const Series& series);
   bool add_increments(std::span<const std::uint64_t> values);
   std::uint64_t most_bytes(std::uint64_t rows) const;

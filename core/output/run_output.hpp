@@ -51,8 +51,8 @@ class RunOutput {
   void finish_epochs();
 
   template <class Row>
-  void write_table(const std::vector<Row>& rows) {
-    write_table(table_schema_of<Row>(), rows.data(), rows.size());
+  void write_table(const std::vector<Row>& rows, TableColumns columns = TableColumns::required) {
+    write_table(table_schema_of<Row>(columns), rows.data(), rows.size());
   }
   void write_table(const TableSchema& schema, const void* rows, std::size_t count);
 

@@ -85,6 +85,7 @@ void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std:
     const auto member =
         std::find_if(type.members.begin(), type.members.end(),
                      [&](const h5::Member& candidate) { return candidate.name == column.name; });
+    if (column.is_optional && member == type.members.end()) continue;
     if (type.description.empty() || member == type.members.end() || !holds(*member, column)) {
       throw UserError(file.path(), schema.path + " has no column " + column.name,
                       "write the file anew with this version");

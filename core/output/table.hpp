@@ -19,7 +19,8 @@ struct TableColumn {
   enum class Type : std::uint8_t { boolean, uint32, uint64, int64, real, text, time };
   std::string name, unit, doc;
   Type type = Type::uint64;
-  std::size_t offset = 0;  ///< of the member in the row struct
+  std::size_t offset = 0;    ///< of the member in the row struct
+  bool is_optional = false;  ///< only some files have it; the member keeps its value where not
 };
 
 /// A table of the output file: a compound data set, one row per kernel, tenant, fault...
@@ -59,6 +60,13 @@ class TableOf {
     return add<M>(std::move(name), offset, std::move(unit), std::move(doc));
   }
 
+  /// Declares a column that only some files have: write_table() and GrowingTable are told.
+  template <class M>
+  TableOf& optional_column(std::string name, M Row::*member, std::string unit, std::string doc) {
+    column(std::move(name), member, std::move(unit), std::move(doc));
+    schema_.columns.back().is_optional = true;
+    return *this;
+  }
   /// Declares a column whose value is a member of a struct in the row.
   template <class P, class M>
   TableOf& column(std::string name, P Row::*part, M P::*member, std::string unit, std::string doc) {
@@ -121,6 +129,19 @@ template <class Row>
 const TableSchema& table_schema_of() {
   static const TableSchema schema = Row::schema().erased();
   return schema;
+}
+
+/// Which columns a file has.
+enum class TableColumns : std::uint8_t { required, all };
+
+template <class Row>
+const TableSchema& table_schema_of(TableColumns columns) {
+  static const TableSchema required = [] {
+    TableSchema schema = table_schema_of<Row>();
+    std::erase_if(schema.columns, [](const TableColumn& column) { return column.is_optional; });
+    return schema;
+  }();
+  return columns == TableColumns::all ? table_schema_of<Row>() : required;
 }
 
 /// How rows stand in a file: columns one after another without gaps, texts of a fixed length.

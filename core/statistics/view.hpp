@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 namespace lockstep {
 
 class StatisticsSchema;
@@ -8,6 +11,8 @@ class StatisticsSchema;
 struct StatisticsView {
   const StatisticsSchema* schema = nullptr;
   const void* values = nullptr;
+  /// Of a part of a component: its group, if that is not the component's (Graph::Node).
+  std::optional<std::uint32_t> group = {};
 };
 
 }  // namespace lockstep

@@ -11,6 +11,7 @@
 #include "models/gpu/machine_parameters.hpp"
 #include "models/gpu/shared_resources.hpp"
 #include "models/host_link/link_statistics.hpp"
+#include "models/host_link/uplink.hpp"
 #include "models/memory/memory_partition.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
 #include "models/vm/gmmu_statistics.hpp"
@@ -53,6 +54,8 @@ OutputContents output_contents() {
                {"sm", &statistics_schema_of<SmStatistics>(), 1},
                {"cpu", &statistics_schema_of<CoreStatistics>(), 1, "tenants on CPU cores"},
                {"link", &statistics_schema_of<LinkStatistics>(), 2},
+               {"uplink", &statistics_schema_of<UplinkStatistics>(), 2,
+                "`host.uplinks`, of all GPUs and tenants together"},
                {"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1,
                 "a policy that has a controller"}};
   for (const PageManagerRow& row : page_managers().rows())
@@ -69,6 +72,7 @@ OutputContents output_contents() {
                 &table_schema_of<SpeedupRow>()};
   for (const SharedResource& resource : shared_resources())
     all.delays.push_back({resource.name, resource.unit, resource.doc});
+  all.delays.push_back({shared_uplink().name, shared_uplink().unit, shared_uplink().doc});
   all.texts = {
       {"/run/scenario", "",
        "YAML: the run as a scenario, for `lockstep run --config-of` (not of the runs alone "

@@ -44,7 +44,7 @@ class Labels {
   Labels(const ObservedRun& run, const std::string& counter, const h5::Shape& shape) {
     std::string axes = axes_of(run.file(), "/stats/" + counter);
     std::vector<std::string> tenants;
-    for (const std::string& name : run.tenants()) tenants.push_back(quoted(name));
+    for (const std::string& name : run.tenants_of(counter)) tenants.push_back(quoted(name));
     std::size_t column_of_tenant = 1;
     for (std::size_t axis = 1; axis < shape.size(); ++axis) {
       const std::size_t comma = axes.find(", ");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "jobs/observe/gpus_of_run.hpp"
 #include "jobs/observe/kernel_metrics.hpp"
 
 namespace lockstep {
@@ -11,7 +12,10 @@ std::vector<std::vector<KernelSum>> sum_of_kernels(const h5::File& run, std::siz
                                                    const Node& configuration) {
   constexpr std::size_t rows_at_once = 1 << 14;
   const TableSchema& schema = table_schema_of<KernelRow>();
-  const KernelMetrics metrics(configuration);
+  const GpusOfRun gpus(configuration);
+  std::vector<KernelMetrics> metrics;
+  for (std::size_t gpu = 0; gpu < gpus.count(); ++gpu)
+    metrics.emplace_back(gpus.configuration(gpu));
   std::vector<std::map<std::string, KernelSum>> sums(tenants);
   const std::size_t count = count_rows(run, schema);
   std::vector<KernelRow> rows;
@@ -28,10 +32,10 @@ std::vector<std::vector<KernelSum>> sum_of_kernels(const h5::File& run, std::siz
     }
   }
   std::vector<std::vector<KernelSum>> sorted;
-  for (std::map<std::string, KernelSum>& of_tenant : sums) {
+  for (std::size_t tenant = 0; tenant < tenants; ++tenant) {
     std::vector<KernelSum>& list = sorted.emplace_back();
-    for (auto& [name, kernel] : of_tenant) {
-      metrics.derive(kernel.sum);
+    for (auto& [name, kernel] : sums[tenant]) {
+      metrics[gpus.gpu_of(tenant)].derive(kernel.sum);
       list.push_back(std::move(kernel));
     }
     std::ranges::stable_sort(list, std::greater<>(),

@@ -103,12 +103,14 @@ double quotient(std::uint64_t numerator, double divisor) {
 
 MetricSeries::MetricSeries(const ObservedRun& run, const Metric& metric, EpochRange epochs)
     : metric_(metric),
-      core_hertz_(run.core_hertz()),
-      denominator_times_(metric.factor(run.configuration())),
       tenants_(run.tenants().size()),
       epochs_(epochs.count),
       numerators_(sum_of(run, metric.numerator, epochs)),
       denominators_(sum_of(run, metric.denominator, epochs)) {
+  for (std::size_t tenant = 0; tenant < tenants_; ++tenant) {
+    const Node& configuration = run.gpus().configuration(run.gpus().gpu_of(tenant));
+    of_tenant_.push_back({run.core_hertz(tenant), metric.factor(configuration)});
+  }
   std::int64_t before = epochs.first > 0 ? run.times()[epochs.first - 1] : 0;
   for (std::size_t epoch = 0; epoch < epochs_; ++epoch) {
     const std::int64_t end = run.times()[epochs.first + epoch];
@@ -117,11 +119,12 @@ MetricSeries::MetricSeries(const ObservedRun& run, const Metric& metric, EpochRa
   }
 }
 
-double MetricSeries::divide(std::uint64_t numerator, std::uint64_t denominator,
+double MetricSeries::divide(std::size_t tenant, std::uint64_t numerator, std::uint64_t denominator,
                             std::int64_t elapsed) const {
-  double divisor = static_cast<double>(denominator * denominator_times_);
+  const OfTenant& its = of_tenant_[tenant];
+  double divisor = static_cast<double>(denominator * its.denominator_times);
   if (metric_.per != Metric::Per::denominator) {
-    const double rate = metric_.per == Metric::Per::cycle ? core_hertz_ : 1;
+    const double rate = metric_.per == Metric::Per::cycle ? its.core_hertz : 1;
     divisor = static_cast<double>(elapsed) * rate / femtoseconds_per_second;
   }
   return quotient(numerator, divisor);
@@ -129,7 +132,7 @@ double MetricSeries::divide(std::uint64_t numerator, std::uint64_t denominator,
 
 double MetricSeries::at(std::size_t epoch, std::size_t tenant) const {
   const std::size_t place = epoch * tenants_ + tenant;
-  return divide(numerators_[place], denominators_[place], elapsed_[epoch]);
+  return divide(tenant, numerators_[place], denominators_[place], elapsed_[epoch]);
 }
 
 double MetricSeries::of_all(std::size_t tenant) const {
@@ -138,7 +141,7 @@ double MetricSeries::of_all(std::size_t tenant) const {
     numerator += numerators_[place];
     denominator += denominators_[place];
   }
-  return divide(numerator, denominator,
+  return divide(tenant, numerator, denominator,
                 std::accumulate(elapsed_.begin(), elapsed_.end(), std::int64_t{0}));
 }
 

@@ -47,11 +47,15 @@ class MetricSeries {
   double of_all(std::size_t tenant) const;
 
  private:
-  double divide(std::uint64_t numerator, std::uint64_t denominator, std::int64_t elapsed) const;
+  double divide(std::size_t tenant, std::uint64_t numerator, std::uint64_t denominator,
+                std::int64_t elapsed) const;
 
   const Metric& metric_;
-  const double core_hertz_;
-  const std::uint64_t denominator_times_;
+  struct OfTenant {
+    double core_hertz;
+    std::uint64_t denominator_times;
+  };
+  std::vector<OfTenant> of_tenant_;
   const std::size_t tenants_, epochs_;
   std::vector<std::uint64_t> numerators_, denominators_;  ///< [epoch][tenant]
   std::vector<std::int64_t> elapsed_;                     ///< fs, by epoch

@@ -1,6 +1,7 @@
 #include "jobs/observe/observed_run.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
@@ -33,8 +34,7 @@ ObservedRun::ObservedRun(const std::string& path) : file_(h5::File::open_to_read
     times_.push_back(static_cast<std::int64_t>(time));
   configuration_text_ = file_.text("/config");
   configuration_ = parse_document(configuration_text_, path + ":/config");
-  core_hertz_ =
-      static_cast<double>(configuration_.at("gpu").at("sm").at("clock").frequency().hertz());
+  gpus_.emplace(configuration_);
   is_finished_ = file_.has("/final/end");
   end_ = times_.empty() ? 0 : times_.back();
   if (is_finished_) end_ = static_cast<std::int64_t>(file_.word("/final/end"));
@@ -42,20 +42,45 @@ ObservedRun::ObservedRun(const std::string& path) : file_(h5::File::open_to_read
 
 std::vector<std::uint64_t> ObservedRun::by_tenant(const std::string& counter,
                                                   EpochRange epochs) const {
-  const std::string path = "/stats/" + counter;
+  std::vector<std::uint64_t> sums(epochs.count * tenants_.size());
+  if (!gpus_->are_several()) {
+    std::vector<std::size_t> all(tenants_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    add_by_tenant("/stats/" + counter, epochs, all, sums);
+    return sums;
+  }
+  for (std::size_t gpu = 0; gpu < gpus_->count(); ++gpu) {
+    const std::string path = "/stats/" + gpus_->prefix(gpu) + counter;
+    if (file_.has(path)) add_by_tenant(path, epochs, gpus_->tenants_on(gpu), sums);
+  }
+  return sums;
+}
+
+void ObservedRun::add_by_tenant(const std::string& path, EpochRange epochs,
+                                const std::vector<std::size_t>& numbers,
+                                std::vector<std::uint64_t>& sums) const {
   const h5::Shape shape = file_.shape(path);
-  const std::size_t tenants = tenants_.size();
+  const std::size_t tenants = numbers.size();
   if (shape.size() < 3 || shape[2] != tenants || tenants == 0) damaged(file_, path);
   std::size_t inner = 1;
   for (std::size_t axis = 3; axis < shape.size(); ++axis) inner *= shape[axis];
   const std::size_t row = shape[1] * tenants * inner;
-  std::vector<std::uint64_t> sums(epochs.count * tenants);
   for_each_part(epochs, row, [&](EpochRange part) {
     const std::vector<std::uint64_t> words = read_words(file_, path, part);
     for (std::size_t i = 0; i < words.size(); ++i)
-      sums[(part.first - epochs.first + i / row) * tenants + i / inner % tenants] += words[i];
+      sums[(part.first - epochs.first + i / row) * tenants_.size() +
+           numbers[i / inner % tenants]] += words[i];
   });
-  return sums;
+}
+
+std::vector<std::string> ObservedRun::tenants_of(const std::string& counter) const {
+  for (std::size_t gpu = 0; gpus_->are_several() && gpu < gpus_->count(); ++gpu) {
+    if (!counter.starts_with(gpus_->prefix(gpu))) continue;
+    std::vector<std::string> names;
+    for (const std::size_t tenant : gpus_->tenants_on(gpu)) names.push_back(tenants_[tenant]);
+    return names;
+  }
+  return tenants_;
 }
 
 }  // namespace lockstep

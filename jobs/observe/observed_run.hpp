@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/output/hdf5.hpp"
 #include "core/parameters/node.hpp"
+#include "jobs/observe/gpus_of_run.hpp"
 
 namespace lockstep {
 
@@ -41,22 +43,32 @@ class ObservedRun {
   /// The resolved scenario.
   const Node& configuration() const { return configuration_; }
   const std::string& configuration_text() const { return configuration_text_; }
-  double core_hertz() const { return core_hertz_; }
+  const GpusOfRun& gpus() const { return *gpus_; }
+  /// Clock of the SMs on which a tenant runs.
+  double core_hertz(std::size_t tenant) const { return gpus_->core_hertz(gpus_->gpu_of(tenant)); }
+  /// Names of the tenants by which a counter counts: "sm/l1_hits", "gpu1/sm/l1_hits".
+  std::vector<std::string> tenants_of(const std::string& counter) const;
   /// Whether the run's tables and totals are there.
   bool is_finished() const { return is_finished_; }
   /// When it ended, or the last epoch; fs.
   std::int64_t end() const { return end_; }
 
-  /// Increments of a counter by tenant, [epoch][tenant]: summed over instances and names.
+  /// Increments of a counter by tenant, [epoch][tenant]: summed over instances and names.  With
+  /// several GPUs it is each tenant's on its own.
   std::vector<std::uint64_t> by_tenant(const std::string& counter, EpochRange epochs) const;
 
  private:
+  /// Adds to the sums of tenants that a data set counts by, in its order.
+  void add_by_tenant(const std::string& path, EpochRange epochs,
+                     const std::vector<std::size_t>& numbers,
+                     std::vector<std::uint64_t>& sums) const;
+
   h5::File file_;
   std::vector<std::string> tenants_;
   std::vector<std::int64_t> times_;
   std::string configuration_text_;
   Node configuration_;
-  double core_hertz_ = 0;
+  std::optional<GpusOfRun> gpus_;
   bool is_finished_ = false;
   std::int64_t end_ = 0;
 };

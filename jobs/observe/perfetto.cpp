@@ -124,7 +124,12 @@ void add_kernels(Trace& trace, const ObservedRun& run) {
 
 void add_blocks(Trace& trace, const ObservedRun& run) {
   const std::vector<KernelRow> kernels = read_table<KernelRow>(run.file());
-  std::map<std::uint32_t, Lanes> lanes;
+  struct Sm {
+    std::string name;
+    Lanes lanes;
+  };
+  constexpr std::uint32_t most_sms = 1 << 16;  // of a GPU
+  std::map<std::uint32_t, Sm> sms;
   for (const BlockRow& block : read_table<BlockRow>(run.file())) {
     const bool known = block.grid < kernels.size();
     const std::string kernel = known ? kernels[block.grid].kernel : "grid";
@@ -132,16 +137,16 @@ void add_blocks(Trace& trace, const ObservedRun& run) {
     Slice slice{fmt::format("{} [{}]", kernel, block.block), "block",
                 fmt::format(R"("grid": {}, "block": {}, "tenant": {}, "finished": {})", block.grid,
                             block.block, tenant, block.done != Time::never())};
-    slice.process = first_sm_process + block.sm;
+    slice.process = first_sm_process + block.gpu * most_sms + block.sm;
     slice.begin = trace.nanoseconds(block.started);
     slice.end = trace.nanoseconds(block.done);
-    Lanes& own = lanes[block.sm];
-    slice.thread = own.lane_of(slice.begin, slice.end);
+    Sm& own = sms[slice.process];
+    own.name = fmt::format("{}sm[{}]", run.gpus().prefix(block.gpu), block.sm);
+    slice.thread = own.lanes.lane_of(slice.begin, slice.end);
     trace.name_thread(slice.process, slice.thread, fmt::format("blocks {}", slice.thread));
     trace.add(slice);
   }
-  for (const auto& [sm, unused] : lanes)
-    trace.name_process(first_sm_process + sm, fmt::format("sm[{}]", sm));
+  for (const auto& [process, sm] : sms) trace.name_process(process, sm.name);
 }
 
 void add_faults(Trace& trace, const ObservedRun& run) {

@@ -92,18 +92,33 @@ std::string kernel_table_json(const ObservedRun& run) {
   return rows.json();
 }
 
+/// Adds what the tenants on a GPU waited behind each other; false if it was not counted there.
+bool add_delays(const ObservedRun& run, std::size_t gpu, const std::string& counter,
+                std::vector<std::uint64_t>& sums) {
+  const std::string totals = "/final/stats/" + run.gpus().prefix(gpu) + counter;
+  if (!run.file().has(totals)) return false;
+  const std::size_t all = run.tenants().size();
+  std::vector<std::size_t> numbers = run.gpus().tenants_on(gpu);
+  if (!run.gpus().are_several())
+    for (std::size_t t = 0; t < all; ++t) numbers.push_back(t);
+  const std::size_t there = numbers.size();
+  const std::vector<std::uint64_t> words = run.file().words(totals, 0, run.file().rows(totals));
+  for (std::size_t i = 0; i < words.size(); ++i)
+    sums[numbers[i / there % there] * all + numbers[i % there]] += words[i];
+  return true;
+}
+
 /// How long each tenant waited behind each, over all.
 std::string delays_json(const ObservedRun& run) {
   const std::size_t tenants = run.tenants().size();
   List all;
   for (const std::string counter : matrices) {
-    const std::string path = "/stats/" + counter;
-    if (tenants < 2 || !run.file().has(path)) continue;
+    if (tenants < 2) continue;
     std::vector<std::uint64_t> sums(tenants * tenants);
-    const std::string totals = "/final/stats/" + counter;
-    if (!run.file().has(totals)) continue;
-    const std::vector<std::uint64_t> words = run.file().words(totals, 0, run.file().rows(totals));
-    for (std::size_t i = 0; i < words.size(); ++i) sums[i % sums.size()] += words[i];
+    bool is_there = false;
+    for (std::size_t gpu = 0; gpu < run.gpus().count(); ++gpu)
+      is_there |= add_delays(run, gpu, counter, sums);
+    if (!is_there) continue;
     all.add(
         fmt::format(R"({{"counter":{},"cycles":[{}]}})", json_text(counter), fmt::join(sums, ",")));
   }
@@ -132,12 +147,11 @@ std::string run_json(const ObservedRun& run) {
       R"({{"file":{},"scenario":{},"gpu":{},"finished":{},"end_ns":{},"epochs":{},"tenants":{},)"
       R"("table":{},"delays":{},"pixels":{},"kernel_table":{},"kernels":{},"blocks":{},)"
       R"("config":{}}})",
-      json_text(file), json_text(scenario_of(run)),
-      json_text(run.configuration().at("gpu").at("name").text()), run.is_finished(),
-      run.end() / femtoseconds_per_nanosecond, run.times().size(), tenants.json(),
-      tenants_json(run), delays_json(run), pixels_of_timeline, kernel_table_json(run),
-      kernel_bars(run, pixels_of_timeline), block_counts(run, pixels_of_timeline),
-      json_text(run.configuration_text()));
+      json_text(file), json_text(scenario_of(run)), json_text(run.gpus().title()),
+      run.is_finished(), run.end() / femtoseconds_per_nanosecond, run.times().size(),
+      tenants.json(), tenants_json(run), delays_json(run), pixels_of_timeline,
+      kernel_table_json(run), kernel_bars(run, pixels_of_timeline),
+      block_counts(run, pixels_of_timeline), json_text(run.configuration_text()));
 }
 
 /// In what two runs were configured differently.

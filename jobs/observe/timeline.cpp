@@ -69,15 +69,29 @@ struct Change {
   int by;
 };
 
-std::vector<Change> changes_of(const ObservedRun& run, const Scale& scale) {
+/// SMs of all GPUs one after the other: the first of each, and the number of all.
+std::vector<std::uint32_t> first_sms(const ObservedRun& run) {
+  std::vector<std::uint32_t> first{0};
+  for (std::size_t gpu = 0; gpu < run.gpus().count(); ++gpu) {
+    const std::string axis = "/axes/" + run.gpus().prefix(gpu) + "sm/instance";
+    const std::uint64_t sms = run.file().has(axis) ? run.file().rows(axis) : 0;
+    first.push_back(first.back() + static_cast<std::uint32_t>(sms));
+  }
+  return first;
+}
+
+std::vector<Change> changes_of(const ObservedRun& run, const Scale& scale,
+                               const std::vector<std::uint32_t>& first) {
   const std::vector<KernelRow> kernels = read_table<KernelRow>(run.file());
   std::vector<Change> changes;
   for (const BlockRow& block : read_table<BlockRow>(run.file())) {
     if (block.grid >= kernels.size()) continue;
     const std::uint32_t tenant = kernels[block.grid].tenant;
-    changes.push_back({scale.within(block.started), block.sm, tenant, 1});
-    if (block.done != Time::never())
-      changes.push_back({scale.within(block.done), block.sm, tenant, -1});
+    if (block.gpu + 1 >= first.size())
+      run.file().refuse("/thread_blocks", "names a GPU that is not there");
+    const std::uint32_t sm = first[block.gpu] + block.sm;
+    changes.push_back({scale.within(block.started), sm, tenant, 1});
+    if (block.done != Time::never()) changes.push_back({scale.within(block.done), sm, tenant, -1});
   }
   // Of two at one time, the one that leaves first.
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
@@ -113,10 +127,11 @@ std::string kernel_bars(const ObservedRun& run, std::size_t pixels) {
 std::string block_counts(const ObservedRun& run, std::size_t pixels) {
   if (!run.file().has("/thread_blocks") || !run.file().has("/kernels")) return "null";
   const Scale scale(run.end(), pixels);
-  const auto sms = static_cast<std::uint32_t>(run.file().rows("/axes/sm/instance"));
+  const std::vector<std::uint32_t> first = first_sms(run);
+  const std::uint32_t sms = first.back();
   std::vector<std::vector<Occupancy>> occupancy(run.tenants().size(),
                                                 std::vector<Occupancy>(sms, Occupancy(pixels)));
-  for (const Change& change : changes_of(run, scale)) {
+  for (const Change& change : changes_of(run, scale, first)) {
     if (change.tenant >= occupancy.size() || change.sm >= sms)
       run.file().refuse("/thread_blocks", "names a tenant or an SM that is not there");
     occupancy[change.tenant][change.sm].change(scale.pixel(change.time), change.by);

@@ -42,7 +42,7 @@ std::string passed_text(const std::string& tenant, std::size_t compared, std::si
 /// buffer.
 void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t index, TenantRun& run,
                   const std::function<void()>& look, CheckResult& result) {
-  const SmParameters& sm = machine.parameters().gpu.sm;
+  const SmParameters& sm = machine.place_of(index).site->parameters().gpu.sm;
   FunctionalOptions options;
   options.machine = {.sms = sm.count, .warps_of_an_sm = sm.warps, .turn = sm.turn_of_paths()};
   options.look = look;
@@ -77,7 +77,7 @@ void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t inde
 }
 
 /// Compares foreign pages with what they held in GPU memory before the run.
-void check_foreign_pages(const Host& host, CheckResult& result) {
+void check_foreign_pages(const HostPart& host, CheckResult& result) {
   const ForeignInspection& foreign = host.foreign();
   if (host.driver().page_manager().foreign_pages().empty()) return;
   if (!foreign.has_begun() || !host.finished()) {
@@ -132,10 +132,13 @@ CheckResult check_all(const Scenario& scenario, const Machine& machine, Host& ho
       result.text += fmt::format("check failed: tenant {}: {}\n", tenant.name, mistake.what());
     }
   }
-  check_foreign_pages(host, result);
-  LOCKSTEP_CHECK(!host.finished() || host.driver().taken_bytes() == 0,
-                 "after the last tenant " + std::to_string(host.driver().taken_bytes()) +
-                     " bytes of GPU memory are still taken");
+  for (std::size_t part = 0; part < host.part_count(); ++part) {
+    check_foreign_pages(host.part(part), result);
+    const std::uint64_t taken = host.part(part).driver().taken_bytes();
+    LOCKSTEP_CHECK(
+        !host.finished() || taken == 0,
+        "after the last tenant " + std::to_string(taken) + " bytes of GPU memory are still taken");
+  }
   return result;
 }
 

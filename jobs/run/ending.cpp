@@ -107,13 +107,14 @@ void write_tables(const Ended& run, const Counted& counted, Output& output) {
   RunOutput& file = output.file;
   file.finish_epochs();
   output.recorder.write_totals();
-  file.write_table(counted.tenants);
+  const TableColumns columns = columns_of(run.machine);
+  file.write_table(counted.tenants, columns);
   file.write_table(arrival_rows(run.scenario, counted.host));
-  if (parameters.simulation.record_faults) file.write_table(fault_rows(counted.host));
-  if (parameters.simulation.record_blocks) file.write_table(run.gathered.blocks);
-  if (preempts(parameters.policies)) file.write_table(run.gathered.preemptions);
-  write_interference(file.file(), counted.totals, parameters.gpu,
-                     output.recorder.layout().tenants());
+  if (parameters.simulation.record_faults)
+    file.write_table(fault_rows(run.machine, counted.host), columns);
+  if (parameters.simulation.record_blocks) file.write_table(run.gathered.blocks, columns);
+  if (preempts(parameters.policies)) file.write_table(run.gathered.preemptions, columns);
+  write_interference(file.file(), counted.totals, run.machine);
   write_run(file, run, counted.totals);
   if (run.line.profile) write_profile(file, run.gathered.profile);
 }

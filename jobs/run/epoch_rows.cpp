@@ -1,5 +1,6 @@
 #include "jobs/run/epoch_rows.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <type_traits>
@@ -12,20 +13,43 @@
 
 namespace lockstep {
 
+EpochRows::EpochRows(EpochStatistics& statistics, Output* output, const Machine& machine,
+                     NoProgress on_no_progress)
+    : statistics_(statistics),
+      output_(output),
+      machine_(machine),
+      tenants_(machine.tenant_names()),
+      on_no_progress_(on_no_progress) {}
+
 void EpochRows::find_counters(std::span<const LocalComponent> components) {
   if (!counters_.empty()) return;
   for (const LocalComponent& local : components) {
     if (auto* const counter = dynamic_cast<GridCounter*>(local.component))
       counters_.push_back(counter);
     if (auto* const source = dynamic_cast<ProgressSource*>(local.component))
-      progress_.push_back(source);
+      progress_.push_back({source, numbers_at(local.id)});
     if (auto* const host = dynamic_cast<Host*>(local.component)) host_ = host;
   }
 }
 
+const std::vector<std::uint32_t>* EpochRows::numbers_at(ComponentId component) const {
+  if (!machine_.parameters().has_several_gpus() || component == machine_.host()) return nullptr;
+  return &machine_.site_of(component).place().tenants;
+}
+
 ProgressBits EpochRows::take_progress(Time end) {
   ProgressBits seen(tenants_.size());
-  for (ProgressSource* const source : progress_) source->take_progress(end, seen);
+  ProgressBits there(tenants_.size());
+  for (const Source& source : progress_) {
+    if (source.tenants == nullptr) {
+      source.component->take_progress(end, seen);
+      continue;
+    }
+    const std::span<std::uint8_t> of_gpu(there.data(), source.tenants->size());
+    std::fill(of_gpu.begin(), of_gpu.end(), std::uint8_t{0});
+    source.component->take_progress(end, of_gpu);
+    for (std::size_t t = 0; t < of_gpu.size(); ++t) seen[(*source.tenants)[t]] |= of_gpu[t];
+  }
   return seen;
 }
 

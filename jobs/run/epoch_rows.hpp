@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/output/epoch_statistics.hpp"
@@ -12,6 +11,7 @@
 namespace lockstep {
 
 class Host;
+class Machine;
 struct Output;
 
 /// Rows that are written at each epoch: statistics, and the kernels that are over.
@@ -21,12 +21,8 @@ struct Output;
 class EpochRows final : public EpochObserver {
  public:
   /// `output` is null on ranks other than 0, where the host lives.
-  EpochRows(EpochStatistics& statistics, Output* output, std::vector<std::string> tenants,
-            NoProgress on_no_progress)
-      : statistics_(statistics),
-        output_(output),
-        tenants_(std::move(tenants)),
-        on_no_progress_(on_no_progress) {}
+  EpochRows(EpochStatistics& statistics, Output* output, const Machine& machine,
+            NoProgress on_no_progress);
 
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override;
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
@@ -36,15 +32,24 @@ class EpochRows final : public EpochObserver {
 
  private:
   void find_counters(std::span<const LocalComponent> components);
+  /// What the tenants of a component are in the scenario; nullptr: it numbers them likewise.
+  const std::vector<std::uint32_t>* numbers_at(ComponentId component) const;
   /// Accounts that the components of this rank give of the tenants.
   ProgressBits take_progress(Time end);
 
+  /// A component that sees tenants, which it numbers in its own way.
+  struct Source {
+    ProgressSource* component;
+    const std::vector<std::uint32_t>* tenants;  ///< nullptr: their numbers in the scenario
+  };
+
   EpochStatistics& statistics_;
   Output* const output_;
+  const Machine& machine_;
   const std::vector<std::string> tenants_;
   const NoProgress on_no_progress_;
   std::vector<GridCounter*> counters_;
-  std::vector<ProgressSource*> progress_;
+  std::vector<Source> progress_;
   Host* host_ = nullptr;  ///< on rank 0
 };
 

@@ -6,8 +6,13 @@
 
 namespace lockstep {
 
-KernelRows::KernelRows(const Node& configuration)
-    : clock_(configuration.at("gpu").at("sm").at("clock").frequency()), metrics_(configuration) {}
+KernelRows::KernelRows(const Node& configuration) : gpus_(configuration) {
+  for (std::size_t gpu = 0; gpu < gpus_.count(); ++gpu) {
+    const Node& of_it = gpus_.configuration(gpu);
+    of_gpu_.push_back(
+        {Clock(of_it.at("gpu").at("sm").at("clock").frequency()), KernelMetrics(of_it)});
+  }
+}
 
 std::vector<KernelRow> KernelRows::of(const std::vector<KernelRecord>& kernels, Time now) const {
   std::vector<KernelRow> rows;
@@ -15,6 +20,8 @@ std::vector<KernelRow> KernelRows::of(const std::vector<KernelRecord>& kernels, 
     KernelRow& row = rows.emplace_back();
     row.kernel = isa::kernel_title(kernel.kernel);
     row.tenant = kernel.tenant;
+    row.gpu = static_cast<std::uint32_t>(gpus_.gpu_of(kernel.tenant));
+    const OfGpu& gpu = of_gpu_[row.gpu];
     row.stream = kernel.stream;
     row.blocks_x = kernel.blocks[0];
     row.blocks_y = kernel.blocks[1];
@@ -26,9 +33,9 @@ std::vector<KernelRow> KernelRows::of(const std::vector<KernelRecord>& kernels, 
     row.launched = kernel.launched;
     row.done = kernel.done;
     row.duration = std::max(std::min(kernel.done, now) - kernel.launched, Time::zero());
-    row.cycles = static_cast<std::uint64_t>(clock_.cycle_at_or_before(row.duration).count());
+    row.cycles = static_cast<std::uint64_t>(gpu.clock.cycle_at_or_before(row.duration).count());
     row.counts = kernel.counts;
-    metrics_.derive(row);
+    gpu.metrics.derive(row);
   }
   return rows;
 }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "jobs/observe/gpus_of_run.hpp"
 #include "jobs/observe/kernel_metrics.hpp"
 #include "models/host/kernel_log.hpp"
 
@@ -17,8 +18,13 @@ class KernelRows {
   std::vector<KernelRow> of(const std::vector<KernelRecord>& kernels, Time now) const;
 
  private:
-  const Clock clock_;
-  const KernelMetrics metrics_;
+  struct OfGpu {
+    Clock clock;
+    KernelMetrics metrics;
+  };
+
+  const GpusOfRun gpus_;
+  std::vector<OfGpu> of_gpu_;  ///< by number
 };
 
 }  // namespace lockstep

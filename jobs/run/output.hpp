@@ -13,6 +13,11 @@
 
 namespace lockstep {
 
+/// Tables tell the GPU where there are several.
+inline TableColumns columns_of(const Machine& machine) {
+  return machine.parameters().has_several_gpus() ? TableColumns::all : TableColumns::required;
+}
+
 /// The file of a run, and what is written to it at each epoch.  Only rank 0 has it.
 struct Output {
   RunOutput file;
@@ -24,12 +29,13 @@ struct Output {
   Output(const std::string& path, const std::string& configuration, const Identity& identity,
          const Machine& machine, Resumed... resumed)
       : file(path, resumed...),
-        kernels(file, table_schema_of<KernelRow>(), machine.longest_kernel_name()),
+        kernels(file, table_schema_of<KernelRow>(columns_of(machine)),
+                machine.longest_kernel_name()),
         kernel_rows(parse_document(configuration, "the configuration")),
         recorder(
             (file.write_config(configuration), file.set_run("scenario_digest", identity.digest()),
              file.set_run("run_digest", identity.run_digest()), file),
-            machine.statistics_layout(), machine.tenant_names()) {
+            machine.statistics_layout(), machine.tenant_names(), machine.tenant_groups()) {
     recorder.add(kernels);
   }
 };

@@ -1,5 +1,7 @@
 #include "jobs/run/preemptions.hpp"
 
+#include <map>
+
 #include "core/checkpoint/packed.hpp"
 #include "models/dispatch/dispatcher.hpp"
 
@@ -31,16 +33,20 @@ const char* predictor_of(const PreemptionRecord& record) {
 
 }  // namespace
 
-std::vector<PreemptedBlockRow> gather_preemptions(const Engine& engine) {
-  std::vector<PreemptionRecord> mine;
+std::vector<PreemptedBlockRow> gather_preemptions(const Engine& engine, const Machine& machine) {
+  using OfGpus = std::map<std::uint32_t, std::vector<PreemptionRecord>>;
+  OfGpus mine, all;
   for (const LocalComponent& local : engine.components())
     if (const auto* dispatcher = dynamic_cast<const Dispatcher*>(local.component))
-      mine = dispatcher->preemptions();
-  std::vector<PreemptedBlockRow> rows;
+      mine[machine.site_of(local.id).place().gpu] = dispatcher->preemptions();
   for (const Communicator::Bytes& bytes : engine.communicator().gather(packed(std::move(mine))))
-    for (const PreemptionRecord& r : unpacked<std::vector<PreemptionRecord>>(bytes))
+    all.merge(unpacked<OfGpus>(bytes));
+  std::vector<PreemptedBlockRow> rows;
+  for (const auto& [gpu, records] : all)
+    for (const PreemptionRecord& r : records)
       rows.push_back({r.urgent,
                       r.block.grid,
+                      gpu,
                       r.block.sm,
                       r.block.block,
                       name_of(r.technique),

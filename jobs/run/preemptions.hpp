@@ -4,11 +4,12 @@
 
 #include "core/engine/engine.hpp"
 #include "jobs/tables.hpp"
+#include "models/gpu/machine.hpp"
 
 namespace lockstep {
 
-/// On rank 0: the blocks that made room for more urgent grids, in the order in which they had.
-/// Collective.
-std::vector<PreemptedBlockRow> gather_preemptions(const Engine& engine);
+/// On rank 0: the blocks that made room for more urgent grids, by GPU in the order in which they
+/// had. Collective.
+std::vector<PreemptedBlockRow> gather_preemptions(const Engine& engine, const Machine& machine);
 
 }  // namespace lockstep

@@ -9,6 +9,7 @@
 #include "core/parameters/document.hpp"
 #include "jobs/observe/observed_run.hpp"
 #include "jobs/run/identity.hpp"
+#include "models/gpu/configuration.hpp"
 #include "models/workload/scenario.hpp"
 
 namespace lockstep {
@@ -102,11 +103,12 @@ std::string scenario_name(const CommandLine& line) {
   return std::filesystem::path(file).stem().string();
 }
 
-/// With its workload by value, under the name that it had.
+/// With its workload by value, under the name that it had; not where it runs.
 static std::string tenant_text(const Node& tenant) {
   resolve_include_at(tenant, "workload");
   std::string text;
   for (const auto& [key, value] : tenant.entries()) {
+    if (key == "gpu") continue;
     text += (text.empty() ? "" : ", ") + key + ": ";
     if (key != "workload") {
       text += flow_text(value, key, "");
@@ -120,13 +122,18 @@ static std::string tenant_text(const Node& tenant) {
       if (part != "name") text += ", " + part + ": " + flow_text(content, part, key);
     text += "}";
   }
-  return "{" + text + "}";
+  return text;
 }
 
-std::string recipe_text(const Node& scenario, const std::string& machine) {
-  std::string text = machine + "tenants:\n";
-  for (const Node& tenant : scenario.at("tenants").items())
-    text += "  - " + tenant_text(tenant) + "\n";
+std::string recipe_text(const Node& scenario, const MachineParameters& machine) {
+  std::string text = machine_text(machine) + "tenants:\n";
+  std::size_t number = 0;
+  for (const Node& tenant : scenario.at("tenants").items()) {
+    const std::string place =
+        machine.has_several_gpus() ? ", gpu: " + std::to_string(machine.gpu_of(number)) : "";
+    text += "  - {" + tenant_text(tenant) + place + "}\n";
+    ++number;
+  }
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include "core/output/run_output.hpp"
 #include "core/parameters/node.hpp"
 #include "jobs/options.hpp"
+#include "models/gpu/machine_parameters.hpp"
 
 namespace lockstep {
 
@@ -20,8 +21,9 @@ Node scenario_document(const CommandLine& line);
 /// Returns the name of the scenario: that of its file, without folder and ending.
 std::string scenario_name(const CommandLine& line);
 
-/// A scenario to be run again, as YAML.  `machine` is its resolved part.
-std::string recipe_text(const Node& scenario, const std::string& machine);
+/// A scenario to be run again, as YAML.  `machine` is its resolved part; of several GPUs it says
+/// where tenants run.
+std::string recipe_text(const Node& scenario, const MachineParameters& machine);
 
 void write_recipe(RunOutput& file, const std::string& recipe);
 void write_facts(RunOutput& file, const std::vector<RankFact>& facts);

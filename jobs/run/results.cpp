@@ -26,8 +26,8 @@ FieldPlace place_of(const StatisticsLayout& layout, const std::string& kind,
     if (layout.kinds()[k].name != kind) continue;
     FieldPlace place{k, 0, 0};
     for (const StatisticsField& field : layout.kinds()[k].schema->fields()) {
-      const std::size_t size = field.size(layout.tenants());
-      place.per_tenant = field.tenants ? size / layout.tenants() : size;
+      const std::size_t size = field.size(layout.tenants_of(k));
+      place.per_tenant = field.tenants ? size / layout.tenants_of(k) : size;
       if (field.name == name) return place;
       place.first += size;
     }
@@ -51,7 +51,11 @@ std::uint64_t Totals::sum(const std::string& kind, const std::string& field, std
 
 std::uint64_t Totals::sum_over_tenants(const std::string& kind, const std::string& field) const {
   std::uint64_t total = 0;
-  for (std::size_t t = 0; t < layout_.tenants(); ++t) total += sum(kind, field, t);
+  for (std::size_t k = 0; k < layout_.kinds().size(); ++k) {
+    const std::string& name = layout_.kinds()[k].name;
+    if (name != kind && !name.ends_with("/" + kind)) continue;
+    for (std::size_t t = 0; t < layout_.tenants_of(k); ++t) total += sum(name, field, t);
+  }
   return total;
 }
 
@@ -66,13 +70,16 @@ static Time time_present(const Tenant& tenant, const TenantRun& run, Time until)
 
 std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& machine,
                                    const Host& host, const Totals& totals, Time ended) {
-  const GpuParameters& gpu = machine.parameters().gpu;
   std::vector<TenantRow> rows;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
     const Tenant& tenant = scenario.tenants[t];
+    const auto [site, number] = machine.place_of(t);
+    const GpuParameters& gpu = site->parameters().gpu;
+    const std::string& prefix = site->place().prefix;
     TenantRow row;
     row.tenant = tenant.name;
     row.priority = tenant.priority;
+    row.gpu = site->place().gpu;
     row.arrival = tenant.arrival;
     const TenantRun& run = host.tenant(t);
     row.end = run.end();
@@ -84,11 +91,11 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& mach
       row.far_faults = measure->far_faults;
     } else if (const auto core = machine.core_of_tenant(t)) {
       row.warp_instructions = row.thread_instructions =
-          totals.sum("cpu", "instructions", 0, 0, *core);
+          totals.sum(prefix + "cpu", "instructions", 0, 0, *core);
     } else {
-      row.warp_instructions = totals.sum("sm", "warp_instructions", t);
-      row.thread_instructions = totals.sum("sm", "thread_instructions", t);
-      row.far_faults = totals.sum("host", "far_faults", t);
+      row.warp_instructions = totals.sum(prefix + "sm", "warp_instructions", number);
+      row.thread_instructions = totals.sum(prefix + "sm", "thread_instructions", number);
+      row.far_faults = totals.sum(prefix + "host", "far_faults", number);
     }
     const Clock clock(tenant.cpu ? gpu.cpu.clock : gpu.sm.clock);
     const Time present = time_present(tenant, run, std::min(row.end, ended));
@@ -102,13 +109,15 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& mach
   return rows;
 }
 
-std::vector<FaultRow> fault_rows(const Host& host) {
+std::vector<FaultRow> fault_rows(const Machine& machine, const Host& host) {
   std::vector<FaultRow> rows;
-  for (const FaultRecord& fault : host.faults()) {
-    rows.push_back({fault.tenant.value(), fault.pages, address_of(fault.page).value(),
-                    fault.position, fault.migrated ? "migrate" : "allocate",
-                    fault.local ? "local" : "host", fault.found, fault.arrived, fault.served,
-                    fault.mapped});
+  for (std::size_t part = 0; part < host.part_count(); ++part) {
+    const GpuSite::Place& place = machine.sites()[part]->place();
+    for (const FaultRecord& fault : host.part(part).faults())
+      rows.push_back({place.tenants[fault.tenant.value()], place.gpu, fault.pages,
+                      address_of(fault.page).value(), fault.position,
+                      fault.migrated ? "migrate" : "allocate", fault.local ? "local" : "host",
+                      fault.found, fault.arrived, fault.served, fault.mapped});
   }
   return rows;
 }
@@ -126,24 +135,33 @@ std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host)
   return rows;
 }
 
-void write_interference(h5::File& file, const Totals& totals, const GpuParameters& gpu,
-                        std::size_t tenants) {
-  for (const SharedResource& resource : shared_resources()) {
-    const double unit = resource.scale(gpu);
-    std::optional<std::size_t> instance;
-    if (resource.instance >= 0) instance = static_cast<std::size_t>(resource.instance);
-    std::vector<double> delays;
-    for (std::size_t victim = 0; victim < tenants; ++victim)
-      for (std::size_t culprit = 0; culprit < tenants; ++culprit)
-        delays.push_back(static_cast<double>(
-                             totals.sum(resource.kind, resource.field, victim, culprit, instance)) *
-                         unit);
-    const std::string path = std::string("/interference/") + resource.name;
-    file.write_array(path, h5::Scalar::f64, {tenants, tenants}, delays.data());
-    file.set_attribute(path, "unit", resource.unit);
-    file.set_attribute(path, "description", resource.doc);
-    file.set_attribute(path, "axes", "victim, culprit");
-  }
+/// `prefix`: of the GPU whose `tenants` meet there.
+static void write_delays(h5::File& file, const Totals& totals, const SharedResource& resource,
+                         const GpuParameters& gpu, const std::string& prefix, std::size_t tenants) {
+  const double unit = resource.scale(gpu);
+  std::optional<std::size_t> instance;
+  if (resource.instance >= 0) instance = static_cast<std::size_t>(resource.instance);
+  std::vector<double> delays;
+  for (std::size_t victim = 0; victim < tenants; ++victim)
+    for (std::size_t culprit = 0; culprit < tenants; ++culprit)
+      delays.push_back(static_cast<double>(totals.sum(prefix + resource.kind, resource.field,
+                                                      victim, culprit, instance)) *
+                       unit);
+  const std::string path = "/interference/" + prefix + resource.name;
+  file.write_array(path, h5::Scalar::f64, {tenants, tenants}, delays.data());
+  file.set_attribute(path, "unit", resource.unit);
+  file.set_attribute(path, "description", resource.doc);
+  file.set_attribute(path, "axes", "victim, culprit");
+}
+
+void write_interference(h5::File& file, const Totals& totals, const Machine& machine) {
+  for (const auto& site : machine.sites())
+    for (const SharedResource& resource : shared_resources())
+      write_delays(file, totals, resource, site->parameters().gpu, site->place().prefix,
+                   site->place().tenants.size());
+  if (machine.has_uplinks())
+    write_delays(file, totals, shared_uplink(), machine.parameters().gpu, "",
+                 machine.tenant_names().size());
 }
 
 std::string failures(const Scenario& scenario, const Host& host) {
@@ -156,9 +174,9 @@ std::string failures(const Scenario& scenario, const Host& host) {
 }
 
 /// How a tenant on a CPU core used memory.
-static std::string core_text(const Totals& totals, std::size_t core) {
+static std::string core_text(const Totals& totals, const std::string& prefix, std::size_t core) {
   const auto count = [&](const char* field) {
-    return static_cast<double>(totals.sum("cpu", field, 0, 0, core));
+    return static_cast<double>(totals.sum(prefix + "cpu", field, 0, 0, core));
   };
   const auto ratio = [](double a, double b) { return b > 0 ? a / b : 0; };
   return fmt::format(
@@ -170,12 +188,12 @@ static std::string core_text(const Totals& totals, std::size_t core) {
 }
 
 /// Returns the shares of all slots in which the tenant's schedulers might have issued.
-static std::string shares_text(const Totals& totals, std::size_t tenant) {
-  const std::uint64_t issued = totals.sum("sm", "issue_slots", tenant);
+static std::string shares_text(const Totals& totals, const std::string& sm, std::size_t tenant) {
+  const std::uint64_t issued = totals.sum(sm, "issue_slots", tenant);
   std::array<std::uint64_t, stall_causes> stalls{};
   std::uint64_t slots = issued;
   for (std::size_t c = 0; c < stall_causes; ++c)
-    slots += stalls[c] = totals.sum("sm", "stalls", tenant, c);
+    slots += stalls[c] = totals.sum(sm, "stalls", tenant, c);
   if (slots == 0) return "";
   const auto percent = [&](std::uint64_t part) {
     return 100 * static_cast<double>(part) / static_cast<double>(slots);
@@ -208,11 +226,14 @@ std::string result_table(const Scenario& scenario, const std::vector<TenantRow>&
     text +=
         fmt::format("{:<{}}{:>12}{:>19}{:>7}{:>12}\n", is_long ? "" : row.tenant, width, row.cycles,
                     row.warp_instructions, rate_text(row.instructions_per_cycle), row.far_faults);
+    if (machine.parameters().has_several_gpus()) text += fmt::format("  on GPU {}\n", row.gpu);
     if (is_unfinished(scenario.tenants[t], row)) text += "  NOT FINISHED when the run ended\n";
+    const auto [site, number] = machine.place_of(t);
+    const std::string& prefix = site->place().prefix;
     if (const auto core = machine.core_of_tenant(t)) {
-      text += core_text(totals, *core);
+      text += core_text(totals, prefix, *core);
     } else {
-      text += shares_text(totals, t) + kernel_table(kernels[t]);
+      text += shares_text(totals, prefix + "sm", number) + kernel_table(kernels[t]);
     }
   }
   return text;

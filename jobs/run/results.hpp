@@ -27,6 +27,7 @@ class Totals {
   std::uint64_t sum(const std::string& kind, const std::string& field, std::size_t tenant = 0,
                     std::size_t entry = 0, std::optional<std::size_t> instance = {}) const;
 
+  /// Of all tenants, on all GPUs; `kind` is its name on one of them.
   std::uint64_t sum_over_tenants(const std::string& kind, const std::string& field) const;
 
  private:
@@ -37,12 +38,12 @@ class Totals {
 /// `ended`: when the run did; tenants that had not finished are counted up to then.
 std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& machine,
                                    const Host& host, const Totals& totals, Time ended);
-std::vector<FaultRow> fault_rows(const Host& host);
+std::vector<FaultRow> fault_rows(const Machine& machine, const Host& host);
 std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host);
 
-/// /interference/<resource>: who waited behind whom, in all components together, over the run.
-void write_interference(h5::File& file, const Totals& totals, const GpuParameters& gpu,
-                        std::size_t tenants);
+/// /interference/<resource>: who waited behind whom, in all components together, over the run; of
+/// several GPUs /interference/gpu1/<resource>, among the tenants there.
+void write_interference(h5::File& file, const Totals& totals, const Machine& machine);
 
 /// Returns the reasons why tenants were ended that did not end by themselves, a line each.
 std::string failures(const Scenario& scenario, const Host& host);

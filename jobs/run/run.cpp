@@ -118,15 +118,18 @@ struct Prepared {
           std::make_unique<Output>(path, configuration, identity, machine, RunOutput::Resumed{});
     }
     // The runs alone of compare are of no scenario that somebody wrote.
-    if (line.resumable) write_recipe(output->file, recipe_text(document, to_yaml(parameters)));
+    if (line.resumable) write_recipe(output->file, recipe_text(document, parameters));
     write_facts(output->file, identity.facts());
   }
 };
 
 /// Links between SMs or CPU cores and partitions are the machine; any other short cycle is worth a
 /// word.
-void tell_of_limit(const Engine& engine) {
-  const std::string expected[] = {"sm", "partition", "cpu"};
+void tell_of_limit(const Engine& engine, const Machine& machine) {
+  std::vector<std::string> expected;
+  for (const auto& site : machine.sites())
+    for (const char* kind : {"sm", "partition", "cpu"})
+      expected.push_back(site->place().prefix + kind);
   const std::string all = engine.limiting_cycle(), other = engine.limiting_cycle(expected);
   if (all == other && !other.empty()) {
     std::fprintf(stderr, "lockstep: note: windows are limited by %s\n", other.c_str());
@@ -136,8 +139,8 @@ void tell_of_limit(const Engine& engine) {
 /// Prints facts of the run that a user may not know, after `notes` of how it runs.
 void tell(const Prepared& run, const CommandLine& line, std::vector<std::string> notes) {
   notes.push_back(run.note);
-  notes.push_back(note_of_shares(run.scenario, run.parameters.policies));
-  notes.insert(notes.end(), run.machine.notes().begin(), run.machine.notes().end());
+  notes.push_back(note_of_shares(run.scenario, run.parameters));
+  std::ranges::move(run.machine.notes(), std::back_inserter(notes));
   std::ranges::move(notes_of_idle_settings(run.scenario), std::back_inserter(notes));
   if (line.check) notes.push_back(note_of_check(run.scenario));
   if (!line.check)
@@ -231,8 +234,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
                           output ? &output->recorder : nullptr);
   const StatisticsLayout layout = machine.statistics_layout();
   EpochStatistics statistics(machine.graph(), layout, output ? &output->recorder : nullptr);
-  EpochRows observer(statistics, output, machine.tenant_names(),
-                     run->parameters.simulation.on_no_progress);
+  EpochRows observer(statistics, output, machine, run->parameters.simulation.on_no_progress);
   Engine engine(
       machine.graph(), run->assignment,
       [&](ComponentId component) { return machine.build(component); }, communicator,
@@ -245,7 +247,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   });
   const std::string cores = note_of_cores(line.threads, communicator);
   if (output && !line.quiet) {
-    if (line.verbose) tell_of_limit(engine);
+    if (line.verbose) tell_of_limit(engine, machine);
     tell(*run, line, {cores, note_of_tasks(communicator)});
   }
   RunSummary summary;
@@ -273,8 +275,9 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   }
   Gathered gathered;
   if (line.profile) gathered.profile = gather_profile(engine, machine.graph(), summary);
-  if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine);
-  if (preempts(run->parameters.policies)) gathered.preemptions = gather_preemptions(engine);
+  if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine, machine);
+  if (preempts(run->parameters.policies))
+    gathered.preemptions = gather_preemptions(engine, machine);
   if (!output) return {status, {}};
   const Ended ended{line,   run->scenario, run->configuration, machine,
                     engine, gathered,      summary.end,        checkpoints.cost(summary)};

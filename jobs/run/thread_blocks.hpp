@@ -4,11 +4,12 @@
 
 #include "core/engine/engine.hpp"
 #include "jobs/tables.hpp"
+#include "models/gpu/machine.hpp"
 
 namespace lockstep {
 
 /// On rank 0: when the blocks of all SMs came and went (simulation.record_blocks), in an order that
 /// does not depend on who owns what.  Collective.
-std::vector<BlockRow> gather_blocks(const Engine& engine);
+std::vector<BlockRow> gather_blocks(const Engine& engine, const Machine& machine);
 
 }  // namespace lockstep

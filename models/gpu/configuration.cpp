@@ -43,7 +43,7 @@ bool has_meaning(const std::string& key, const ParameterSchema& schema, const vo
 std::string value_text(const ParameterField& field, const Tenant& tenant) {
   if (field.key == "workload")
     return std::filesystem::path(tenant.workload.file).filename().string();
-  if (field.type == ParameterType::part) return "";
+  if (field.type == ParameterType::part || field.key == "gpu") return "";
   const std::vector<ParameterScalar> value = fetch(field, static_cast<const TenantKeys*>(&tenant));
   if (field.type == ParameterType::text) return std::get<std::string>(value.front());
   if (field.type != ParameterType::time) return to_text(field, value);
@@ -74,7 +74,7 @@ std::string value_text(const ParameterField& field, const CpuKeys& cpu) {
              : to_text(field, value);
 }
 
-std::string core_text(const Tenant& tenant) {
+std::string core_text(const Tenant& tenant, const std::string& place) {
   const CpuKeys& cpu = *tenant.cpu;
   std::string text;
   for (const ParameterField& field : schema_of<CpuKeys>().fields()) {
@@ -82,13 +82,14 @@ std::string core_text(const Tenant& tenant) {
     if (!value.empty() && has_meaning(field.key, schema_of<CpuKeys>(), &cpu))
       text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.key, value);
   }
-  return keys_text(tenant) + "    cpu: {" + text + "}\n";
+  return keys_text(tenant) + place + "    cpu: {" + text + "}\n";
 }
 
-std::string tenant_text(const Tenant& tenant) {
-  if (tenant.cpu) return core_text(tenant);
+/// `place`: the line that says where it runs, if the machine has several GPUs.
+std::string tenant_text(const Tenant& tenant, const std::string& place) {
+  if (tenant.cpu) return core_text(tenant, place);
   const Workload& workload = tenant.workload;
-  std::string text = keys_text(tenant);
+  std::string text = keys_text(tenant) + place;
   if (tenant.arrivals.size() > 1) text += arrivals_text(tenant);
   if (workload.heap > 0) text += fmt::format("    heap: {}B\n", workload.heap);
   text += "    parameters: {";
@@ -107,9 +108,26 @@ std::string tenant_text(const Tenant& tenant) {
 
 }  // namespace
 
+std::string machine_text(const MachineParameters& machine) {
+  if (!machine.has_several_gpus()) return to_yaml(machine);
+  constexpr int inside = 4;
+  std::string text = "gpus:\n";
+  for (const GpuParameters& gpu : machine.gpus) {
+    std::string entry = to_yaml(schema_of<GpuParameters>(), &gpu, inside);
+    entry.replace(0, inside, "  - ");
+    text += entry;
+  }
+  const std::string first = to_yaml(machine), host = "host:\n";
+  return text + first.substr(first.find("\n" + host) + 1);
+}
+
 std::string configuration_text(const Scenario& scenario, const MachineParameters& machine) {
-  std::string text = to_yaml(machine) + "tenants:\n";
-  for (const Tenant& tenant : scenario.tenants) text += tenant_text(tenant);
+  std::string text = machine_text(machine) + "tenants:\n";
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    const std::string place =
+        machine.has_several_gpus() ? fmt::format("    gpu: {}\n", machine.gpu_of(t)) : "";
+    text += tenant_text(scenario.tenants[t], place);
+  }
   return text;
 }
 

@@ -32,7 +32,7 @@ void Coordination::lay_out(Graph& graph, const Members& members) {
     periods_[static_cast<std::size_t>(one.topic)] = one.decides->period();
   constexpr double weight = 0.01, traffic = 0.001;
   kind_ = graph.add_kind(members.prefix + "coordinator");
-  component_ = graph.add_component(kind_, weight);
+  component_ = graph.add_component(kind_, weight, members.group);
   members_ = members.partitions;
   members_.push_back(members.gmmu);
   if (!sm_sides(0, {}).empty())

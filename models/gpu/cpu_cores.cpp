@@ -28,7 +28,8 @@ CpuCores::CpuCores(const Scenario& scenario, const MachineParameters& parameters
                    const GpuBuilder& gpu, bool check)
     : scenario_(scenario), parameters_(parameters), gpu_(gpu), check_(check) {}
 
-void CpuCores::lay_out(Graph& graph, ComponentId host, const std::string& prefix) {
+void CpuCores::lay_out(Graph& graph, ComponentId host, const std::string& prefix,
+                       std::optional<std::uint32_t> group) {
   const std::size_t count = gpu_.core_places().count();
   if (count == 0) return;
   constexpr double weight = 0.2, memory_traffic = 0.5, rare_traffic = 0.001;
@@ -36,7 +37,7 @@ void CpuCores::lay_out(Graph& graph, ComponentId host, const std::string& prefix
   const std::vector<ComponentId>& partitions = gpu_.layout().partitions;
   kind_ = graph.add_kind(prefix + "cpu");
   for (std::size_t i = 0; i < count; ++i)
-    components_.push_back(graph.add_component(*kind_, weight));
+    components_.push_back(graph.add_component(*kind_, weight, group));
   for (const ComponentId core : components_)
     for (const ComponentId partition : partitions)
       graph.connect(core, partition, memory_link, memory_traffic);

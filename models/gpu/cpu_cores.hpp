@@ -19,7 +19,8 @@ class CpuCores {
            bool check);
 
   /// Adds a core for each tenant that wants one; nothing if there is none.
-  void lay_out(Graph& graph, ComponentId host, const std::string& prefix);
+  void lay_out(Graph& graph, ComponentId host, const std::string& prefix,
+               std::optional<std::uint32_t> group);
 
   std::size_t count() const { return components_.size(); }
   const std::optional<KindId>& kind() const { return kind_; }

@@ -68,21 +68,24 @@ GpuBuilder::GpuBuilder(const Scenario& scenario, const MachineParameters& parame
                                            core_places_.bytes_before(), parameters.simulation.seed);
 }
 
-void GpuBuilder::add_components(Graph& graph, const std::string& prefix) {
+void GpuBuilder::add_components(Graph& graph, const std::string& prefix,
+                                std::optional<std::uint32_t> group) {
   // Relative costs, for the partitioner: an SM does the most.
   constexpr double hub_weight = 0.2, partition_weight = 0.5, sm_weight = 1;
   const GpuParameters& gpu = parameters_.gpu;
   prefix_ = prefix;
+  group_ = group;
   layout_.dispatcher_kind = graph.add_kind(prefix + "dispatcher");
   layout_.gmmu_kind = graph.add_kind(prefix + "gmmu");
   layout_.partition_kind = graph.add_kind(prefix + "partition");
   layout_.sm_kind = graph.add_kind(prefix + "sm");
-  layout_.dispatcher = graph.add_component(layout_.dispatcher_kind, hub_weight);
-  layout_.gmmu = graph.add_component(layout_.gmmu_kind, hub_weight);
+  layout_.dispatcher = graph.add_component(layout_.dispatcher_kind, hub_weight, group);
+  layout_.gmmu = graph.add_component(layout_.gmmu_kind, hub_weight, group);
   for (std::uint32_t i = 0; i < gpu.memory.partitions; ++i)
-    layout_.partitions.push_back(graph.add_component(layout_.partition_kind, partition_weight));
+    layout_.partitions.push_back(
+        graph.add_component(layout_.partition_kind, partition_weight, group));
   for (std::uint32_t i = 0; i < gpu.sm.count; ++i)
-    layout_.sms.push_back(graph.add_component(layout_.sm_kind, sm_weight));
+    layout_.sms.push_back(graph.add_component(layout_.sm_kind, sm_weight, group));
 }
 
 void GpuBuilder::connect(Graph& graph, ComponentId host) {
@@ -117,8 +120,9 @@ void GpuBuilder::connect(Graph& graph, ComponentId host) {
 
 void GpuBuilder::add_coordinator(Graph& graph) {
   const LinkTimes times(parameters_.gpu);
-  coordination_.lay_out(graph, {layout_.partitions, layout_.gmmu, layout_.sms,
-                                std::max({times.request, times.response, times.gmmu}), prefix_});
+  coordination_.lay_out(graph,
+                        {layout_.partitions, layout_.gmmu, layout_.sms,
+                         std::max({times.request, times.response, times.gmmu}), prefix_, group_});
 }
 
 bool GpuBuilder::has(const Graph& graph, ComponentId component) const {

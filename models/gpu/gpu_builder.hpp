@@ -43,8 +43,10 @@ class GpuBuilder {
   GpuBuilder& operator=(const GpuBuilder&) = delete;
 
   /// Adds the GPU's components to the graph, after the host, whose component is there already.
-  /// Others' may be there, too; the names of the GPU's kinds begin with `prefix`.
-  void add_components(Graph& graph, const std::string& prefix = "");
+  /// Others' may be there, too: the names of the GPU's kinds begin with `prefix`, its components
+  /// are a group.
+  void add_components(Graph& graph, const std::string& prefix = "",
+                      std::optional<std::uint32_t> group = {});
   /// Links them with each other and with the host.
   void connect(Graph& graph, ComponentId host);
   /// Adds what lets its policies decide together, after all other components.
@@ -86,6 +88,7 @@ class GpuBuilder {
   std::vector<Frame> foreign_pages_;
   const std::shared_ptr<ConstantRows> constant_rows_ = std::make_shared<ConstantRows>();
   std::string prefix_;
+  std::optional<std::uint32_t> group_;
   Layout layout_;
   Coordination coordination_;
 };

@@ -1,75 +1,66 @@
 #include "models/gpu/machine.hpp"
 
-#include "models/coordinator/coordinator.hpp"
-#include "models/cpu/core_statistics.hpp"
-#include "models/dispatch/dispatch_statistics.hpp"
+#include <algorithm>
+
 #include "models/driver/host_statistics.hpp"
 #include "models/gpu/memory_check.hpp"
-#include "models/gpu/oversubscription.hpp"
-#include "models/gpu/policy_check.hpp"
 #include "models/host/host.hpp"
-#include "models/host_link/link_statistics.hpp"
-#include "models/memory/memory_partition.hpp"
-#include "models/sm/parameters/sm_statistics.hpp"
-#include "models/vm/gmmu_statistics.hpp"
 
 namespace lockstep {
+namespace {
 
-MachineParameters resolve_machine(const Scenario& scenario) {
-  MachineParameters machine;
-  machine.gpu = read_parameters<GpuParameters>(scenario.gpu);
-  machine.host = read_parameters<HostParameters>(scenario.host);
-  machine.policies = scenario.policies.exists()
-                         ? read_parameters<PolicyParameters>(scenario.policies)
-                         : defaults<PolicyParameters>();
-  machine.simulation = scenario.simulation;
-  if (machine.gpu.memory.oversubscription > 0) {
-    machine.gpu.memory.capacity = oversubscribed_capacity(scenario, machine);
-    machine.gpu.memory.oversubscription = 0;
+/// GPUs without tenants have nothing to do, and are not built.
+std::vector<GpuSite::Place> places_of(const MachineParameters& parameters, std::size_t tenants,
+                                      const std::string& prefix) {
+  std::vector<GpuSite::Place> places;
+  if (!parameters.has_several_gpus()) {
+    GpuSite::Place& only = places.emplace_back();
+    for (std::uint32_t t = 0; t < tenants; ++t) only.tenants.push_back(t);
+    only.prefix = prefix;
+    return places;
   }
-  return machine;
+  for (std::uint32_t gpu = 0; gpu < parameters.gpus.size(); ++gpu) {
+    std::vector<std::uint32_t> there = parameters.tenants_on(gpu);
+    if (there.empty()) continue;
+    places.push_back({gpu, std::move(there), static_cast<std::uint32_t>(places.size()),
+                      prefix + "gpu" + std::to_string(gpu) + "/"});
+  }
+  return places;
 }
 
-MachineParameters read_machine(const Scenario& scenario) {
-  MachineParameters machine = resolve_machine(scenario);
-  check_policies(scenario, machine);
-  return machine;
-}
-
-/// Throws UserError for memory that does not suffice, before anything is loaded.
-static const MachineParameters& checked(const Scenario& scenario,
-                                        const MachineParameters& parameters) {
-  check_memory(scenario, parameters);
-  return parameters;
-}
+}  // namespace
 
 Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
                  const Options& options)
     : scenario_(scenario),
-      parameters_(with_places(checked(scenario, parameters))),
+      parameters_(parameters),
       capture_(options.capture),
       bounds_(options.bounds),
       print_(options.print),
       warn_(options.warn),
       block_profile_(options.block_profile),
-      modules_(scenario, parameters_, options.lowering),
-      graph_(options.graph ? *options.graph : own_graph_),
-      prefix_(options.prefix) {
-  lay_out();
+      uplinks_(read_uplinks(parameters.host, scenario.gpus.size())),
+      graph_(options.graph ? *options.graph : own_graph_) {
+  check_host_memory(scenario, parameters.host);
+  host_kind_ = graph_.add_kind(options.prefix + "host");
+  lay_out(options);
 }
 
-void Machine::lay_out() {
+void Machine::lay_out(const Options& options) {
   constexpr double hub_weight = 0.2;  // relative cost, for the partitioner
-  host_kind_ = graph_.add_kind(prefix_ + "host");
   host_ = graph_.add_component(host_kind_, hub_weight);
-  gpus_.push_back(std::make_unique<GpuBuilder>(scenario_, parameters_, modules_, block_profile_));
-  for (const auto& gpu : gpus_) {
-    gpu->add_components(graph_, prefix_);
-    gpu->connect(graph_, host_);
+  for (GpuSite::Place& place : places_of(parameters_, scenario_.tenants.size(), options.prefix)) {
+    const MachineParameters one =
+        parameters_.has_several_gpus() ? parameters_.on(place.gpu) : parameters_;
+    sites_.push_back(
+        std::make_unique<GpuSite>(scenario_, one, std::move(place),
+                                  GpuSite::Options{options.lowering, capture_, block_profile_}));
+    sites_.back()->lay_out(graph_, host_);
   }
-  cores_ = std::make_unique<CpuCores>(scenario_, parameters_, gpu(), capture_);
-  cores_->lay_out(graph_, host_, prefix_);
-  for (const auto& gpu : gpus_) gpu->add_coordinator(graph_);
+  site_of_tenant_.resize(scenario_.tenants.size());
+  for (const auto& site : sites_)
+    for (std::size_t t = 0; t < site->place().tenants.size(); ++t)
+      site_of_tenant_[site->place().tenants[t]] = {site.get(), t};
   links_ = LinkTable(graph_);
 }
 
@@ -79,79 +70,113 @@ std::vector<std::string> Machine::tenant_names() const {
   return names;
 }
 
+std::vector<TenantGroup> Machine::tenant_groups() const {
+  std::vector<TenantGroup> groups;
+  if (!parameters_.has_several_gpus()) return groups;
+  for (const auto& site : sites_) {
+    TenantGroup& group = groups.emplace_back();
+    group.axis = "/axes/" + site->place().prefix + "tenants";
+    for (const Tenant& tenant : site->scenario().tenants) group.names.push_back(tenant.name);
+  }
+  return groups;
+}
+
+std::size_t Machine::longest_kernel_name() const {
+  std::size_t longest = 0;
+  for (const auto& site : sites_)
+    longest = std::max(longest, site->modules().longest_kernel_name());
+  return longest;
+}
+
+std::vector<std::string> Machine::notes() const {
+  std::vector<std::string> notes;
+  for (const auto& site : sites_)
+    for (const std::string& note : site->modules().notes())
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  return notes;
+}
+
 std::unique_ptr<Component> Machine::build(ComponentId component) const {
-  const Graph::Node& node = graph_.nodes()[component.value()];
-  if (node.kind == host_kind_) return build_host();
-  if (cores_->kind() && node.kind == *cores_->kind())
-    return cores_->build(node.index, links_, host_kind_);
-  for (const auto& gpu : gpus_)
-    if (gpu->has(graph_, component))
-      return gpu->build(graph_, component, links_, host_kind_,
-                        {cores_->kind(), parameters_.gpu.cpu.credits});
+  if (graph_.nodes()[component.value()].kind == host_kind_) return build_host();
+  for (const auto& site : sites_)
+    if (site->has(graph_, component)) return site->build(graph_, component, links_, host_kind_);
   internal_error(__FILE__, __LINE__, "built", "nobody builds " + graph_.name(component));
 }
 
-std::unique_ptr<Component> Machine::build_host() const {
-  Host::Setup setup;
-  setup.parameters = parameters_.host;
-  setup.tenants = &scenario_.tenants;
-  setup.module_of_tenant = modules_.module_of_tenant();
-  setup.modules = modules_.pointers();
-  setup.mapping = gpu().mapping();
-  setup.memory_bytes = gpu().core_places().bytes_before();
-  setup.foreign_pages = gpu().foreign_pages();
-  setup.memory_bytes_per_second = parameters_.gpu.memory.bytes_per_second();
+HostPart::Setup Machine::part_for(const GpuSite& site) const {
+  const MachineParameters& parameters = site.parameters();
+  const GpuBuilder& gpu = site.gpu();
+  HostPart::Setup setup;
+  setup.parameters = parameters.host;
+  setup.tenants = &site.scenario().tenants;
+  setup.numbers = site.place().tenants;
+  setup.module_of_tenant = site.modules().module_of_tenant();
+  setup.modules = site.modules().pointers();
+  setup.mapping = gpu.mapping();
+  setup.memory_bytes = gpu.core_places().bytes_before();
+  setup.foreign_pages = gpu.foreign_pages();
+  setup.memory_bytes_per_second = parameters.gpu.memory.bytes_per_second();
   setup.capture = capture_;
   setup.bounds = bounds_;
-  setup.print = print_;
-  setup.warn = warn_;
-  setup.seed = parameters_.simulation.seed;
-  setup.record_faults = parameters_.simulation.record_faults;
-  setup.progress_limit = parameters_.simulation.progress_limit;
-  setup.fault_handling = parameters_.policies.fault_handling;
-  setup.prefetcher = parameters_.policies.prefetcher;
-  setup.eviction = parameters_.policies.eviction;
-  setup.page_manager = parameters_.policies.page_manager;
-  setup.device_pages = parameters_.gpu.vm.device_pages;
-  const GpuBuilder::Layout& layout = gpu().layout();
+  setup.seed = parameters.simulation.seed;
+  setup.record_faults = parameters.simulation.record_faults;
+  setup.fault_handling = parameters.policies.fault_handling;
+  setup.prefetcher = parameters.policies.prefetcher;
+  setup.eviction = parameters.policies.eviction;
+  setup.page_manager = parameters.policies.page_manager;
+  setup.device_pages = parameters.gpu.vm.device_pages;
+  const GpuBuilder::Layout& layout = gpu.layout();
   setup.to_gmmu = links_.to_one(host_, layout.gmmu_kind);
   setup.to_dispatcher = links_.to_one(host_, layout.dispatcher_kind);
   setup.to_partitions = links_.to_all(host_, layout.partition_kind);
   setup.to_sms = links_.to_all(host_, layout.sm_kind);
-  if (cores_->kind()) setup.to_cores = links_.to_all(host_, *cores_->kind());
+  if (site.cores().kind()) setup.to_cores = links_.to_all(host_, *site.cores().kind());
+  setup.group = site.place().group;
+  for (std::size_t u = 0; u < uplinks_.size(); ++u) {
+    const std::vector<std::uint32_t>& behind = uplinks_[u].gpus;
+    if (std::find(behind.begin(), behind.end(), site.place().gpu) != behind.end()) setup.uplink = u;
+  }
+  return setup;
+}
+
+std::unique_ptr<Component> Machine::build_host() const {
+  Host::Setup setup;
+  for (const auto& site : sites_) setup.parts.push_back(part_for(*site));
+  if (sites_.size() > 1) {
+    for (const Graph::Edge& edge : graph_.edges()) {
+      std::size_t part = 0;
+      while (part < sites_.size() && !sites_[part]->has(graph_, edge.source)) ++part;
+      setup.part_of_link.push_back(part);
+    }
+  }
+  setup.uplinks = uplinks_;
+  setup.tenants = &scenario_.tenants;
+  setup.link_latency = parameters_.host.link_latency;
+  setup.progress_limit = parameters_.simulation.progress_limit;
+  setup.print = print_;
+  setup.warn = warn_;
   return std::make_unique<Host>(std::move(setup));
 }
 
 StatisticsLayout Machine::statistics_layout() const {
+  // Where several GPUs have parts of the host, the component counts nothing by itself.
+  const bool is_whole = !parameters_.has_several_gpus();
   std::vector<KindStatistics> kinds{
-      {"host", &statistics_schema_of<HostStatistics>(), 1},
-      {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
-      {"gmmu", &statistics_schema_of<GmmuStatistics>(), 1},
-      {"partition", &memory_partition_statistics(), parameters_.gpu.memory.partitions},
-      {"sm", &statistics_schema_of<SmStatistics>(), parameters_.gpu.sm.count}};
-  if (cores_->count() != 0)
-    kinds.push_back({"cpu", &statistics_schema_of<CoreStatistics>(),
-                     static_cast<std::uint32_t>(cores_->count())});
-  if (gpu().has_coordinator())
-    kinds.push_back({"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1});
-  kinds.push_back({"link", &statistics_schema_of<LinkStatistics>(), 2});
-  const PageManagerFactory& pages = page_managers().factory(parameters_.policies.page_manager);
-  if (pages.statistics != nullptr) kinds.push_back({"page_manager", &pages.statistics(), 1});
-  const auto add = [&](const std::string& plug_point, const auto& factory,
-                       std::uint32_t instances) {
-    if (factory.statistics != nullptr)
-      kinds.push_back({plug_point, &factory.statistics(), instances});
-    if (factory.sm_side.statistics != nullptr)
-      kinds.push_back(
-          {plug_point + "_in_sms", &factory.sm_side.statistics(), parameters_.gpu.sm.count});
-  };
-  const PolicyParameters& policies = parameters_.policies;
-  const std::uint32_t partitions = parameters_.gpu.memory.partitions;
-  add("cache_policy", cache_policy_registry().factory(policies.cache_policy), partitions);
-  add("replacement", replacement_registry().factory(policies.replacement), partitions);
-  add("dram_scheduler", dram_schedulers().factory(policies.dram_scheduler), partitions);
-  add("tlb_fill", tlb_fills().factory(policies.tlb_fill), 1);
-  return {std::move(kinds), scenario_.tenants.size()};
+      {"host", &statistics_schema_of<HostStatistics>(), is_whole ? 1u : 0u}};
+  for (const auto& site : sites_) site->add_kinds(kinds);
+  for (const auto& site : sites_) site->add_kinds_of_parts(kinds);
+  if (!uplinks_.empty())
+    kinds.push_back({"uplink", &statistics_schema_of<UplinkStatistics>(),
+                     static_cast<std::uint32_t>(2 * uplinks_.size())});
+  std::vector<std::size_t> groups;
+  for (const TenantGroup& group : tenant_groups()) groups.push_back(group.names.size());
+  return {std::move(kinds), scenario_.tenants.size(), std::move(groups)};
+}
+
+const GpuSite& Machine::site_of(ComponentId component) const {
+  for (const auto& site : sites_)
+    if (site->has(graph_, component)) return *site;
+  internal_error(__FILE__, __LINE__, "on a GPU", graph_.name(component) + " is on no GPU");
 }
 
 }  // namespace lockstep

@@ -2,7 +2,7 @@
 ///
 /// Source: architecture.md, sections 2 (kinds, links), 3 and 8 ("Horizons and ranks").
 ///
-/// Simplified: the list has one GPU.
+/// Simplified: a tenant runs on one GPU, and GPUs are linked with each other through the host only.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,10 @@
 
 #include "core/engine/graph.hpp"
 #include "core/output/recorder.hpp"
-#include "models/gpu/cpu_cores.hpp"
-#include "models/gpu/gpu_builder.hpp"
+#include "models/gpu/gpu_site.hpp"
 #include "models/gpu/link_table.hpp"
-#include "models/gpu/loaded_modules.hpp"
 #include "models/gpu/machine_parameters.hpp"
+#include "models/host/host_part.hpp"
 #include "models/host/printed_lines.hpp"
 
 namespace lockstep {
@@ -48,22 +47,35 @@ class Machine {
   ComponentId host() const { return host_; }
   StatisticsLayout statistics_layout() const;
   std::vector<std::string> tenant_names() const;
-  std::size_t longest_kernel_name() const { return modules_.longest_kernel_name(); }
+  /// Of each GPU that has tenants, if there are several GPUs.
+  std::vector<TenantGroup> tenant_groups() const;
+  std::size_t longest_kernel_name() const;
+  bool has_uplinks() const { return !uplinks_.empty(); }
+  /// GPUs that have tenants.
+  const std::vector<std::unique_ptr<GpuSite>>& sites() const { return sites_; }
+  /// Where a tenant runs, and its number there.
+  struct TenantPlace {
+    const GpuSite* site = nullptr;
+    std::size_t number = 0;
+  };
+  const TenantPlace& place_of(std::size_t tenant) const { return site_of_tenant_[tenant]; }
+  /// The GPU to which a component belongs that is not the host.
+  const GpuSite& site_of(ComponentId component) const;
   /// Instance of the statistics of kind "cpu"; nothing if the tenant is on no core.
   std::optional<std::size_t> core_of_tenant(std::size_t tenant) const {
-    return gpu().core_places().core_of(tenant);
+    const TenantPlace& place = place_of(tenant);
+    return place.site->gpu().core_places().core_of(place.number);
   }
   const isa::Module& module_of_tenant(std::size_t tenant) const {
-    return modules_.of_tenant(tenant);
+    const TenantPlace& place = place_of(tenant);
+    return place.site->modules().of_tenant(place.number);
   }
   /// Returns lines that tell a user how kernels were made, where that may surprise.
-  const std::vector<std::string>& notes() const { return modules_.notes(); }
-  /// Of gpu.memory.capacity, for blocks that leave SMs.
-  std::uint64_t context_bytes() const { return gpu().context_bytes(); }
+  std::vector<std::string> notes() const;
 
  private:
-  void lay_out();
-  const GpuBuilder& gpu() const { return *gpus_.front(); }
+  void lay_out(const Options& options);
+  HostPart::Setup part_for(const GpuSite& site) const;
   std::unique_ptr<Component> build_host() const;
 
   const Scenario& scenario_;
@@ -71,15 +83,14 @@ class Machine {
   const bool capture_, bounds_;
   const PrintedLines::Sink print_, warn_;
   const BlockProfile block_profile_;
-  const LoadedModules modules_;
+  const std::vector<UplinkParameters> uplinks_;
 
   Graph own_graph_;
   Graph& graph_;
-  const std::string prefix_;
   KindId host_kind_;
   ComponentId host_;
-  std::vector<std::unique_ptr<GpuBuilder>> gpus_;
-  std::unique_ptr<CpuCores> cores_;
+  std::vector<std::unique_ptr<GpuSite>> sites_;
+  std::vector<TenantPlace> site_of_tenant_;
   LinkTable links_;
 };
 

@@ -11,6 +11,7 @@
 #include "models/driver/managed/fault_handling/fault_handling.hpp"
 #include "models/driver/page_manager/page_manager.hpp"
 #include "models/driver/prefetch/prefetcher.hpp"
+#include "models/gpu/placement/placement.hpp"
 #include "models/host_link/host_parameters.hpp"
 #include "models/memory/cache_policy/cache_policy.hpp"
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"
@@ -70,6 +71,7 @@ struct PolicyParameters {
   PolicyChoice warp_scheduler, exception_scheme, block_switching;
   PolicyChoice cache_policy, replacement, dram_scheduler, sharing, preemption;
   PolicyChoice translation, tlb_fill, page_manager, fault_handling, prefetcher, eviction;
+  PolicyChoice placement;
 
   static auto schema() {
     using P = PolicyParameters;
@@ -101,16 +103,31 @@ struct PolicyParameters {
         .policy("prefetcher", &P::prefetcher, "tree", prefetcher_policies,
                 "which pages come along with one that faulted")
         .policy("eviction", &P::eviction, "lru", eviction_policies,
-                "which pages leave a full GPU memory");
+                "which pages leave a full GPU memory")
+        .policy("placement", &P::placement, "fixed", placement_policies,
+                "on which of several GPUs a tenant runs that names none");
   }
 };
 
 /// Everything a scenario says about the machine, resolved.
 struct MachineParameters {
-  GpuParameters gpu;
+  GpuParameters gpu;  ///< the first of several
   HostParameters host;
   PolicyParameters policies;
   SimulationParameters simulation;
+  std::vector<GpuParameters> gpus;       ///< all of them, if there are several
+  std::vector<std::uint32_t> placement;  ///< likewise: by tenant, the number of its GPU
+
+  bool has_several_gpus() const { return !gpus.empty(); }
+  /// Number of a tenant's GPU.
+  std::uint32_t gpu_of(std::size_t tenant) const { return gpus.empty() ? 0 : placement[tenant]; }
+  const GpuParameters& gpu_at(std::uint32_t number) const {
+    return gpus.empty() ? gpu : gpus[number];
+  }
+  /// Ascending numbers.
+  std::vector<std::uint32_t> tenants_on(std::uint32_t gpu) const;
+  /// What one GPU among several sees: it is the only one.
+  MachineParameters on(std::uint32_t gpu) const;
 
   /// The chosen translation has a trait.
   bool translates(const std::string& trait) const {
@@ -141,6 +158,8 @@ struct MachineParameters {
         .only_if("gpu.vm.walkers gpu.vm.walk_latency gpu.vm.l2_tlb.mshrs",
                  "with a policies.translation that walks page tables",
                  [](const P& p) { return !p.translates("knows all translations"); })
+        .only_if("policies.placement", "with several GPUs (gpus)",
+                 [](const P& p) { return p.has_several_gpus(); })
         .only_if("gpu.vm.device_pages", "with policies.page_manager: mixed-pages or large-pages",
                  [](const P& p) {
                    return has_trait(page_manager_policies(), p.policies.page_manager,

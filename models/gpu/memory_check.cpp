@@ -90,7 +90,10 @@ void check_memory(const Scenario& scenario, const MachineParameters& parameters)
                "replacement");
   check_policy(scenario, parameters, dram_schedulers(), parameters.policies.dram_scheduler,
                "dram_scheduler");
-  const std::uint64_t available = parameters.host.memory.count();
+}
+
+void check_host_memory(const Scenario& scenario, const HostParameters& host) {
+  const std::uint64_t available = host.memory.count();
   std::uint64_t needed = 0;
   for (const Tenant& tenant : scenario.tenants) {
     needed += round_up_to_page(tenant.workload.heap);

@@ -8,9 +8,11 @@ namespace lockstep {
 /// manager divides them into.
 std::uint64_t capacity_unit(const MachineParameters& parameters);
 
-/// Refuses tenants whose buffers host memory cannot hold, a GPU memory that does not divide into
-/// the page manager's pages or of which foreign pages leave too little, and one that a policy of
-/// its partitions cannot work with.  Throws UserError.
+/// Refuses a GPU memory that does not divide into the page manager's pages or of which foreign
+/// pages leave too little, and one that a policy of its partitions cannot work with.  Throws
+/// UserError.
 void check_memory(const Scenario& scenario, const MachineParameters& parameters);
+/// Refuses tenants whose buffers, on all GPUs, host memory cannot hold.  Throws UserError.
+void check_host_memory(const Scenario& scenario, const HostParameters& host);
 
 }  // namespace lockstep

@@ -102,7 +102,8 @@ void check_groups(const Scenario& scenario, const MachineParameters& parameters)
 
 }  // namespace
 
-std::string note_of_shares(const Scenario& scenario, const PolicyParameters& policies) {
+std::string note_of_shares(const Scenario& scenario, const MachineParameters& machine) {
+  const PolicyParameters& policies = machine.policies;
   if (policies.sharing.name() != "exclusive") return "";
   for (const Tenant& tenant : scenario.tenants)
     if (tenant.sms > 0)
@@ -110,9 +111,10 @@ std::string note_of_shares(const Scenario& scenario, const PolicyParameters& pol
              ": sms: means nothing with policies.sharing exclusive, which gives a " +
              "tenant all SMs - choose sharing: spatial, or leave it out";
   const bool is_chosen = scenario.policies.exists() && scenario.policies.has("sharing");
-  const auto on_gpu = std::count_if(scenario.tenants.begin(), scenario.tenants.end(),
-                                    [](const Tenant& tenant) { return !tenant.cpu; });
-  if (is_chosen || on_gpu < 2) return "";
+  std::vector<std::uint32_t> on_gpu(std::max<std::size_t>(machine.gpus.size(), 1));
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t)
+    if (!scenario.tenants[t].cpu) ++on_gpu[machine.gpu_of(t)];
+  if (is_chosen || *std::max_element(on_gpu.begin(), on_gpu.end()) < 2) return "";
   return "note: the kernels of the tenants run one after the other, each on all SMs: "
          "policies.sharing is exclusive unless it is given - choose sharing: spatial to have them "
          "run side by side";

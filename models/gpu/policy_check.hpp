@@ -13,7 +13,7 @@ namespace lockstep {
 void check_policies(const Scenario& scenario, const MachineParameters& parameters);
 
 /// A line of what a user may not know of the tenants' `sms:`; "" if nothing.
-std::string note_of_shares(const Scenario& scenario, const PolicyParameters& policies);
+std::string note_of_shares(const Scenario& scenario, const MachineParameters& machine);
 
 /// Returns the parameters; where the machine has sums only, with the places for blocks that its
 /// policies need.

@@ -46,6 +46,14 @@ std::span<const SharedResource> shared_resources() {
   return resources;
 }
 
+const SharedResource& shared_uplink() {
+  static constexpr SharedResource uplink{
+      "uplink", "uplink", "wait_behind", "ns",
+      "lines of the first waited while the second's went over an uplink that several GPUs share, "
+      "in either direction; only with host.uplinks"};
+  return uplink;
+}
+
 double SharedResource::scale(const GpuParameters& gpu) const {
   if (clock != nullptr) return 1e9 / clock(gpu).hertz();
   return std::string_view(unit) == "ns" ? 1e-6 : 1;

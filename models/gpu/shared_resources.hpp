@@ -24,5 +24,7 @@ struct SharedResource {
   double scale(const GpuParameters& gpu) const;
 };
 std::span<const SharedResource> shared_resources();
+/// The one at which tenants on several GPUs meet.
+const SharedResource& shared_uplink();
 
 }  // namespace lockstep

@@ -35,8 +35,8 @@ bool TenantProgram::launch(const Step& step, Time now) {
   for_each_buffer(step, [&](std::uint32_t name) {
     buffers_.require_mapped(buffers_.meaning(name), step.where);
   });
-  launch.grid = services_.kernels.add(
-      {step.kernel, id_.value(), step.stream, launch.blocks, launch.threads, now});
+  launch.grid = services_.kernels.add({step.kernel, services_.numbers[id_.value()], step.stream,
+                                       launch.blocks, launch.threads, now});
   streams_.push(step.stream, std::move(operation));
   pause(services_.launch_overhead, now);
   return true;

@@ -1,90 +1,36 @@
 #include "models/host/host.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
-#include "models/host/remote_memory.hpp"
-#include "models/noc/core_messages.hpp"
 
 namespace lockstep {
 
-namespace {
-
-/// Frames in GPU memory among page table entries.
-std::vector<FrameRun> frames_of(const std::vector<std::uint64_t>& entries) {
-  std::vector<FrameRun> runs;
-  for (const std::uint64_t bits : entries) {
-    const PageTableEntry entry{bits};
-    if (!entry.is(PageTableEntry::present) || entry.is(PageTableEntry::remote)) continue;
-    append_frame(runs, PhysicalAddress{entry.address()}, page_bytes);
-  }
-  return runs;
-}
-
-std::vector<std::uint32_t> priorities_of(const std::vector<Tenant>& tenants) {
-  std::vector<std::uint32_t> result;
-  for (const Tenant& tenant : tenants) result.push_back(tenant.priority);
-  return result;
-}
-
-Driver::Setup driver_setup(const Host::Setup& setup) {
-  const std::size_t tenants = setup.tenants->size();
-  return {setup.mapping.partitions(), tenants,
-          make_page_manager(setup.page_manager,
-                            {setup.memory_bytes, tenants, setup.mapping,
-                             setup.memory_bytes_per_second / setup.mapping.partitions(), setup.seed,
-                             setup.foreign_pages}),
-          setup.to_gmmu, setup.device_pages};
-}
-
-ManagedMemory::Setup managed_setup(const Host::Setup& setup) {
-  return {setup.parameters.link_latency,
-          setup.seed,
-          priorities_of(*setup.tenants),
-          setup.record_faults,
-          setup.fault_handling,
-          setup.prefetcher,
-          setup.eviction};
-}
-
-}  // namespace
-
 Host::Host(Setup setup)
-    : link_(
-          setup.parameters, setup.mapping, std::move(setup.to_partitions),
-          [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
-            if (transfer.owner.part == TransferPart::inspection) return foreign_.at(offset, bytes);
-            return runs_[transfer.tenant]->buffers().host_bytes(transfer, offset, bytes);
-          },
-          priorities_of(*setup.tenants)),
-      directory_(runs_),
-      services_(driver_setup(setup), managed_setup(setup), directory_, setup.to_dispatcher,
-                setup.parameters),
-      to_sms_(std::move(setup.to_sms)),
-      to_cores_(std::move(setup.to_cores)),
-      printed_(*setup.tenants, std::move(setup.print)),
-      warn_(std::move(setup.warn)),
-      capture_(setup.capture),
-      progress_(setup.progress_limit, setup.tenants->size()),
-      link_bytes_(setup.tenants->size()),
-      changed_(setup.tenants->size()) {
-  services_.sends_bounds = setup.bounds;
-  for (std::size_t t = 0; t < setup.tenants->size(); ++t) {
-    const std::uint16_t module = setup.module_of_tenant[t];
-    runs_.push_back(std::make_unique<TenantRun>((*setup.tenants)[t],
-                                                TenantId{static_cast<std::uint16_t>(t)}, module,
-                                                *setup.modules[module], setup.capture, services_));
+    : logs_{KernelLog(setup.link_latency), PrintedLines(*setup.tenants, std::move(setup.print)),
+            Warnings(std::move(setup.warn))},
+      part_of_link_(std::move(setup.part_of_link)),
+      runs_(setup.tenants->size()),
+      progress_(setup.progress_limit, setup.tenants->size()) {
+  for (const UplinkParameters& uplink : setup.uplinks)
+    uplinks_.push_back(std::make_unique<Uplink>(uplink.bandwidth, setup.tenants->size()));
+  for (HostPart::Setup& part : setup.parts) {
+    UplinkPort port;
+    if (part.uplink) port = {uplinks_[*part.uplink].get(), part.numbers};
+    parts_.push_back(std::make_unique<HostPart>(
+        std::move(part),
+        HostPart::Shared{logs_, std::move(port), [this] { return all_settled(); }}));
+    HostPart& made = *parts_.back();
+    for (std::size_t t = 0; t < made.runs().size(); ++t)
+      runs_[made.numbers()[t]] = made.runs()[t].get();
   }
-  set_tenants(statistics_, setup.tenants->size());
 }
 
 Time Host::next_activity() const {
-  Time next = std::min(
-      {link_.next_activity(), services_.driver.next_activity(), services_.managed.next_activity()});
-  for (const auto& run : runs_) next = std::min(next, run->wake());
+  Time next = Time::never();
+  for (const auto& part : parts_) next = std::min(next, part->next_activity());
   return next;
 }
 
@@ -92,240 +38,69 @@ void Host::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   std::size_t next = 0;
   for (;;) {
     const Time arrival = next < inbox.size() ? inbox[next]->arrival : Time::never();
-    const Time activity = next_activity();
-    const HostCycle cycle{std::min(arrival, activity), link_, statistics_, outbox};
-    if (cycle.now >= horizon) break;
+    const Time activity = next_activity(), now = std::min(arrival, activity);
+    if (now >= horizon) break;
     if (arrival <= activity) {
-      take(*inbox[next++], cycle);
-    } else if (link_.next_activity() <= cycle.now) {
-      link_.act(cycle.now, outbox);
+      HostPart& part = receiver_of(*inbox[next]);
+      part.take(*inbox[next++], part.cycle(now, outbox));
     } else {
-      services_.driver.act(cycle);
-      follow_up(cycle);
+      HostPart& part = first_to_act(now);
+      part.act(part.cycle(now, outbox));
     }
+    if (parts_.size() > 1) stop_together(now, outbox);
   }
 }
 
-void Host::take(const MessageHeader& message, const HostCycle& cycle) {
-  switch (static_cast<MessageKind>(message.kind)) {
-    case MessageKind::memory_response:
-      return take_answer(message, cycle);
-    case MessageKind::memory_request:
-      return serve(message, cycle);
-    case MessageKind::inspected:
-      link_.take_inspected(message);
-      break;
-    case MessageKind::zero_done:
-      services_.driver.zero_done(message.body<ZeroRange>(), cycle);
-      break;
-    case MessageKind::page_copied:
-      services_.driver.page_copied(message.body<PageCopy>(), cycle);
-      break;
-    case MessageKind::grid_done: {
-      const auto& done = message.body<GridDone>();
-      runs_[services_.kernels[done.grid].tenant]->grid_done(done, cycle);
-      break;
-    }
-    case MessageKind::instructions_reached: {
-      const auto& progress = message.body<TenantProgress>();
-      runs_[progress.tenant]->instructions_reached(progress.executed, cycle);
-      break;
-    }
-    case MessageKind::core_measured:
-      runs_[message.body<CoreMeasured>().tenant]->core_measured(message.body<CoreMeasured>());
-      break;
-    case MessageKind::core_mistaken:
-      runs_[message.body<CoreMistaken>().tenant]->core_mistaken(message.body<CoreMistaken>());
-      break;
-    case MessageKind::far_fault:
-      // Whoever faulted at the same time is heard before anything is done about it.
-      return services_.managed.fault(message, cycle);
-    case MessageKind::pages_handled:
-      services_.managed.mapped_by_gpu(message, cycle);
-      break;
-    case MessageKind::unmapped:
-      services_.driver.unmapped(message, cycle);
-      break;
-    case MessageKind::access_violation:
-      take_violation(message, cycle);
-      break;
-    case MessageKind::printed:
-      return take_printed(message);
-    case MessageKind::warning:
-      return take_warning(message);
-    default:
-      LOCKSTEP_CHECK(false, "the host got a message of kind " + std::to_string(message.kind));
-  }
-  follow_up(cycle);
+HostPart& Host::receiver_of(const MessageHeader& message) {
+  return *parts_[parts_.size() == 1 ? 0 : part_of_link_[message.link.value()]];
 }
 
-void Host::take_answer(const MessageHeader& message, const HostCycle& cycle) {
-  if (RequestOwner::of(message.body<MemoryResponse>().tag).part != RequestPart::transfer) {
-    services_.driver.memory_answered(message, cycle);
-  } else {
-    const std::optional<Transfer> done = link_.take(message);
-    if (!done) return;
-    transfer_done(*done, cycle);
-  }
-  follow_up(cycle);
+HostPart& Host::first_to_act(Time now) {
+  std::size_t part = 0;
+  while (part + 1 < parts_.size() && parts_[part]->next_activity() > now) ++part;
+  return *parts_[part];
 }
 
-void Host::transfer_done(const Transfer& transfer, const HostCycle& cycle) {
-  switch (transfer.owner.part) {
-    case TransferPart::program:
-      if (transfer.owner.number != 0) runs_[transfer.tenant]->operation_done(transfer.owner.number);
-      break;
-    case TransferPart::write_back:
-      return services_.managed.transfer_done(transfer, cycle);
-    case TransferPart::mapping:
-      return services_.driver.transfer_done(transfer, cycle);
-    case TransferPart::inspection:
-      break;
-  }
+bool Host::all_settled() const {
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [](const auto& part) { return part->is_settled(); });
 }
 
-void Host::take_printed(const MessageHeader& message) {
-  const std::span<const std::byte> text = message.payload();
-  printed_.add(message.body<TenantNotice>().tenant,
-               {reinterpret_cast<const char*>(text.data()), text.size()});
-}
-
-void Host::take_warning(const MessageHeader& message) {
-  const std::string where = reinterpret_cast<const char*>(message.payload_data());
-  if (std::find(warned_.begin(), warned_.end(), where) != warned_.end()) return;
-  warned_.push_back(where);
-  const char* what = reinterpret_cast<const char*>(message.payload_data()) + where.size() + 1;
-  if (warn_) warn_(where + ": " + what);
-}
-
-void Host::take_violation(const MessageHeader& message, const HostCycle& cycle) {
-  const char* where = reinterpret_cast<const char*>(message.payload_data());
-  const char* what = where + std::strlen(where) + 1;
-  const char* advice = what + std::strlen(what) + 1;
-  const UserError error(where, what, advice);
-  runs_[message.body<TenantNotice>().tenant]->violation(error.what(), cycle);
-}
-
-/// What has ended may let something else begin.
-void Host::follow_up(const HostCycle& cycle) {
-  bool more = true;
-  while (more) {
-    more = pass_on_pages(cycle);
-    services_.managed.act(cycle);
-    for (const Migrations::Failure& failure : services_.managed.take_failures()) {
-      runs_[failure.tenant.value()]->violation(failure.message, cycle);
-      more = true;
-    }
-    more |= run_tenants(cycle);
-    for (const std::uint64_t operation : services_.managed.take_operations()) {
-      for (const auto& run : runs_) run->operation_done(operation);
-      more = true;
-    }
-  }
-  hold_issue(cycle);
-  if (wants_inspection() && all_done() && services_.driver.idle())
-    foreign_.begin(services_.driver.page_manager().foreign_pages(), cycle);
-}
-
-/// As the page manager wants it.
-void Host::hold_issue(const HostCycle& cycle) {
-  if (services_.driver.page_manager().holds_issue() == issue_held_) return;
-  issue_held_ = !issue_held_;
-  for (Link& sm : to_sms_)
-    cycle.outbox.send(sm, cycle.now, kind_of(MessageKind::hold_issue), IssueHold{issue_held_});
-}
-
-bool Host::pass_on_pages(const HostCycle& cycle) {
-  bool any = false;
-  for (const std::uint32_t migration : services_.driver.take_mapped()) {
-    services_.managed.mapped(migration, cycle);
-    any = true;
-  }
-  for (const Unmapped& pages : services_.driver.take_unmapped()) {
-    any = true;
-    if (pages.owner.part == UnmappingPart::nobody) {
-      services_.driver.give_back(pages.pages.tenant, frames_of(pages.entries), cycle);
-    } else {
-      services_.managed.unmapped(pages, cycle);
-    }
-  }
-  return any;
-}
-
-void Host::serve(const MessageHeader& message, const HostCycle& cycle) {
-  const auto& request = message.body<MemoryRequest>();
-  ++statistics_.remote_requests[request.tenant];
-  HostBuffer& buffer = runs_[request.tenant]->buffers().host(remote_buffer(request.line));
-  if (changed_[request.tenant] == 0 && changes_remote(message, buffer))
-    changed_[request.tenant] = progress::got_on;
-  const std::vector<std::byte> answer = serve_remote(message, buffer);
-  // A store's bytes came over the link, a load's go over it.
-  link_.occupy(false, cycle.now, message.payload_bytes, TenantId{request.tenant});
-  const Time departure = link_.occupy(true, cycle.now, answer.size(), TenantId{request.tenant});
-  cycle.outbox.send(to_sms_[request.requester], departure, kind_of(MessageKind::memory_response),
-                    answer_to(request), answer);
-}
-
-bool Host::run_each(const HostCycle& cycle) {
-  bool changed = false;
-  for (std::size_t t = 0; t < runs_.size(); ++t) {
-    TenantRun& run = *runs_[t];
-    if (run.done()) continue;
-    const bool was_leaving = run.is_leaving();
-    run.run(cycle);
-    changed |= was_leaving != run.is_leaving();
-    if (run.done()) printed_.end(t);
-  }
-  return changed;
-}
-
-bool Host::run_tenants(const HostCycle& cycle) {
-  bool changed = run_each(cycle);
-  const auto is_settled = [](const auto& run) { return run->is_settled(); };
-  if (all_settled_ || !std::all_of(runs_.begin(), runs_.end(), is_settled)) return changed;
-  all_settled_ = true;
-  for (const auto& run : runs_) run->stop(cycle);
-  for (Link& core : to_cores_)
-    cycle.outbox.send(core, cycle.now, kind_of(MessageKind::stop_core), CoreStop{});
-  changed |= run_each(cycle);
-  return changed;
-}
-
-bool Host::all_done() const {
-  return std::all_of(runs_.begin(), runs_.end(), [](const auto& run) { return run->done(); });
-}
-
-bool Host::wants_inspection() const {
-  return capture_ && !foreign_.has_begun() &&
-         !services_.driver.page_manager().foreign_pages().empty();
+void Host::stop_together(Time now, Outbox& outbox) {
+  const auto is_stopped = [](const auto& part) { return part->is_stopped(); };
+  if (std::none_of(parts_.begin(), parts_.end(), is_stopped)) return;
+  for (const auto& part : parts_)
+    if (!part->is_stopped()) part->follow_up(part->cycle(now, outbox));
 }
 
 bool Host::finished() const {
-  return all_done() && services_.driver.idle() && !wants_inspection();
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [](const auto& part) { return part->finished(); });
+}
+
+bool Host::inspects() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const auto& part) { return part->inspects(); });
+}
+
+const HostPart& Host::only_part() const {
+  LOCKSTEP_CHECK(parts_.size() == 1, "several GPUs have tenants");
+  return *parts_.front();
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 10);
-  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, warned_, foreign_,
-          all_settled_, issue_held_, progress_, link_bytes_, changed_);
-  for (const auto& run : runs_) run->serialize(archive);
+  archive.section("host", 11);
+  archive(logs_, progress_);
+  for (const auto& uplink : uplinks_) archive(*uplink);
+  for (const auto& part : parts_) part->serialize(archive);
 }
 
 void Host::take_grid_counts(Time, std::vector<GridContribution>& taken) {
-  services_.grids.take(
-      [this](std::uint16_t tenant) {
-        return TenantServices::counts_of(tenant, link_, statistics_);
-      },
-      taken);
+  for (const auto& part : parts_) part->take_grid_counts(taken);
 }
 
 void Host::take_progress(Time, std::span<std::uint8_t> tenants) {
-  for (std::size_t t = 0; t < runs_.size(); ++t) {
-    const auto number = static_cast<std::uint16_t>(t);
-    const std::uint64_t bytes = link_.bytes_of(number, false) + link_.bytes_of(number, true);
-    const bool transfers = std::exchange(link_bytes_[t], bytes) != bytes;
-    tenants[t] |= runs_[t]->take_progress(transfers) | std::exchange(changed_[t], 0);
-  }
+  for (const auto& part : parts_) part->take_progress(tenants);
 }
 
 void Host::look_at_progress(Time end, std::span<const std::uint8_t> seen) {
@@ -335,26 +110,28 @@ void Host::look_at_progress(Time end, std::span<const std::uint8_t> seen) {
 }
 
 StatisticsView Host::statistics(Time) {
-  return statistics_view(statistics_);
+  return parts_.front()->statistics().front();
 }
 
 std::vector<StatisticsView> Host::parts(Time) {
-  std::vector<StatisticsView> parts{statistics_view(link_.statistics(false)),
-                                    statistics_view(link_.statistics(true))};
-  if (const StatisticsView view = services_.driver.page_manager().statistics();
-      view.schema != nullptr)
-    parts.push_back(view);
-  return parts;
+  std::vector<StatisticsView> all;
+  for (const auto& part : parts_) {
+    const std::vector<StatisticsView> views = part->statistics();
+    // Those of the host itself are the component's, unless they count by tenants of a GPU.
+    all.insert(all.end(), views.begin() + (views.front().group ? 0 : 1), views.end());
+  }
+  for (const auto& uplink : uplinks_)
+    for (const bool to_gpu : {false, true})
+      all.push_back(statistics_view(uplink->statistics(to_gpu)));
+  return all;
 }
 
 std::string Host::waiting_for() const {
   std::string text;
-  const auto add = [&](const std::string& one) {
+  for (const auto& part : parts_) {
+    const std::string one = part->waiting_for();
     if (!one.empty()) text += (text.empty() ? "" : " | ") + one;
-  };
-  for (const auto& run : runs_) add(run->waiting_for());
-  add(services_.driver.waiting_for());
-  add(services_.managed.waiting_for());
+  }
   return text;
 }
 

@@ -10,25 +10,33 @@
 
 namespace lockstep {
 
-/// What the tenants of a host share.
+/// What the tenants of a GPU share at the host.
 class TenantServices {
  public:
+  /// Where launches go, and are written down.
+  struct Launches {
+    Link to_dispatcher;
+    KernelLog& log;
+    const std::vector<std::uint32_t>& numbers;  ///< of the tenants there
+  };
   TenantServices(Driver::Setup driver_setup, ManagedMemory::Setup managed_setup,
-                 const BufferDirectory& directory, Link dispatcher,
+                 const BufferDirectory& directory, const Launches& launches,
                  const HostParameters& parameters)
       : driver(std::move(driver_setup)),
         managed(std::move(managed_setup), driver, directory),
-        to_dispatcher(dispatcher),
+        to_dispatcher(launches.to_dispatcher),
         launch_overhead(parameters.launch_overhead),
-        kernels(parameters.link_latency) {}
+        kernels(launches.log),
+        numbers(launches.numbers) {}
 
   Driver driver;
   ManagedMemory managed;
   Link to_dispatcher;
   const Time launch_overhead;
   bool sends_bounds = true;  ///< launches say where buffers lie
-  KernelLog kernels;
-  GridIntervals grids;  ///< at the host itself
+  KernelLog& kernels;
+  const std::vector<std::uint32_t>& numbers;  ///< of the tenants among those of all GPUs
+  GridIntervals grids;                        ///< at the host itself
 
   std::uint64_t next_operation() { return operations_++; }
   /// Who counts by tenant hears that a grid begins or ends.
@@ -52,7 +60,7 @@ class TenantServices {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(driver, managed, to_dispatcher, kernels, grids, operations_);
+    archive(driver, managed, to_dispatcher, grids, operations_);
   }
 
  private:

@@ -45,12 +45,13 @@ void fill_store(std::byte* place, std::uint64_t begin, std::uint64_t end, const 
 
 HostLink::HostLink(const HostParameters& parameters, AddressMapping mapping,
                    std::vector<Link> partitions, HostBytes host_bytes,
-                   const std::vector<std::uint32_t>& priorities)
+                   const std::vector<std::uint32_t>& priorities, UplinkPort uplink)
     : parameters_(parameters),
       curve_(parameters),
       mapping_(mapping),
       partitions_(std::move(partitions)),
       host_bytes_(std::move(host_bytes)),
+      uplink_(std::move(uplink)),
       directions_{Direction(TenantTurns(parameters.link_order, priorities)),
                   Direction(TenantTurns(parameters.link_order, priorities))} {}
 
@@ -189,7 +190,19 @@ void HostLink::begin(Direction& direction, Time now) {
   }
   direction.piece_end = std::min(transfer.bytes, active.sent + piece_bytes(transfer));
   direction.origin = now - active.through(active.sent);
-  direction.next = direction.origin + active.through(active.sent + active.next_bytes());
+  book_line(direction, now);
+}
+
+void HostLink::book_line(Direction& direction, Time now) {
+  const Active& active = transfers_[direction.active];
+  const std::uint64_t bytes = active.next_bytes();
+  direction.next = direction.origin + active.through(active.sent + bytes);
+  if (!uplink_) return;
+  const bool to_gpu = active.transfer.kind == Transfer::Kind::to_gpu;
+  const Time through = uplink_.take(to_gpu, now, bytes, active.transfer.tenant);
+  if (through <= direction.next) return;
+  direction.origin += through - direction.next;
+  direction.next = through;
 }
 
 void HostLink::advance(Direction& direction, Time now, Outbox& outbox) {
@@ -203,10 +216,7 @@ void HostLink::advance(Direction& direction, Time now, Outbox& outbox) {
   statistics.busy_time[transfer.tenant][rank] +=
       femtoseconds(active.through(active.sent) - active.through(active.sent - bytes));
   direction.origin += now - direction.next;  // it had to wait for a place among those in flight
-  if (active.sent < direction.piece_end) {
-    direction.next = direction.origin + active.through(active.sent + active.next_bytes());
-    return;
-  }
+  if (active.sent < direction.piece_end) return book_line(direction, now);
   direction.active = none;
   direction.ready = now;
   direction.waits.hold(transfer.tenant, now.femtoseconds(), now.femtoseconds(),
@@ -287,6 +297,9 @@ Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenan
                                              parameters_.link_bandwidth.bytes_per_second())};
   const Time begin = std::max(direction.remote_free, now);
   direction.remote_free = begin + taken;
+  if (uplink_)
+    direction.remote_free =
+        std::max(direction.remote_free, uplink_.take(to_gpu, now, bytes, tenant.value()));
   if (direction.active != none) {
     direction.origin += taken;
     direction.next += taken;

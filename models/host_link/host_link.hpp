@@ -8,6 +8,8 @@
 /// piece at most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go
 /// between the lines and push them back.
 ///
+/// Behind a shared uplink (uplink.hpp) each line also takes its turn there.
+///
 /// Source: architecture.md, section 8 "The host"; virtual-memory-and-exceptions.md, sections 4, 18.
 ///
 /// Simplified: a request for a line occupies the direction in which its bytes will travel.
@@ -28,6 +30,7 @@
 #include "models/host_link/link_statistics.hpp"
 #include "models/host_link/request_owner.hpp"
 #include "models/host_link/transfer.hpp"
+#include "models/host_link/uplink.hpp"
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/grid_messages.hpp"
 #include "models/noc/messages.hpp"
@@ -46,7 +49,8 @@ class HostLink {
   static constexpr std::uint64_t copy_piece_bytes = 256 * 1024;
 
   HostLink(const HostParameters& parameters, AddressMapping mapping, std::vector<Link> partitions,
-           HostBytes host_bytes, const std::vector<std::uint32_t>& priorities);
+           HostBytes host_bytes, const std::vector<std::uint32_t>& priorities,
+           UplinkPort uplink = {});
 
   void start(Transfer transfer, Time now, Outbox& outbox);
   /// The next line leaves then, or the next transfer begins.
@@ -152,6 +156,8 @@ class HostLink {
   /// A transfer lets others have their turn after so many bytes.
   std::uint64_t piece_bytes(const Transfer& transfer) const;
   void begin(Direction& direction, Time now);
+  /// Sets when the next line of the piece in service leaves.
+  void book_line(Direction& direction, Time now);
   /// The piece in service sends its next line.
   void advance(Direction& direction, Time now, Outbox& outbox);
   /// Sends the next line of a transfer.  Returns how many bytes it carries.
@@ -166,6 +172,7 @@ class HostLink {
   const AddressMapping mapping_;
   std::vector<Link> partitions_;
   const HostBytes host_bytes_;
+  const UplinkPort uplink_;
 
   std::vector<Active> transfers_;
   std::vector<std::uint32_t> free_transfers_;

@@ -24,6 +24,7 @@ struct HostParameters {
   TenantOrder link_order;
   bool link_preempts_prefetch;
   Bytes memory;
+  Node uplinks;  ///< see uplink.hpp
 
   static auto schema() {
     using namespace literals;
@@ -57,6 +58,9 @@ struct HostParameters {
                "a transfer that somebody waits for goes between the pages of a prefetch")
         .field("memory", &P::memory, 256_GiB, at_least(1_MiB),
                "capacity: all buffers of all tenants have a place in it")
+        .part("uplinks", &P::uplinks, "list",
+              "links that several GPUs share: [{gpus: [0, 1], bandwidth: 11.223GB/s}]; a GPU that "
+              "none of them names has its link for itself")
         .only_if("transfer_setup", "with link_curve: affine",
                  [](const P& p) { return p.link_curve == CurveKind::affine; })
         .only_if("atan_bandwidth atan_slope", "with link_curve: atan",

@@ -6,6 +6,7 @@
 
 #include "core/parameters/document.hpp"
 #include "core/parameters/idle_keys.hpp"
+#include "core/parameters/node_data.hpp"
 #include "core/parameters/suggest.hpp"
 #include "models/workload/arrivals.hpp"
 #include "models/workload/scenario_keys.hpp"
@@ -41,6 +42,73 @@ void include(const Node& map, const char* key) {
     refuse_other_format(value.text(), value.where());
   resolve_include_at(map, key);
   refuse_other_kind(map.find(key), key);
+}
+
+constexpr std::size_t most_gpus = 64;
+
+/// A list of one is `gpu:`, so that both ways to write it are the same run.
+void replace_list_of_one(const Node& root) {
+  const Node only = root.find("gpus").item(0);
+  std::vector<Node::Data::Entry>& entries = root.data()->map;
+  for (Node::Data::Entry& entry : entries)
+    if (entry.key == "gpus") entry = {"gpu", entry.key_position, only};
+  set_paths(only, "gpu");
+}
+
+/// Puts the documents in the place of names in a list of GPUs.
+void include_gpus(const Node& root) {
+  if (!root.is_map()) return;
+  const Node list = root.find("gpus");
+  if (!list.is_sequence()) return;
+  if (root.has("gpu"))
+    throw list.error("lists GPUs, and gpu names one, too",
+                     "leave gpu out, or write how many of it there are: gpus: 2");
+  if (list.size() == 0) throw list.error("a machine has a GPU", "name one: gpus: [v100]");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    auto data = std::make_shared<Node::Data>();
+    data->kind = Node::Kind::map;
+    data->position = list.data()->position;
+    data->map.push_back({"gpu", list.data()->position, list.item(i)});
+    const Node holder(std::move(data));
+    include(holder, "gpu");
+    Node& item = list.data()->sequence[i];
+    item = holder.find("gpu");
+    set_paths(item, "gpus." + std::to_string(i));
+  }
+  if (list.size() == 1) replace_list_of_one(root);
+}
+
+/// By number.
+std::vector<Node> read_gpus(const Node& root) {
+  const Node gpus = root.find("gpus");
+  if (gpus.is_sequence()) {
+    if (gpus.size() > most_gpus)
+      throw gpus.error("a machine has at most " + std::to_string(most_gpus) + " GPUs",
+                       "split the scenario into several");
+    return gpus.items();
+  }
+  if (gpus.exists() && !root.has("gpu"))
+    throw gpus.error("says how many GPUs there are, and nobody which",
+                     "add gpu: v100, or list them: gpus: [v100, v100]");
+  const std::uint64_t count = gpus.exists() ? gpus.unsigned_integer() : 1;
+  if (count < 1 || count > most_gpus)
+    throw gpus.error("a machine has 1 to " + std::to_string(most_gpus) + " GPUs",
+                     "write a number of them, or list them: gpus: [v100, a100]");
+  return std::vector<Node>(count, root.at("gpu"));
+}
+
+/// A tenant runs on a GPU that is there.
+void check_gpu(const Tenant& tenant, const Node& node, const Scenario& scenario) {
+  const Node at = node.find("gpu");
+  const std::size_t there = scenario.gpus.size();
+  if (!at.exists()) return;
+  if (there == 1)
+    throw at.error("the scenario has one GPU, on which all tenants run",
+                   "leave it out, or add gpus: 2");
+  if (tenant.gpu >= there)
+    throw at.error("there is no GPU " + std::to_string(tenant.gpu) + ": the machine has " +
+                       std::to_string(there) + ", numbered from 0",
+                   "choose 0 to " + std::to_string(there - 1) + ", or raise gpus");
 }
 
 void refuse_recording(const Node& workload, const Node& at) {
@@ -156,7 +224,8 @@ std::pair<std::vector<std::string>, std::vector<std::string>> split_settings(
     const std::vector<std::string>& settings) {
   std::pair<std::vector<std::string>, std::vector<std::string>> split;
   for (const std::string& setting : settings) {
-    const bool is_file = setting.starts_with("gpu=") || setting.starts_with("host=");
+    const bool is_file =
+        setting.starts_with("gpu=") || setting.starts_with("gpus=") || setting.starts_with("host=");
     (is_file ? split.first : split.second).push_back(setting);
   }
   return split;
@@ -169,6 +238,7 @@ Node load_scenario(const std::string& file, const std::vector<std::string>& sett
   Node root = load_document(file);
   const auto include_machine = [&] {
     include(root, "gpu");
+    include_gpus(root);
     include(root, "host");
   };
   // `--set gpu=a100` names another file, and the other settings change what is in it.
@@ -193,7 +263,8 @@ Scenario read_scenario(const Node& root, const std::string& name) {
   scenario.name = name;
   scenario.document = root;
   const auto keys = read_parameters<ScenarioKeys>(root);
-  scenario.gpu = root.at("gpu");
+  scenario.gpus = read_gpus(root);
+  scenario.gpu = scenario.gpus.front();
   scenario.host = root.at("host");
   scenario.policies = keys.policies;
   scenario.simulation = keys.simulation.exists()
@@ -203,6 +274,7 @@ Scenario read_scenario(const Node& root, const std::string& name) {
   for (const Node& node : root.at("tenants").items()) {
     scenario.tenants.push_back(read_tenant(node, scenario.simulation,
                                            static_cast<std::uint32_t>(scenario.tenants.size())));
+    check_gpu(scenario.tenants.back(), node, scenario);
     if (!names.insert(scenario.tenants.back().name).second) {
       throw node.at("name").error("there are two tenants with this name", "give each its own");
     }
@@ -216,6 +288,14 @@ Scenario read_scenario(const Node& root, const std::string& name) {
         "split it into several");
   }
   return scenario;
+}
+
+Scenario part_of(const Scenario& scenario, std::uint32_t gpu,
+                 const std::vector<std::uint32_t>& tenants) {
+  Scenario part{scenario.name,     scenario.document,    scenario.gpus[gpu],  scenario.host,
+                scenario.policies, {scenario.gpus[gpu]}, scenario.simulation, {}};
+  for (const std::uint32_t tenant : tenants) part.tenants.push_back(scenario.tenants[tenant]);
+  return part;
 }
 
 }  // namespace lockstep

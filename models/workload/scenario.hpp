@@ -59,12 +59,16 @@ struct Scenario {
   std::string name;  ///< file name without folder and ending
   Node document;     ///< all of it
   Node gpu, host, policies;
+  std::vector<Node> gpus;  ///< by number; `gpu` is the first of them
   SimulationParameters simulation;
   std::vector<Tenant> tenants;
 };
 
 /// A scenario file after its `override:` and `settings` (`key=value` strings).
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings);
+/// What is left of a scenario on one of its GPUs: that GPU, and the tenants with these numbers.
+Scenario part_of(const Scenario& scenario, std::uint32_t gpu,
+                 const std::vector<std::uint32_t>& tenants);
 /// Reads a scenario file, applies its `override:` and then `settings` (`key=value` strings).
 Scenario read_scenario(const std::string& file, const std::vector<std::string>& settings);
 /// Reads a document that load_scenario() might have returned.

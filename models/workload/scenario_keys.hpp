@@ -7,13 +7,16 @@ namespace lockstep {
 /// Keys of a scenario file; load_scenario() has put files in the place of names, and applied what
 /// is overridden.
 struct ScenarioKeys {
-  Node gpu, host, simulation, override_node, policies, tenants;
+  Node gpu, gpus, host, simulation, override_node, policies, tenants;
 
   static auto schema() {
     using P = ScenarioKeys;
     return parameters<P>()
-        .part("gpu", &P::gpu, "file or map (required)",
+        .part("gpu", &P::gpu, "file or map (required without a list of gpus)",
               "a file of configs/gpus by name, another file, or the parameters themselves")
+        .part("gpus", &P::gpus, "number or list",
+              "how many of them there are, or instead of gpu one entry for each: [v100, a100]; "
+              "numbered from 0 (docs/many_gpus.md)")
         .part("host", &P::host, "file or map (required)",
               "a file of configs/hosts by name, another file, or the parameters themselves")
         .part("simulation", &P::simulation, "map", "sampling, seed and end")

@@ -12,8 +12,10 @@ struct TenantKeys {
   Time deadline = Time::never();       ///< of each start, from its arrival on; never: none
   Time latency_bound = Time::never();  ///< until an SM that it takes is free; never: none
   std::uint32_t priority = 0;
-  std::uint32_t sms = 0;  ///< for spatial sharing; 0: an equal part of the rest
-  bool relaunch = false;  ///< starts over until all others have been measured
+  static constexpr std::uint32_t any_gpu = ~std::uint32_t{0};
+  std::uint32_t gpu = any_gpu;  ///< on which it runs, or whose memory its core shares
+  std::uint32_t sms = 0;        ///< for spatial sharing; 0: an equal part of the rest
+  bool relaunch = false;        ///< starts over until all others have been measured
   /// Warp instructions, or those of the CPU core, after which it has been measured and only keeps
   /// up contention; 0: its end.
   std::uint64_t instructions = 0;
@@ -31,6 +33,8 @@ struct TenantKeys {
                "urgency, the higher the more urgent: with policies.preemption and host.link_order: "
                "priority",
                "priority")
+        .optional("gpu", &P::gpu, any_gpu, "by policies.placement", range(0, 65535),
+                  "number of the GPU on which it runs, of several (gpus)", "GPU")
         .field("sms", &P::sms, 0, range(0, 65535),
                "SMs of its own with policies.sharing: spatial; 0: an equal part of the rest", "SMs")
         .field("relaunch", &P::relaunch, false,

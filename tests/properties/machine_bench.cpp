@@ -235,7 +235,8 @@ std::string MachineBench::compare(Host& host) const {
     std::string difference = compare_tenant(t, host.tenant(t));
     if (!difference.empty()) return difference;
   }
-  if (host.foreign().damaged()) return "a foreign page is damaged";
+  for (std::size_t part = 0; part < host.part_count(); ++part)
+    if (host.part(part).foreign().damaged()) return "a foreign page is damaged";
   return "";
 }
 
@@ -258,7 +259,7 @@ MachineResult MachineBench::simulate(const Layout& layout, const KeptParts* save
   std::mutex building;  // the machine makes tables with its first SM
   Host* host = nullptr;
   // Of an interrupted run it would hear only a part.
-  const bool whole = !saved && !moment;
+  const bool whole = !saved && !moment && !machine_->parameters().has_several_gpus();
   PageTableWatch watch(*machine_);
   LoopbackRanks(layout.ranks).run([&](Communicator& communicator) {
     try {
@@ -294,7 +295,9 @@ MachineResult MachineBench::simulate(const Layout& layout, const KeptParts* save
       if (summary.finished && whole && !layout.watched && result.problem.empty())
         result.problem = watch.contradiction();
       result.page_tables_read = watch.looks();
-      for (const FaultRecord& fault : host->faults()) result.faults.push_back(text_of(fault));
+      for (std::size_t part = 0; part < host->part_count(); ++part)
+        for (const FaultRecord& fault : host->part(part).faults())
+          result.faults.push_back(text_of(fault));
     } catch (const StoppedElsewhere&) {
     } catch (const std::exception& error) {
       const std::lock_guard lock(building);
@@ -305,10 +308,11 @@ MachineResult MachineBench::simulate(const Layout& layout, const KeptParts* save
 }
 
 std::string MachineBench::name_of_word(std::size_t word) const {
-  for (const KindStatistics& kind : layout_->kinds()) {
+  for (std::size_t k = 0; k < layout_->kinds().size(); ++k) {
+    const KindStatistics& kind = layout_->kinds()[k];
     for (std::size_t instance = 0; instance < kind.instances; ++instance) {
       for (const StatisticsField& field : kind.schema->fields()) {
-        const std::size_t size = field.size(layout_->tenants());
+        const std::size_t size = field.size(layout_->tenants_of(k));
         if (word < size) return kind.name + "[" + std::to_string(instance) + "] " + field.name;
         word -= size;
       }

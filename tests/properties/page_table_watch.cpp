@@ -232,7 +232,7 @@ void PageTableWatch::hear(const MessageHeader& message, Time latency,
 void PageTableWatch::look(Time now) {
   // At the end of the run the last news to the GMMU may not arrive any more.
   if (host_->finished()) return;
-  const Driver& driver = host_->driver();
+  const Driver& driver = host_->only_part().driver();
   const std::size_t events = at_host_.size() + at_gmmu_.size();
   if (snapshots_.size() == most_snapshots || !driver.idle() || events == events_seen_) return;
   events_seen_ = events;
@@ -240,7 +240,7 @@ void PageTableWatch::look(Time now) {
   snapshot.time = now;
   snapshot.free_bytes = driver.free_bytes();
   snapshot.foreign = driver.page_manager().foreign_pages();
-  const Residency& residency = host_->managed().pages().residency();
+  const Residency& residency = host_->only_part().managed().pages().residency();
   snapshot.frames_settled = driver.zeroed_frames().bytes() == 0;
   for (ManagedPage page; page < residency.end(); ++page)
     if (residency.place(page) == PagePlace::leaving) snapshot.frames_settled = false;

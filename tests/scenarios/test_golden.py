@@ -39,11 +39,20 @@ def holds_anything(value):
     return any(map(holds_anything, value)) if isinstance(value, list) else bool(value)
 
 
+def kinds(stats):
+    """The groups that hold counters, by name: those of one of several GPUs are "gpu1/sm"."""
+    for name, group in stats.items():
+        if any(isinstance(item, h5py.Group) for item in group.values()):
+            yield from ((f"{name}/{kind}", inner) for kind, inner in group.items())
+        else:
+            yield name, group
+
+
 def count(path):
     """All counters of an output file that counted something, summed over the instances of a kind."""
     counted = {}
     with h5py.File(path, "r") as file:
-        for kind, group in file["final/stats"].items():
+        for kind, group in kinds(file["final/stats"]):
             for name, values in group.items():
                 if values.attrs["kind"] != b"counter":
                     continue
@@ -73,7 +82,7 @@ class Golden:
         self.statistics = document.get("statistics") or {}
         self.reasons, kind = {}, ""
         for line in values.splitlines():
-            found = re.match(r"( +)(\w+):(?:.*?)(?:\s# (.*))?$", line)
+            found = re.match(r"( +)([\w/]+):(?:.*?)(?:\s# (.*))?$", line)
             kind = found[2] if len(found[1]) == 2 else kind
             if found[3]:
                 self.reasons[kind, found[2]] = found[3]

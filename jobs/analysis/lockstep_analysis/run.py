@@ -2,6 +2,7 @@
 import pathlib
 import re
 
+import h5py
 import numpy as np
 import pandas as pd
 
@@ -43,8 +44,15 @@ class Run:
     @property
     def counters(self):
         """The names of all counters and gauges."""
-        stats = self.file["stats"]
-        return sorted(f"{kind}/{name}" for kind in stats for name in stats[kind])
+        found = []
+        self.file["stats"].visititems(
+            lambda name, item: found.append(name) if isinstance(item, h5py.Dataset) else None)
+        return sorted(found)
+
+    def tenants_of(self, counter):
+        """The names of those by which it counts: of one of several GPUs ("gpu1/sm/l1_hits") those there."""
+        axis = f"axes/{counter.split('/')[0]}/tenants"
+        return [name.decode() for name in self.file[axis][:]] if axis in self.file else self.tenant_names
 
     def axes(self, counter):
         """What tells the entries of a counter apart, as levels of its index."""
@@ -58,7 +66,7 @@ class Run:
             elif name == "tenant":
                 # Of a matrix, the second is the tenant that the first waited for.
                 level = "behind" if any(axis.name == "tenant" for axis in axes) else "tenant"
-                axes.append(pd.Index(self.tenant_names, name=level))
+                axes.append(pd.Index(self.tenants_of(counter), name=level))
             elif name == "instance":
                 axes.append(pd.RangeIndex(dataset.shape[number], name=name))
             else:
@@ -88,7 +96,8 @@ class Run:
         if "tenant" not in names:
             raise KeyError(f"{counter} is not counted by tenant")
         rest = tuple(n for n, name in enumerate(names) if name not in ("time", "tenant"))
-        return pd.DataFrame(values.sum(axis=rest), index=self.times, columns=pd.Index(self.tenant_names, name="tenant"))
+        tenants = pd.Index(self.tenants_of(counter), name="tenant")
+        return pd.DataFrame(values.sum(axis=rest), index=self.times, columns=tenants)
 
     def table(self, name):
         """/kernels, /tenants, /faults, /thread_blocks, run/profile/...; a time that never came is missing."""

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/time/time.hpp"
@@ -19,6 +20,13 @@ class BlockProfile {
   /// By tenant, then by the grids that a round of its program launches, in their order.
   explicit BlockProfile(std::vector<std::vector<Durations>> grids) : grids_(std::move(grids)) {}
 
+  /// What it knows of some tenants, which others number from 0.
+  BlockProfile of_tenants(const std::vector<std::uint32_t>& tenants) const {
+    std::vector<std::vector<Durations>> grids;
+    for (const std::uint32_t tenant : tenants)
+      grids.push_back(tenant < grids_.size() ? grids_[tenant] : std::vector<Durations>());
+    return BlockProfile(std::move(grids));
+  }
   /// Of the grid before which its tenant has launched so many, in as many rounds as need be;
   /// nullptr: nothing is known.
   const Durations* of(TenantId tenant, std::uint64_t launched_before) const {

@@ -44,7 +44,7 @@ TEST_P(PagingInterruption, ChangesNothing) {
     settings.push_back("simulation.record_faults=true");
     MachineBench bench(program.ptx(), with_managed_memory(program.workload(), seed), settings);
     const auto moment = when(1 + seed % 3, [](const Host& host) {
-      return host.managed().waiting_for().find(GetParam()) != std::string::npos;
+      return host.only_part().managed().waiting_for().find(GetParam()) != std::string::npos;
     });
     met += goes_on(bench, seed, moment);
   }

@@ -125,7 +125,9 @@ TEST_P(PolicyInterruption, ChangesNothing) {
     unsigned meetings = 2;  // with pages that are waited for
     const MachineResult resumed = bench.run_interrupted(
         Layout::interrupted(seed),
-        [&](const Host& host) { return !host.managed().waiting_for().empty() && --meetings == 0; },
+        [&](const Host& host) {
+          return !host.only_part().managed().waiting_for().empty() && --meetings == 0;
+        },
         Layout::random(seed + 1));
     ASSERT_EQ(resumed.problem, "");
     EXPECT_EQ(bench.compare_statistics(whole, resumed), "");

@@ -208,6 +208,85 @@ TEST(RankCuts, LookaheadIsTheLeastLatencyOfTheCutLinks) {
   EXPECT_EQ(cuts[1].lookahead, 50_ns);
 }
 
+/// GPUs with so many SMs and as many partitions each, all linked with a host.
+Graph gpus(const std::vector<int>& sms) {
+  Graph graph;
+  const ComponentId host = graph.add_component(graph.add_kind("host"), 0.2);
+  for (std::uint32_t gpu = 0; gpu < sms.size(); ++gpu) {
+    const std::string prefix = "gpu" + std::to_string(gpu) + "/";
+    const KindId sm = graph.add_kind(prefix + "sm"),
+                 partition = graph.add_kind(prefix + "partition");
+    std::vector<ComponentId> all;
+    for (int i = 0; i < sms[gpu]; ++i) {
+      all.push_back(graph.add_component(sm, 1, gpu));
+      all.push_back(graph.add_component(partition, 0.5, gpu));
+    }
+    for (const ComponentId a : all) {
+      for (const ComponentId b : all)
+        if (a != b) graph.connect(a, b, 60_ns, 1);
+      graph.connect(host, a, 400_ns, 0.02);
+      graph.connect(a, host, 400_ns, 0.02);
+    }
+  }
+  return graph;
+}
+
+/// Ranks on which a group lives.
+std::set<int> ranks_of(const Graph& graph, const Assignment& assignment, std::uint32_t group) {
+  std::set<int> ranks;
+  for (std::size_t id = 0; id < graph.nodes().size(); ++id)
+    if (graph.nodes()[id].group == group) ranks.insert(assignment.places[id].rank);
+  return ranks;
+}
+
+TEST(PartitionOfGroups, NoGroupIsTornWhileThereAreEnough) {
+  const Graph graph = gpus({8, 4, 4, 4, 4});
+  for (int ranks = 2; ranks <= 5; ++ranks) {
+    const Assignment assignment = partition(graph, {.ranks = ranks, .on_rank_0 = ComponentId{0}});
+    for (std::uint32_t gpu = 0; gpu < 5; ++gpu)
+      EXPECT_EQ(ranks_of(graph, assignment, gpu).size(), 1u) << ranks << " ranks";
+    const std::vector<double> load = loads(graph, assignment, ranks);
+    EXPECT_LE(*std::max_element(load.begin(), load.end()), ranks == 2 ? 24.2 : 18.2);
+    EXPECT_EQ(assignment.places[0].rank, 0);
+  }
+}
+
+TEST(PartitionOfGroups, TheHostIsWhereThereIsLeastToDo) {
+  const Graph graph = gpus({8, 4});
+  const Assignment assignment = partition(graph, {.ranks = 2, .on_rank_0 = ComponentId{0}});
+  EXPECT_EQ(ranks_of(graph, assignment, 1), std::set<int>{0});
+  EXPECT_EQ(ranks_of(graph, assignment, 0), std::set<int>{1});
+}
+
+TEST(PartitionOfGroups, MoreRanksThanGroupsGoByWeight) {
+  const Graph graph = gpus({8, 4});
+  const Assignment assignment = partition(graph, {.ranks = 3, .on_rank_0 = ComponentId{0}});
+  EXPECT_EQ(ranks_of(graph, assignment, 0).size(), 2u);
+  EXPECT_EQ(ranks_of(graph, assignment, 1).size(), 1u);
+  const std::vector<double> load = loads(graph, assignment, 3);
+  EXPECT_LE(*std::max_element(load.begin(), load.end()), 6.5);
+}
+
+TEST(PartitionOfGroups, MeasuredWeightsDecide) {
+  const Graph graph = gpus({4, 4});
+  std::vector<double> weights(graph.nodes().size(), 1);
+  for (std::size_t id = 0; id < weights.size(); ++id)
+    if (graph.nodes()[id].group == 1u) weights[id] = 10;
+  const Assignment assignment =
+      partition(graph, {.ranks = 4, .weights = weights, .on_rank_0 = ComponentId{0}});
+  EXPECT_EQ(ranks_of(graph, assignment, 0).size(), 1u);
+  EXPECT_EQ(ranks_of(graph, assignment, 1).size(), 3u);
+}
+
+TEST(PartitionOfGroups, AnyNumberOfRanksHasSomethingToDo) {
+  const Graph graph = gpus({3, 2});
+  for (int ranks = 1; ranks <= int(graph.nodes().size()); ++ranks) {
+    std::set<int> used;
+    for (const Place& place : partition(graph, {.ranks = ranks}).places) used.insert(place.rank);
+    EXPECT_EQ(used.size(), std::size_t(ranks));
+  }
+}
+
 TEST(DescribePartition, NamesOwnersCutAndLookahead) {
   Graph graph;
   const KindId sm = graph.add_kind("sm"), hub = graph.add_kind("hub");

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/output/recorder.hpp"
+#include "models/gpu/cpu_cores.hpp"
+#include "models/gpu/gpu_builder.hpp"
+#include "models/gpu/loaded_modules.hpp"
+#include "models/gpu/machine_parameters.hpp"
+
+namespace lockstep {
+
+/// A GPU of the machine with all that belongs to it alone: its tenants, what it executes of them,
+/// the CPU cores that share its memory.
+///
+/// To its parts it is the only GPU: tenants have the numbers that they would have in a scenario of
+/// that GPU and its tenants.
+class GpuSite {
+ public:
+  /// Which GPU it is, and which tenants it has.
+  struct Place {
+    std::uint32_t gpu = 0;
+    std::vector<std::uint32_t> tenants;  ///< ascending numbers of the scenario
+    /// In the graph, if there are several GPUs.
+    std::optional<std::uint32_t> group = {};
+    std::string prefix = {};  ///< of the names of its kinds
+  };
+  struct Options {
+    isa::LoweringOptions lowering;
+    bool capture = false;
+    const BlockProfile& block_profile;  ///< of all tenants
+  };
+  /// `scenario` must outlive this; `parameters`: of this GPU.  Throws UserError for what its
+  /// tenants may not do there.
+  GpuSite(const Scenario& scenario, const MachineParameters& parameters, Place place,
+          const Options& options);
+  GpuSite(const GpuSite&) = delete;
+  GpuSite& operator=(const GpuSite&) = delete;
+
+  void lay_out(Graph& graph, ComponentId host);
+  bool has(const Graph& graph, ComponentId component) const;
+  std::unique_ptr<Component> build(const Graph& graph, ComponentId component,
+                                   const LinkTable& links, KindId host) const;
+
+  const Place& place() const { return place_; }
+  /// What there is of the scenario here.
+  const Scenario& scenario() const { return own_scenario_ ? *own_scenario_ : scenario_; }
+  const MachineParameters& parameters() const { return parameters_; }
+  const LoadedModules& modules() const { return modules_; }
+  const GpuBuilder& gpu() const { return gpu_; }
+  const CpuCores& cores() const { return cores_; }
+
+  /// Adds the kinds of its components to what the output counts, in the order of the graph.
+  void add_kinds(std::vector<KindStatistics>& kinds) const;
+  /// Likewise those of parts of components.
+  void add_kinds_of_parts(std::vector<KindStatistics>& kinds) const;
+
+ private:
+  void add_kind(std::vector<KindStatistics>& kinds, const std::string& name,
+                const StatisticsSchema& schema, std::size_t instances) const;
+
+  const Place place_;
+  const Scenario& scenario_;
+  const std::unique_ptr<const Scenario> own_scenario_;  ///< of one GPU among several
+  const MachineParameters parameters_;
+  const LoadedModules modules_;
+  const BlockProfile block_profile_;
+  GpuBuilder gpu_;
+  CpuCores cores_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,81 @@
+#include "models/gpu/machine_parameters.hpp"
+
+#include "models/gpu/oversubscription.hpp"
+#include "models/gpu/placed_tenants.hpp"
+#include "models/gpu/policy_check.hpp"
+#include "models/host_link/uplink.hpp"
+
+namespace lockstep {
+
+std::vector<std::uint32_t> MachineParameters::tenants_on(std::uint32_t number) const {
+  std::vector<std::uint32_t> tenants;
+  for (std::uint32_t t = 0; t < placement.size(); ++t)
+    if (placement[t] == number) tenants.push_back(t);
+  return tenants;
+}
+
+MachineParameters MachineParameters::on(std::uint32_t number) const {
+  MachineParameters one = *this;
+  one.gpu = gpus[number];
+  one.gpus.clear();
+  one.placement.clear();
+  return one;
+}
+
+namespace {
+
+/// `scenario`: what there is of it on the GPU.
+void resolve_capacity(const Scenario& scenario, MachineParameters& machine) {
+  if (machine.gpu.memory.oversubscription <= 0) return;
+  machine.gpu.memory.capacity = oversubscribed_capacity(scenario, machine);
+  machine.gpu.memory.oversubscription = 0;
+}
+
+/// Tenants are placed by the capacities that are written; those that follow from tenants come
+/// after.
+void resolve_several(const Scenario& scenario, MachineParameters& machine) {
+  for (const Node& gpu : scenario.gpus) machine.gpus.push_back(read_parameters<GpuParameters>(gpu));
+  machine.placement = place_tenants(scenario, machine);
+  for (std::uint32_t number = 0; number < machine.gpus.size(); ++number) {
+    const std::vector<std::uint32_t> tenants = machine.tenants_on(number);
+    if (tenants.empty()) continue;
+    MachineParameters one = machine.on(number);
+    resolve_capacity(part_of(scenario, number, tenants), one);
+    machine.gpus[number] = one.gpu;
+  }
+  machine.gpu = machine.gpus.front();
+}
+
+}  // namespace
+
+MachineParameters resolve_machine(const Scenario& scenario) {
+  MachineParameters machine;
+  machine.gpu = read_parameters<GpuParameters>(scenario.gpu);
+  machine.host = read_parameters<HostParameters>(scenario.host);
+  machine.policies = scenario.policies.exists()
+                         ? read_parameters<PolicyParameters>(scenario.policies)
+                         : defaults<PolicyParameters>();
+  machine.simulation = scenario.simulation;
+  if (scenario.gpus.size() > 1) {
+    resolve_several(scenario, machine);
+  } else {
+    resolve_capacity(scenario, machine);
+  }
+  return machine;
+}
+
+MachineParameters read_machine(const Scenario& scenario) {
+  MachineParameters machine = resolve_machine(scenario);
+  read_uplinks(machine.host, scenario.gpus.size());
+  if (!machine.has_several_gpus()) {
+    check_policies(scenario, machine);
+    return machine;
+  }
+  for (std::uint32_t number = 0; number < machine.gpus.size(); ++number) {
+    const std::vector<std::uint32_t> tenants = machine.tenants_on(number);
+    if (!tenants.empty()) check_policies(part_of(scenario, number, tenants), machine.on(number));
+  }
+  return machine;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/parameters/policy.hpp"
+
+namespace lockstep {
+
+/// A GPU as a placement sees it: its memory, and what the tenants placed so far bring.
+struct GpuLoad {
+  std::uint64_t capacity = 0;  ///< bytes
+  std::uint64_t taken = 0;     ///< bytes of device and managed memory, which may be more
+  std::uint32_t tenants = 0;
+
+  /// Bytes that are left; negative: it is over-subscribed.
+  std::int64_t left() const {
+    return static_cast<std::int64_t>(capacity) - static_cast<std::int64_t>(taken);
+  }
+};
+
+/// A tenant that names no GPU.
+struct TenantToPlace {
+  std::uint32_t number = 0;  ///< in the scenario
+  std::uint64_t bytes = 0;   ///< of device and managed memory
+  std::uint64_t seed = 0;    ///< of the run
+};
+
+/// Plug point `placement`: on which GPU a tenant runs that names none.
+///
+/// Contract: returns the number of one of the GPUs.  The choice depends on the arguments alone.
+/// Tenants that name their GPU are counted before the first is placed, the others in the order of
+/// the scenario.
+/// Source: own choice; the names are those of cluster schedulers (bin packing, spreading).
+class TenantPlacement {
+ public:
+  virtual ~TenantPlacement() = default;
+  virtual std::uint32_t choose(std::span<const GpuLoad> gpus,
+                               const TenantToPlace& tenant) const = 0;
+};
+
+using MakePlacement = std::unique_ptr<TenantPlacement> (*)(const PolicyChoice&);
+using PlacementRow = PolicyRegistry<MakePlacement>::Row;
+const PolicyRegistry<MakePlacement>& placements();
+const PolicyList& placement_policies();
+std::unique_ptr<TenantPlacement> make_placement(const PolicyChoice& choice);
+
+template <class Policy>
+std::unique_ptr<TenantPlacement> make_placement_as(const PolicyChoice& /*choice*/) {
+  return std::make_unique<Policy>();
+}
+
+}  // namespace lockstep

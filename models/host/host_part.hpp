@@ -1,0 +1,117 @@
+/// What the host does for one GPU: the programs of its tenants, its driver, its link.
+///
+/// Tenants have numbers of their own here, those among the tenants of the GPU.
+/// Source: architecture.md, sections 4 and 8 ("The host").
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/engine/component.hpp"
+#include "models/host/foreign_inspection.hpp"
+#include "models/host/host_logs.hpp"
+#include "models/host/tenant_directory.hpp"
+#include "models/noc/progress.hpp"
+
+namespace lockstep {
+
+class HostPart {
+ public:
+  struct Setup {
+    HostParameters parameters;
+    const std::vector<Tenant>* tenants = nullptr;  ///< outlives the host
+    std::vector<std::uint32_t> numbers;            ///< of these tenants among all, ascending
+    std::vector<std::uint16_t> module_of_tenant;
+    std::vector<const isa::Module*> modules;
+    AddressMapping mapping;
+    std::uint64_t memory_bytes = 0;  ///< of the GPU that buffers may use
+    std::uint64_t memory_bytes_per_second = 0;
+    std::vector<Frame> foreign_pages;
+    bool capture = false;  ///< keep the GPU's final bytes of checked buffers and foreign pages
+    bool bounds = true;    ///< launches say where buffers lie
+    std::uint64_t seed = 0;
+    bool record_faults = false;
+    DevicePages device_pages = DevicePages::fitting;
+    PolicyChoice fault_handling, prefetcher, eviction, page_manager;
+    Link to_dispatcher, to_gmmu;
+    std::vector<Link> to_partitions, to_sms, to_cores;
+    std::optional<std::uint32_t> group = {};  ///< of its components in the graph
+    std::optional<std::size_t> uplink = {};   ///< that its link shares with others
+  };
+  /// What it has in common with the parts for other GPUs.
+  struct Shared {
+    HostLogs& logs;
+    UplinkPort uplink;
+    std::function<bool()> all_settled;  ///< the tenants of all parts are
+  };
+  HostPart(Setup setup, Shared shared);
+  HostPart(const HostPart&) = delete;
+  HostPart& operator=(const HostPart&) = delete;
+
+  HostCycle cycle(Time now, Outbox& outbox) { return {now, link_, statistics_, outbox}; }
+  Time next_activity() const;
+  void take(const MessageHeader& message, const HostCycle& cycle);
+  /// Does what is due at the cycle's time.
+  void act(const HostCycle& cycle);
+  /// Passes on what the driver has mapped and unmapped, until nothing more comes of it.
+  void follow_up(const HostCycle& cycle);
+
+  /// Nobody has to wait for its tenants.
+  bool is_settled() const;
+  /// All have been measured, and its tenants were stopped.
+  bool is_stopped() const { return is_stopped_; }
+  bool finished() const;
+  void take_grid_counts(std::vector<GridContribution>& taken);
+  /// `tenants`: of all parts.
+  void take_progress(std::span<std::uint8_t> tenants);
+  /// Of the host itself, then the directions of the link: to the host, to the GPU; then the page
+  /// manager.
+  std::vector<StatisticsView> statistics();
+  std::string waiting_for() const;
+  void serialize(Archive& archive);
+
+  TenantDirectory::Runs& runs() { return runs_; }
+  const std::vector<std::uint32_t>& numbers() const { return numbers_; }
+  const std::vector<FaultRecord>& faults() const { return services_.managed.faults(); }
+  const Driver& driver() const { return services_.driver; }
+  const ManagedMemory& managed() const { return services_.managed; }
+  const ForeignInspection& foreign() const { return foreign_; }
+  /// Not all has come yet of what is read of GPU memory for checking.
+  bool inspects() const { return link_.inspects(); }
+
+ private:
+  void serve(const MessageHeader& message, const HostCycle& cycle);
+  void transfer_done(const Transfer& transfer, const HostCycle& cycle);
+  void take_answer(const MessageHeader& message, const HostCycle& cycle);
+  void take_printed(const MessageHeader& message);
+  void take_warning(const MessageHeader& message);
+  void take_violation(const MessageHeader& message, const HostCycle& cycle);
+  bool pass_on_pages(const HostCycle& cycle);
+  void hold_issue(const HostCycle& cycle);
+  bool all_done() const;
+  /// Foreign pages are still to be read.
+  bool wants_inspection() const;
+  /// Every tenant does what it can; once all have been measured, what they do beyond that is
+  /// stopped.  True if one has begun to leave or has left: others may wait for its memory.
+  bool run_tenants(const HostCycle& cycle);
+  bool run_each(const HostCycle& cycle);
+
+  TenantDirectory::Runs runs_;
+  const std::vector<std::uint32_t> numbers_;
+  HostLogs& logs_;
+  const std::function<bool()> all_settled_;
+  HostStatistics statistics_;
+  HostLink link_;
+  TenantDirectory directory_;
+  TenantServices services_;
+  std::vector<Link> to_sms_, to_cores_;
+  const bool capture_;
+  const std::optional<std::uint32_t> group_;
+  ForeignInspection foreign_;
+  std::vector<std::uint64_t> link_bytes_;  ///< by tenant, when last asked
+  ProgressBits changed_;                   ///< by tenant: kernels changed words here
+  bool is_stopped_ = false, issue_held_ = false;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,99 @@
+/// A link of the PCIe tree that several GPUs share: what their own links carry goes over it, too.
+///
+/// Lines of transfers and bytes of remote accesses take a direction one after the other, in the
+/// order in which they ask for it.  Each link asks for one line at a time, so that links which all
+/// have something to send take turns.
+///
+/// Simplified: a line asks when the one before it has left, not when it arrives at the uplink, and
+/// the uplink adds no latency of its own to that of the host link.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/parameters/parameters.hpp"
+#include "core/statistics/statistics.hpp"
+#include "models/host_link/host_parameters.hpp"
+
+namespace lockstep {
+
+/// An entry of `host.uplinks`.
+struct UplinkParameters {
+  std::vector<std::uint32_t> gpus;
+  Bandwidth bandwidth;
+
+  static auto schema() {
+    using P = UplinkParameters;
+    return parameters<P>()
+        .required("gpus", &P::gpus, range(0, 65535), "whose links meet there, by their numbers",
+                  "GPUs")
+        .required("bandwidth", &P::bandwidth, range(Bandwidth{1e6}, Bandwidth{1e13}),
+                  "each direction, of all of them together");
+  }
+};
+
+/// Reads `host.uplinks` of a machine with so many GPUs.  Throws UserError for a GPU that is not
+/// there, or stands behind two of them.
+std::vector<UplinkParameters> read_uplinks(const HostParameters& host, std::size_t gpus);
+
+/// One direction of an uplink.
+struct UplinkStatistics {
+  PerTenant<Counter> bytes, busy_time, queue_time;
+  PerTenantPair wait_behind;
+
+  static auto schema() {
+    using S = UplinkStatistics;
+    return statistics<S>()
+        .per_tenant("bytes", &S::bytes, "bytes",
+                    "sent; instances 0, 2, ... are the directions to the host, 1, 3, ... those to "
+                    "the GPUs")
+        .per_tenant("busy_time", &S::busy_time, "fs", "the direction was taken")
+        .per_tenant("queue_time", &S::queue_time, "fs", "waiting for the direction, summed")
+        .per_tenant_pair("wait_behind", &S::wait_behind, "fs",
+                         "lines of the first tenant waited while one of the second went over it");
+  }
+};
+
+class Uplink {
+ public:
+  Uplink(Bandwidth bandwidth, std::size_t tenants);
+
+  /// Takes a direction for bytes of a tenant, behind all that took it before.  Returns when they
+  /// are through.
+  Time take(bool to_gpu, Time now, std::uint64_t bytes, std::uint32_t tenant);
+  const UplinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(directions_);
+  }
+
+ private:
+  struct Direction {
+    Time free;               ///< when all that took it is through
+    std::uint32_t last = 0;  ///< whose bytes took it last
+    UplinkStatistics statistics;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(free, last, statistics);
+    }
+  };
+
+  const double bytes_per_second_;
+  std::array<Direction, 2> directions_;  ///< to host, to GPUs
+};
+
+/// The uplink of a GPU's link, if it has one, and the numbers in it of the GPU's tenants.
+struct UplinkPort {
+  Uplink* uplink = nullptr;
+  std::vector<std::uint32_t> tenants = {};
+
+  explicit operator bool() const { return uplink != nullptr; }
+  Time take(bool to_gpu, Time now, std::uint64_t bytes, std::uint32_t tenant) const {
+    return uplink->take(to_gpu, now, bytes, tenants[tenant]);
+  }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,37 @@
+"""Scenarios of several GPUs, and what is read of their outputs."""
+import h5py
+
+from harness import ROOT, ScenarioTest
+
+WORKLOADS = ROOT / "configs/workloads"
+HOST = "{name: test, link_curve: affine, link_bandwidth: 16GB/s, transfer_setup: 0ns, link_latency: 400ns, {more}}"
+
+# Managed memory more than the GPU has, device memory with copies, and a kernel that does nothing but compute.
+PAGED = f"workload: {WORKLOADS}/managed_add.yaml, parameters: {{n: 65536, blocks: 4}}"
+COPIED = f"workload: {WORKLOADS}/saxpy.yaml, parameters: {{n: 20000}}"
+DENSE = f"workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 64}}"
+
+
+class ManyGpusTest(ScenarioTest):
+    def machine(self, tenants, gpus="gpus: 2", more="", host="", name="s.yaml"):
+        """A scenario of tiny GPUs with little memory; `tenants`: lines of a scenario, without their names."""
+        lines = "".join(f"  - {{name: t{i}, {text}}}\n" for i, text in enumerate(tenants))
+        gpu = "" if "gpus: [" in gpus else f"gpu: {ROOT}/configs/gpus/tiny.yaml\n"
+        return self.write(name, f"{gpu}{gpus}\nhost: {HOST.replace('{more}', host)}\n"
+                                f"{more}\ntenants:\n{lines}")
+
+    def run_it(self, scenario, output="o.h5", *arguments, ranks=0):
+        run = self.lockstep("run", scenario, "--quiet", "--output", output, *arguments, ranks=ranks)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return h5py.File(self.folder / output, "r")
+
+
+def ends(file):
+    return [int(end) for end in file["tenants"]["end"]]
+
+
+def datasets(group):
+    """All numbers below a group, by path."""
+    found = {}
+    group.visititems(lambda path, item: found.update({path: item[()]}) if isinstance(item, h5py.Dataset) else None)
+    return found

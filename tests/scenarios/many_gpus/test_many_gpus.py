@@ -1,0 +1,158 @@
+"""Several GPUs in one scenario: each tenant runs on its own, as if that were the only one."""
+import unittest
+
+import h5py
+import numpy
+
+from harness import ROOT
+from machines import COPIED, DENSE, PAGED, ManyGpusTest, datasets, ends
+
+LITTLE_MEMORY = "override: {gpu.memory.capacity: 448KiB}"
+RECORDED = "simulation: {record_faults: true, record_blocks: true}"
+UNTIL_THE_END = ("sm/skipped_cycles",)
+
+
+class SeveralGpus(ManyGpusTest):
+    def alone(self, tenant, output, gpus="", more=""):
+        """The tenant on a machine of one GPU."""
+        return self.run_it(self.machine([tenant], gpus=gpus, more=more, name="alone.yaml"), output, "--check")
+
+    def assert_same_counts(self, group, alone):
+        """Whatever was counted of a GPU is what its only tenant counts alone.  Idle cycles go on to the run's end."""
+        expected, got = datasets(alone), datasets(group)
+        self.assertGreater(len(expected), 100)
+        self.assertEqual(sorted(got), sorted(expected))
+        for name, values in expected.items():
+            if name not in UNTIL_THE_END:
+                numpy.testing.assert_array_equal(got[name], values, name)
+
+    def test_each_tenant_does_beside_others_what_it_does_alone(self):
+        more = f"{LITTLE_MEMORY}\n{RECORDED}"
+        tenants = [f"{PAGED}, gpu: 0", f"{COPIED}, gpu: 1", f"{DENSE}, gpu: 2"]
+        with self.run_it(self.machine(tenants, "gpus: 3", more), "o.h5", "--check") as file:
+            for number, tenant in enumerate((PAGED, COPIED, DENSE)):
+                with self.alone(tenant, f"alone{number}.h5", more=more) as alone:
+                    self.assertEqual(ends(file)[number], ends(alone)[0], tenant)
+                    self.assert_same_counts(file[f"final/stats/gpu{number}"], alone["final/stats"])
+                    mine = file["kernels"][file["kernels"]["tenant"] == number]
+                    for column in ("enqueued", "launched", "done", "warp_instructions", "l2_hits", "l1_hit_rate"):
+                        numpy.testing.assert_array_equal(mine[column], alone["kernels"][column])
+                    faults = file["faults"][file["faults"]["tenant"] == number]
+                    self.assertEqual(len(faults), len(alone["faults"]))
+                    numpy.testing.assert_array_equal(faults["mapped"], alone["faults"]["mapped"])
+            self.assertGreater(len(file["faults"]), 3)
+
+    def test_tenants_of_one_gpu_share_it_and_nobody_else(self):
+        pair = [COPIED, DENSE]
+        sharing = "policies: {sharing: spatial}"
+        several = self.machine([f"{pair[0]}, gpu: 1", f"{PAGED}, gpu: 0", f"{pair[1]}, gpu: 1"], more=sharing)
+        with self.run_it(several, "o.h5", "--check") as file, \
+                self.run_it(self.machine(pair, "", sharing, name="one.yaml"), "one.h5") as one:
+            self.assertEqual([ends(file)[0], ends(file)[2]], ends(one))
+            self.assert_same_counts(file["final/stats/gpu1"], one["final/stats"])
+            self.assertEqual([name.decode() for name in file["axes/gpu1/tenants"]], ["t0", "t2"])
+
+    def test_gpus_may_differ(self):
+        tiny = ROOT / "configs/gpus/tiny.yaml"
+        more = "override: {gpus.1.sm.count: 2}"
+        scenario = self.machine([f"{DENSE}, gpu: 0", f"{DENSE}, gpu: 1"], f"gpus: [{tiny}, {tiny}]", more)
+        with self.run_it(scenario) as file:
+            self.assertEqual(file["stats/gpu0/sm/warp_instructions"].shape[1], 4)
+            self.assertEqual(file["stats/gpu1/sm/warp_instructions"].shape[1], 2)
+            with self.alone(DENSE, "four.h5") as four, \
+                    self.alone(DENSE, "two.h5", more="override: {gpu.sm.count: 2}") as two:
+                self.assertEqual(ends(file), ends(four) + ends(two))
+
+    def test_a_list_of_one_is_one_gpu(self):
+        tiny = ROOT / "configs/gpus/tiny.yaml"
+        self.run_it(self.machine([DENSE], "gpus: [%s]" % tiny), "list.h5").close()
+        self.run_it(self.machine([DENSE], ""), "one.h5").close()
+        difference = self.lockstep("diff", "list.h5", "one.h5")
+        self.assertEqual(difference.returncode, 0, difference.stdout)
+
+    def test_tables_name_the_gpu_only_where_there_are_several(self):
+        for gpus, is_there in (("gpus: 2", True), ("", False)):
+            with self.run_it(self.machine([PAGED], gpus, f"{LITTLE_MEMORY}\n{RECORDED}")) as file:
+                for table in ("tenants", "kernels", "faults", "thread_blocks"):
+                    self.assertEqual("gpu" in file[table].dtype.names, is_there, table)
+                self.assertEqual("gpu0" in file["stats"], is_there)
+                self.assertEqual("sm" in file["stats"], not is_there)
+
+    def test_relaunched_tenants_stop_when_the_last_on_any_gpu_is_measured(self):
+        tenants = [f"{DENSE}, gpu: 0, relaunch: true", f"{PAGED}, gpu: 1"]
+        with self.run_it(self.machine(tenants), "o.h5", "--check") as file:
+            self.assertGreater(file["tenants"]["rounds"][0], 2)
+            self.assertEqual(file["tenants"]["rounds"][1], 1)
+            # It was stopped, not left alone: what it does after the other's end is at most one round.
+            self.assertLess(file["final/end"][()], 2 * ends(file)[1])
+
+    def test_host_memory_is_shared(self):
+        scenario = self.machine([f"{COPIED}, gpu: 0", f"{COPIED}, gpu: 1"], host="memory: 1MiB")
+        run = self.lockstep("run", scenario, "--quiet")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        big = COPIED.replace("20000", "100000")
+        run = self.lockstep("run", self.machine([f"{big}, gpu: 0", f"{big}, gpu: 1"], host="memory: 1MiB"), "--quiet")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("host memory is full", run.stderr)
+
+    def test_compare_runs_each_alone_on_its_gpu(self):
+        tenants = [f"{DENSE}, gpu: 0", f"{DENSE}, gpu: 1", f"{COPIED}, gpu: 1"]
+        run = self.lockstep("compare", self.machine(tenants, more="policies: {sharing: spatial}"), "--output", "c")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with h5py.File(self.folder / "c/s-alone-t1.h5") as alone:
+            self.assertEqual(alone["tenants"]["gpu"][0], 1)
+        text = (self.folder / "c/s.compare.yaml").read_text()
+        self.assertIn("slowdown: 1}", text.split("t1:")[0], "who has a GPU for itself is not slowed down")
+
+    def test_a_run_is_repeated_from_its_output(self):
+        tenants = [f"{DENSE}, gpu: 1", f"{COPIED}"]
+        self.run_it(self.machine(tenants, more="policies: {placement: spread}"), "o.h5").close()
+        run = self.lockstep("run", "--config-of", "o.h5", "--quiet", "--output", "again.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        difference = self.lockstep("diff", "o.h5", "again.h5")
+        self.assertEqual(difference.returncode, 0, difference.stdout)
+
+    def test_what_is_made_of_outputs_knows_them(self):
+        tenants = [f"{DENSE}, gpu: 1", f"{COPIED}, gpu: 0"]
+        self.run_it(self.machine(tenants, more=RECORDED), "o.h5").close()
+        for command in (["report", "o.h5"], ["export", "o.h5", "--format", "csv", "--output", "o.csv"],
+                        ["export", "o.h5", "--format", "perfetto", "--output", "o.json"],
+                        ["watch", "o.h5"]):
+            run = self.lockstep(*command)
+            self.assertEqual(run.returncode, 0, f"{command}: {run.stderr}")
+        lines = (self.folder / "o.csv").read_text().splitlines()
+        self.assertTrue(any("gpu1/sm/warp_instructions,0,t0" in line for line in lines))
+        self.assertFalse(any("gpu1/sm/warp_instructions,0,t1" in line for line in lines))
+
+
+class Placement(ManyGpusTest):
+    def places(self, policy, tenants, gpus="gpus: 3", more=""):
+        scenario = self.machine(tenants, gpus, f"policies: {{placement: {policy}, sharing: spatial}}\n{more}")
+        with self.run_it(scenario) as file:
+            return [int(gpu) for gpu in file["tenants"]["gpu"]]
+
+    def test_policies(self):
+        small, large = COPIED.replace("20000", "1000"), COPIED
+        for policy, tenants, expected in (
+                ("fixed", [small, f"{small}, gpu: 2", small], [0, 2, 0]),
+                ("packed", [small, large, small], [0, 0, 0]),
+                ("spread", [small, f"{small}, gpu: 0", small], [1, 0, 2]),
+                ("least-memory", [large, small, small, small], [0, 1, 2, 1])):
+            with self.subTest(policy):
+                self.assertEqual(self.places(policy, tenants), expected)
+
+    def test_packed_goes_on_where_memory_is_full(self):
+        # Two buffers of 80000 bytes each, and page tables: 192 KiB.
+        self.assertEqual(self.places("packed", [COPIED] * 4, more="override: {gpu.memory.capacity: 512KiB}"),
+                         [0, 0, 1, 1])
+
+    def test_random_is_the_seeds(self):
+        tenants = [COPIED.replace("20000", "1000")] * 8
+        first = self.places("random", tenants)
+        self.assertEqual(self.places("random", tenants), first)
+        self.assertGreater(len(set(first)), 1)
+        self.assertNotEqual(self.places("random", tenants, more="simulation: {seed: 2}"), first)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+"""Mistakes about GPUs: a line that says where, what, and what to do."""
+import unittest
+
+from harness import ROOT
+from machines import DENSE, ManyGpusTest
+
+TINY = ROOT / "configs/gpus/tiny.yaml"
+
+
+class Mistakes(ManyGpusTest):
+    def assert_refused(self, scenario, *texts, place="s.yaml:"):
+        run = self.lockstep("validate", scenario)
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        self.assertRegex(run.stderr, place + r"\d+:\d+: ")
+        for text in texts:
+            self.assertIn(text, run.stderr)
+
+    def test_a_gpu_that_is_not_there(self):
+        self.assert_refused(self.machine([f"{DENSE}, gpu: 2"]), "tenants.0.gpu", "there is no GPU 2",
+                            "choose 0 to 1, or raise gpus")
+
+    def test_a_gpu_where_there_is_one(self):
+        self.assert_refused(self.machine([f"{DENSE}, gpu: 0"], ""), "has one GPU", "add gpus: 2")
+
+    def test_numbers_of_gpus(self):
+        self.assert_refused(self.machine([DENSE], "gpus: 0"), "1 to 64")
+        self.assert_refused(self.machine([DENSE], "gpus: 65"), "1 to 64")
+        self.assert_refused(self.machine([DENSE], "gpus: many"), "gpus")
+        self.assert_refused(self.machine([DENSE], "gpus: []"), "name one")
+
+    def test_a_list_and_a_gpu(self):
+        scenario = self.write("s.yaml", f"gpu: {TINY}\ngpus: [{TINY}, {TINY}]\nhost: pcie3\n"
+                              f"tenants: [{{name: a, {DENSE}}}]\n")
+        self.assert_refused(scenario, "gpu names one, too", "leave gpu out")
+
+    def test_a_number_without_a_gpu(self):
+        scenario = self.write("s.yaml", f"gpus: 2\nhost: pcie3\ntenants: [{{name: a, {DENSE}}}]\n")
+        self.assert_refused(scenario, "nobody which", "add gpu: v100")
+
+    def test_a_file_that_is_not_there(self):
+        self.assert_refused(self.machine([DENSE], "gpus: [v100, v1000]"), "v1000")
+
+    def test_uplinks(self):
+        for uplinks, text in (("[{gpus: [0, 2], bandwidth: 8GB/s}]", "GPU 2 is not there"),
+                              ("[{gpus: [0], bandwidth: 8GB/s}, {gpus: [1, 0], bandwidth: 8GB/s}]",
+                               "GPU 0 is behind two uplinks"),
+                              ("[{gpus: [], bandwidth: 8GB/s}]", "no GPU is behind"),
+                              ("[{gpus: [0, 1]}]", "bandwidth"),
+                              ("[{gpus: [0, 1], bandwidth: 8}]", "bandwidth"),
+                              ("[{gpu: [0, 1], bandwidth: 8GB/s}]", "gpus"),
+                              ("8GB/s", "uplinks")):
+            with self.subTest(uplinks):
+                self.assert_refused(self.machine([DENSE], host=f"uplinks: {uplinks}"), text)
+
+    def test_memory_and_policies_are_those_of_the_gpu(self):
+        more = "override: {gpus.1.sm.count: 2}"
+        scenario = self.machine([f"{DENSE}, gpu: 1, sms: 3"], f"gpus: [{TINY}, {TINY}]",
+                                f"{more}\npolicies: {{sharing: spatial}}")
+        self.assert_refused(scenario, "asks for 3 SMs", "has 2")
+
+    def test_a_placement_that_does_nothing_is_told(self):
+        run = self.lockstep("validate", self.machine([DENSE], "", "policies: {placement: spread}"))
+        self.assertIn("policies.placement does nothing here: only with several GPUs", run.stderr)
+        run = self.lockstep("validate", self.machine([DENSE], more="policies: {placement: spread}"))
+        self.assertEqual(run.stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
