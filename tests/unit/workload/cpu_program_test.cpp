@@ -86,7 +86,7 @@ TEST(CpuProgram, MistakesAreToldWhereTheyAre) {
               HasSubstr("has neither a profile nor a trace"));
   EXPECT_THAT(message_of([] { read("{profile: mcf, write_share: 0.95}"); }),
               HasSubstr("write_share: 0.95 is out of range"));
-  EXPECT_THAT(message_of([] { read("{profile: mcf, memory: 100B}"); }),
+  EXPECT_THAT(message_of([] { read("{profile: mcf, memory: 5000B}"); }),
               HasSubstr("memory: is no multiple of a line"));
   EXPECT_THAT(message_of([] { read("{profile: mcf, trak: t}"); }), HasSubstr("trak"));
 }
