@@ -5,7 +5,7 @@
 namespace lockstep::testing {
 
 RandomPipeline::RandomPipeline(std::uint64_t seed) : random_(seed) {
-  threads_ = 2 + below(chance(3) ? 30 : 190);
+  threads_ = 2 + below(chance(3) ? 30 : 126);
   producers_ = 1 + below(threads_ - 1);
   if (chance(3) && threads_ > 64) producers_ = 32 * (1 + below(threads_ / 32 - 1));
   stages_ = 1 + below(4);

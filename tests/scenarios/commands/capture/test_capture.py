@@ -162,7 +162,7 @@ class Extracts(CaptureTest):
         text = (folder / "workload.yaml").read_text()
         launch = re.search(r"    - launch: .*\n", text)[0]
         text = text.replace(launch, 2 * launch.replace("grid: [40], block: [128]", "grid: [1], block: [32]"))
-        (folder / "workload.yaml").write_text(text.replace(", recorded: 3", ""))
+        (folder / "workload.yaml").write_text(text)
         for arithmetic, result in (("hopper", 1 + 2**-21), ("ampere", 1), (None, 1)):
             with h5py.File(folder / "program.h5", "a") as file:
                 if "arithmetic" in file:
