@@ -7,9 +7,9 @@
 namespace lockstep {
 namespace {
 
-/// Of GPU memory, if it holds all, page tables included.
+/// Returns the bytes of GPU memory that hold all of the tenant, page tables included.
 std::uint64_t bytes_on_gpu(const Tenant& tenant) {
-  if (tenant.cpu) return tenant.cpu->memory_bytes;
+  if (tenant.cpu) return tenant.cpu->memory.count();
   const Footprint footprint = footprint_of(tenant);
   const std::uint64_t pages =
       (footprint.device + footprint.managed + footprint.pinned) / page_bytes;
