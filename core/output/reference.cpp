@@ -118,9 +118,10 @@ std::string output_page(const OutputContents& contents) {
       "\n## Statistics\n\nCounters hold the increment of the epoch, gauges the level at its end. ";
   text += "Attributes `unit`, `description`, `kind` and `axes` say what is here; dimension scales ";
   text += "name the entries of each axis.\n";
-  text += "\nA machine of several groups of components (GPUs) has `/stats/<group>/<kind>`, "
-          "`/axes/<group>/...`, `/final/stats/<group>/<kind>` and `/interference/<group>/...` for "
-          "each of them, such as `/stats/gpu1/sm`, by the tenants of `/axes/<group>/tenants`.\n";
+  text +=
+      "\nA machine of several groups of components (GPUs) has `/stats/<group>/<kind>`, "
+      "`/axes/<group>/...`, `/final/stats/<group>/<kind>` and `/interference/<group>/...` for "
+      "each of them, such as `/stats/gpu1/sm`, by the tenants of `/axes/<group>/tenants`.\n";
   for (const KindStatistics& kind : contents.kinds) {
     if (!kind.schema->fields().empty()) text += kind_section(kind);
   }
