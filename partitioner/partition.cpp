@@ -340,7 +340,7 @@ void deal_groups(const std::vector<Group>& groups, std::vector<int>& rank_of,
   }
 }
 
-/// One rank for each group, the others one by one for the group whose ranks have most to do.
+/// Gives one rank to each group, the others one by one for the group whose ranks have most to do.
 /// Returns false if that gives some group more ranks than it has members.
 bool deal_ranks(std::vector<Group>& groups, int ranks) {
   const auto load = [](const Group& group) { return group.weight / group.ranks; };
@@ -353,7 +353,7 @@ bool deal_ranks(std::vector<Group>& groups, int ranks) {
   });
 }
 
-/// What belongs to all groups goes where there is least to do.
+/// Puts what belongs to all groups where there is least to do.
 void deal_rest(const Graph& graph, const std::vector<double>& weights, std::vector<int>& rank_of,
                std::vector<double>& loads) {
   for (std::size_t id = 0; id < weights.size(); ++id) {

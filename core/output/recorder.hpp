@@ -44,7 +44,7 @@ class StatisticsLayout {
 
   const std::vector<KindStatistics>& kinds() const { return kinds_; }
   std::size_t tenants() const { return tenants_; }
-  /// Those that a kind counts by.
+  /// Tenants that a kind counts by.
   std::size_t tenants_of(std::size_t kind) const {
     const std::optional<std::uint32_t> group = kinds_[kind].group;
     return group ? groups_[*group] : tenants_;

@@ -131,7 +131,7 @@ const TableSchema& table_schema_of() {
   return schema;
 }
 
-/// Which columns a file has.
+/// Columns that a file has.
 enum class TableColumns : std::uint8_t { required, all };
 
 template <class Row>

@@ -11,7 +11,7 @@ class StatisticsSchema;
 struct StatisticsView {
   const StatisticsSchema* schema = nullptr;
   const void* values = nullptr;
-  /// Of a part of a component: its group, if that is not the component's (Graph::Node).
+  /// Group of a part of a component, if that is not the component's (Graph::Node).
   std::optional<std::uint32_t> group = {};
 };
 

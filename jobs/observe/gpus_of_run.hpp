@@ -19,11 +19,11 @@ class GpusOfRun {
   /// The resolved scenario as if a GPU were the only one: it stands under `gpu`.
   const Node& configuration(std::size_t gpu) const { return configurations_[gpu]; }
   double core_hertz(std::size_t gpu) const;
-  /// By tenant, the number of its GPU.
+  /// Number of each tenant's GPU.
   std::size_t gpu_of(std::size_t tenant) const { return several_ ? gpu_of_tenant_[tenant] : 0; }
   /// Ascending.
   std::vector<std::size_t> tenants_on(std::size_t gpu) const;
-  /// What the names of a GPU's counters begin with: "gpu1/", or "".
+  /// Beginning of the names of a GPU's counters: "gpu1/", or "".
   std::string prefix(std::size_t gpu) const;
   /// Their names, for a reader: "v100", "2 x v100", "v100, a100".
   std::string title() const;

@@ -32,7 +32,7 @@ class EpochRows final : public EpochObserver {
 
  private:
   void find_counters(std::span<const LocalComponent> components);
-  /// What the tenants of a component are in the scenario; nullptr: it numbers them likewise.
+  /// Numbers of a component's tenants in the scenario; nullptr: it numbers them likewise.
   const std::vector<std::uint32_t>* numbers_at(ComponentId component) const;
   /// Accounts that the components of this rank give of the tenants.
   ProgressBits take_progress(Time end);

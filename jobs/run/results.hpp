@@ -27,7 +27,7 @@ class Totals {
   std::uint64_t sum(const std::string& kind, const std::string& field, std::size_t tenant = 0,
                     std::size_t entry = 0, std::optional<std::size_t> instance = {}) const;
 
-  /// Of all tenants, on all GPUs; `kind` is its name on one of them.
+  /// Sums over all tenants, on all GPUs; `kind` is its name on one of them.
   std::uint64_t sum_over_tenants(const std::string& kind, const std::string& field) const;
 
  private:

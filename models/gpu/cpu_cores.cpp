@@ -9,7 +9,7 @@
 namespace lockstep {
 namespace {
 
-/// What a core's requests meet where nobody else is.
+/// Requests of a core where nobody else is.
 MemoryTimes memory_times(const GpuParameters& gpu) {
   const Clock dram(gpu.memory.dram.clock), l2(gpu.memory.clock);
   const auto nanoseconds = [](Time time) {

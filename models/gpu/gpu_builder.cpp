@@ -21,7 +21,7 @@ IssueDetail issue_detail(const MachineParameters& parameters) {
   return detail_for(parameters.gpu.sm, policies.exception_scheme, saves_blocks(policies));
 }
 
-/// By tenant, in the order of the workload.
+/// Modules by tenant, in the order of the workload.
 std::vector<std::vector<std::string>> buffer_names(const Scenario& scenario) {
   std::vector<std::vector<std::string>> names;
   for (const Tenant& tenant : scenario.tenants) {
@@ -256,7 +256,7 @@ std::unique_ptr<Component> GpuBuilder::build_partition(std::uint32_t index, cons
   return std::make_unique<MemoryPartition>(std::move(setup));
 }
 
-/// Who sends requests to a partition.  The host limits itself by the lines it has in flight, the
+/// Senders of requests to a partition.  The host limits itself by the lines it has in flight, the
 /// GMMU by walkers and exchanges.
 RequestSources GpuBuilder::request_sources(ComponentId partition, const LinkTable& links,
                                            KindId host, const Cores& cores) const {

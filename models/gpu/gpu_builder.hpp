@@ -1,4 +1,5 @@
-/// One GPU of the machine: which components it has, how they are linked, how each is built.
+/// Builder of a GPU of the machine: which components it has, how they are linked, how each is
+/// built.
 ///
 /// Source: architecture.md, sections 2 (kinds, links), 3 and 8 ("Horizons and ranks").
 #pragma once

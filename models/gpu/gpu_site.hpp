@@ -20,7 +20,7 @@ namespace lockstep {
 /// that GPU and its tenants.
 class GpuSite {
  public:
-  /// Which GPU it is, and which tenants it has.
+  /// Number of the GPU, and its tenants.
   struct Place {
     std::uint32_t gpu = 0;
     std::vector<std::uint32_t> tenants;  ///< ascending numbers of the scenario
@@ -46,7 +46,7 @@ class GpuSite {
                                    const LinkTable& links, KindId host) const;
 
   const Place& place() const { return place_; }
-  /// What there is of the scenario here.
+  /// Part of the scenario that concerns this GPU.
   const Scenario& scenario() const { return own_scenario_ ? *own_scenario_ : scenario_; }
   const MachineParameters& parameters() const { return parameters_; }
   const LoadedModules& modules() const { return modules_; }
@@ -55,7 +55,7 @@ class GpuSite {
 
   /// Adds the kinds of its components to what the output counts, in the order of the graph.
   void add_kinds(std::vector<KindStatistics>& kinds) const;
-  /// Likewise those of parts of components.
+  /// Kinds of parts of components, likewise.
   void add_kinds_of_parts(std::vector<KindStatistics>& kinds) const;
 
  private:

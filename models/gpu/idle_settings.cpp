@@ -61,7 +61,7 @@ void append(const std::string& text, std::vector<std::string>& notes) {
   if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
 }
 
-/// What a list of GPUs shares does nothing if it does nothing for any of them.
+/// A setting that a list of GPUs shares does nothing if it does nothing for any of them.
 std::vector<std::string> notes_of_list(const Scenario& scenario) {
   std::vector<std::string> notes;
   std::map<std::string, std::size_t> shared;

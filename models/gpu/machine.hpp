@@ -47,7 +47,7 @@ class Machine {
   ComponentId host() const { return host_; }
   StatisticsLayout statistics_layout() const;
   std::vector<std::string> tenant_names() const;
-  /// Of each GPU that has tenants, if there are several GPUs.
+  /// Groups of tenants: one for each GPU that has tenants, if there are several GPUs.
   std::vector<TenantGroup> tenant_groups() const;
   std::size_t longest_kernel_name() const;
   bool has_uplinks() const { return !uplinks_.empty(); }

@@ -126,7 +126,7 @@ struct MachineParameters {
   }
   /// Ascending numbers.
   std::vector<std::uint32_t> tenants_on(std::uint32_t gpu) const;
-  /// What one GPU among several sees: it is the only one.
+  /// Returns the parameters as one GPU among several sees them: as if it were the only one.
   MachineParameters on(std::uint32_t gpu) const;
 
   /// The chosen translation has a trait.
@@ -168,7 +168,7 @@ struct MachineParameters {
   }
 };
 
-/// What the scenario says, resolved.
+/// Returns the scenario's parameters, resolved.
 MachineParameters resolve_machine(const Scenario& scenario);
 /// The same, whose policies go together (policy_check.hpp).  Throws UserError.
 MachineParameters read_machine(const Scenario& scenario);

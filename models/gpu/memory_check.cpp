@@ -28,7 +28,7 @@ void check_policy(const Scenario& scenario, const MachineParameters& parameters,
   }
 }
 
-/// What a tenant cannot do without: device buffers, page tables, and a page for all that is
+/// Memory that a tenant cannot do without: device buffers, page tables, and a page for all that is
 /// managed.
 std::uint64_t least_bytes(const Tenant& tenant, std::uint64_t granule) {
   std::uint64_t device = 0, pages = 0;

@@ -20,7 +20,7 @@ struct SharedResource {
   Frequency (*clock)(const GpuParameters&) = nullptr;
   int instance = -1;  ///< the one of its kind that is the resource; -1: all together
 
-  /// Of the matrix, for one of the field.
+  /// Returns the factor from units of the field to units of the matrix.
   double scale(const GpuParameters& gpu) const;
 };
 std::span<const SharedResource> shared_resources();

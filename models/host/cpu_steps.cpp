@@ -42,7 +42,7 @@ bool TenantProgram::launch(const Step& step, Time now) {
   return true;
 }
 
-/// What parameters of a launch of a recorded program may point into: their words tell.
+/// Buffers that parameters of a launch of a recorded program may point into: their words tell.
 std::vector<std::uint32_t> TenantProgram::buffers_of_packed(
     std::span<const std::byte> packed) const {
   std::vector<std::uint32_t> buffers(isa::most_followed_parameters, 0);

@@ -32,7 +32,8 @@ class Host final : public Component, public GridCounter, public ProgressSource {
   Time next_activity() const override;
   void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
   void serialize(Archive& archive) override;
-  /// Of the only part, if it is the machine's only GPU; else they are parts of the component.
+  /// Statistics of the only part, if it is the machine's only GPU; else they are parts of the
+  /// component.
   StatisticsView statistics(Time now) override;
   std::vector<StatisticsView> parts(Time now) override;
   void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
@@ -55,7 +56,7 @@ class Host final : public Component, public GridCounter, public ProgressSource {
  private:
   HostPart& receiver_of(const MessageHeader& message);
   HostPart& first_to_act(Time now);
-  /// What tenants on other GPUs do beyond being measured ends, too.
+  /// Ends what tenants on other GPUs do beyond being measured, too.
   void stop_together(Time now, Outbox& outbox);
   bool all_settled() const;
 

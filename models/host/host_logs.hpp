@@ -31,7 +31,7 @@ class Warnings {
   std::vector<std::string> warned_;
 };
 
-/// What the programs on all GPUs leave together.
+/// Records that the programs on all GPUs leave together.
 struct HostLogs {
   KernelLog kernels;
   PrintedLines printed;

@@ -195,7 +195,7 @@ void HostPart::take_violation(const MessageHeader& message, const HostCycle& cyc
   runs_[message.body<TenantNotice>().tenant]->violation(error.what(), cycle);
 }
 
-/// What has ended may let something else begin.
+/// Lets begin what waited for something that has ended.
 void HostPart::follow_up(const HostCycle& cycle) {
   bool more = true;
   while (more) {

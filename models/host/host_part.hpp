@@ -1,4 +1,4 @@
-/// What the host does for one GPU: the programs of its tenants, its driver, its link.
+/// Part of the host for one GPU: the programs of its tenants, its driver, its link.
 ///
 /// Tenants have numbers of their own here, those among the tenants of the GPU.
 /// Source: architecture.md, sections 4 and 8 ("The host").
@@ -39,7 +39,7 @@ class HostPart {
     std::optional<std::uint32_t> group = {};  ///< of its components in the graph
     std::optional<std::size_t> uplink = {};   ///< that its link shares with others
   };
-  /// What it has in common with the parts for other GPUs.
+  /// State in common with the parts for other GPUs.
   struct Shared {
     HostLogs& logs;
     UplinkPort uplink;
@@ -65,8 +65,8 @@ class HostPart {
   void take_grid_counts(std::vector<GridContribution>& taken);
   /// `tenants`: of all parts.
   void take_progress(std::span<std::uint8_t> tenants);
-  /// Of the host itself, then the directions of the link: to the host, to the GPU; then the page
-  /// manager.
+  /// Activity of the host itself, then of the directions of the link: to the host, to the GPU; then
+  /// the page manager.
   std::vector<StatisticsView> statistics();
   std::string waiting_for() const;
   void serialize(Archive& archive);

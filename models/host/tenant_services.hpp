@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// What the tenants of a GPU share at the host.
+/// Services that the tenants of a GPU share at the host.
 class TenantServices {
  public:
   /// Where launches go, and are written down.
@@ -39,7 +39,7 @@ class TenantServices {
   GridIntervals grids;                        ///< at the host itself
 
   std::uint64_t next_operation() { return operations_++; }
-  /// Who counts by tenant hears that a grid begins or ends.
+  /// Tells who counts by tenant that a grid begins or ends.
   void grid_begins(const GridMark& mark, const HostCycle& cycle) {
     grids.begin(mark, counts_of(mark.tenant, cycle.link, cycle.statistics));
     tell(MessageKind::grid_begins, mark, cycle);

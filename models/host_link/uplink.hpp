@@ -38,7 +38,7 @@ struct UplinkParameters {
 /// there, or stands behind two of them.
 std::vector<UplinkParameters> read_uplinks(const HostParameters& host, std::size_t gpus);
 
-/// One direction of an uplink.
+/// Direction of an uplink.
 struct UplinkStatistics {
   PerTenant<Counter> bytes, busy_time, queue_time;
   PerTenantPair wait_behind;

@@ -78,7 +78,7 @@ void include_gpus(const Node& root) {
   if (list.size() == 1) replace_list_of_one(root);
 }
 
-/// By number.
+/// Returns the nodes of the GPUs, by number.
 std::vector<Node> read_gpus(const Node& root) {
   const Node gpus = root.find("gpus");
   if (gpus.is_sequence()) {

@@ -17,18 +17,18 @@ class BlockProfile {
   using Durations = std::vector<Time>;  ///< by block; never: it is not known
 
   BlockProfile() = default;
-  /// By tenant, then by the grids that a round of its program launches, in their order.
+  /// Facts by tenant, then by the grids that a round of its program launches, in their order.
   explicit BlockProfile(std::vector<std::vector<Durations>> grids) : grids_(std::move(grids)) {}
 
-  /// What it knows of some tenants, which others number from 0.
+  /// Part of the profile that concerns some tenants, numbered from 0.
   BlockProfile of_tenants(const std::vector<std::uint32_t>& tenants) const {
     std::vector<std::vector<Durations>> grids;
     for (const std::uint32_t tenant : tenants)
       grids.push_back(tenant < grids_.size() ? grids_[tenant] : std::vector<Durations>());
     return BlockProfile(std::move(grids));
   }
-  /// Of the grid before which its tenant has launched so many, in as many rounds as need be;
-  /// nullptr: nothing is known.
+  /// Returns the facts of the grid before which its tenant has launched so many, in as many rounds
+  /// as need be; nullptr: nothing is known.
   const Durations* of(TenantId tenant, std::uint64_t launched_before) const {
     if (tenant.value() >= grids_.size() || grids_[tenant.value()].empty()) return nullptr;
     const std::vector<Durations>& round = grids_[tenant.value()];

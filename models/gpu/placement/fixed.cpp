@@ -1,4 +1,4 @@
-/// Who names no GPU is on the first.
+/// A tenant that names no GPU is on the first.
 ///
 /// Source: own choice.
 ///

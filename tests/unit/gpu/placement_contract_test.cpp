@@ -55,8 +55,8 @@ INSTANTIATE_TEST_SUITE_P(All, PlacementContract, testing::ValuesIn([] {
                              names.push_back(row.name);
                            return names;
                          }()),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& tested) {
+                           std::string name = tested.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
