@@ -308,7 +308,7 @@ std::string PageTableWatch::contradiction() const {
   }
   if (std::string wrong = apply_until(Time::never()); !wrong.empty()) return wrong;
   if (!model.pages.empty()) return name(model.pages.begin()->first) + " was never unmapped";
-  const std::uint64_t lost = host_->driver().taken_bytes();
+  const std::uint64_t lost = host_->only_part().driver().taken_bytes();
   return lost == 0 ? "" : std::to_string(lost) + " bytes of GPU memory were not freed";
 }
 
@@ -331,7 +331,7 @@ std::string PageTableWatch::compare(const Snapshot& snapshot, const Model& model
     if (!frames.insert(entry.address()).second)
       return "the frame of " + name(page) + " is used twice";
   }
-  const std::uint64_t capacity = host_->driver().page_manager().frames().capacity();
+  const std::uint64_t capacity = host_->only_part().driver().page_manager().frames().capacity();
   if (*frames.rbegin() >= capacity) return "a frame lies behind the end of GPU memory";
   for (const Frame page : snapshot.foreign)
     if (!frames.insert(address_of(page).value()).second)
