@@ -36,7 +36,7 @@ WORKLOADS = REPOSITORY / "configs/workloads"
 KERNELS = {
     "BP": ("backprop", "{inputs: 32768, units: 32, epochs: 1}"),
     "BFS": ("bfs_two", "{vertices: 65536, edges: 524288, block: 512}"),
-    "BT": ("btree_range", "{keys: 65536, ranges: 8192}"),
+    "BT": ("btree_range", "{keys: 262144, ranges: 8192}"),
     "CFD": ("cfd", "{cells: 24576, iterations: 1, block: 192}"),
     "DWT": ("dwt2d", "{width: 512, height: 512, levels: 1}"),
     "HW": ("heartwall", "{width: 192, height: 192, points: 60, frames: 2}"),

@@ -1,6 +1,7 @@
-"""The scenarios that the experiments of papers 000 and 004 write are valid, and no two runs share a file."""
+"""The scenarios that the experiments of papers 000 and 002 to 004 write are valid, and no two runs share a file."""
 import argparse
 import pathlib
+import re
 import sys
 import unittest
 
@@ -10,8 +11,11 @@ from harness import ROOT, ScenarioTest
 
 sys.path.insert(0, str(ROOT / "jobs/experiments/exceptions"))
 sys.path.insert(1, str(ROOT / "jobs/experiments/interference"))
+sys.path.insert(2, str(ROOT / "jobs/experiments/preemption"))
 
 import benchmarks  # noqa: E402
+import contexts  # noqa: E402
+import deadlines  # noqa: E402
 import fragmentation  # noqa: E402
 import mask  # noqa: E402
 import mask_sweeps  # noqa: E402
@@ -70,6 +74,24 @@ class Experiments(ScenarioTest):
                     self.write("point.yaml", point.scenario())
                     done = self.lockstep("validate", "point.yaml")
                     self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_point_of_paper_002_is_valid(self):
+        folder = pathlib.Path(self.folder)
+        for workload, _ in contexts.KERNELS.values():
+            self.write(f"{workload}.yaml", contexts.workload_text(workload))
+        scenarios = {name: contexts.scenario(name, "live-cp", folder) for name in contexts.KERNELS}
+        scenarios |= {str(pair): contexts.pair_scenario(pair, True, folder) for pair in contexts.PAIRS}
+        for name, text in scenarios.items():
+            with self.subTest(name):
+                self.write("point.yaml", text)
+                done = self.lockstep("validate", "point.yaml")
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_b_plus_trees_have_full_levels(self):
+        """Else their kernels read outside of the keys."""
+        for parameters in (contexts.KERNELS["BT"][1], deadlines.KERNELS["btree_range"].parameters):
+            keys = int(re.search(r"keys: (\d+)", parameters)[1])
+            self.assertIn(keys, [64**level for level in range(2, 5)])
 
     def test_progress_is_the_time_in_which_an_application_alone_comes_as_far(self):
         with h5py.File("progress", "w", driver="core", backing_store=False) as file:
