@@ -121,7 +121,7 @@ std::string output_page(const OutputContents& contents) {
   text +=
       "\nA machine of several groups of components (GPUs) has `/stats/<group>/<kind>`, "
       "`/axes/<group>/...`, `/final/stats/<group>/<kind>` and `/interference/<group>/...` for "
-      "each of them, such as `/stats/gpu1/sm`, by the tenants of `/axes/<group>/tenants`.\n";
+      "each of them (`<group>` is gpu0, gpu1, ...), by the tenants of `/axes/<group>/tenants`.\n";
   for (const KindStatistics& kind : contents.kinds) {
     if (!kind.schema->fields().empty()) text += kind_section(kind);
   }
