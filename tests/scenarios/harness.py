@@ -49,7 +49,7 @@ def epochs_in(path):
 def needs_new_matrices(workload):
     """Whether the workload's PTX is for sm_80: matrix instructions that older GPUs lack."""
     path = pathlib.Path(workload)
-    named = re.search(r"^module: (\S+\.ptx)$", path.read_text(encoding="utf-8"), re.M) if path.exists() else None
+    named = re.search(r"^module: (\S+\.ptx)$", path.read_text(encoding="utf-8"), re.M) if path.is_file() else None
     ptx = path.parent / named[1] if named else path.with_suffix(".ptx")
     return ptx.exists() and ".target sm_80" in ptx.read_text(encoding="utf-8")
 

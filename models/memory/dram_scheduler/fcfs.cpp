@@ -31,7 +31,6 @@ class Fcfs final : public DramScheduler {
     }
     return choice;
   }
-  bool finishes_requests() const override { return true; }
 };
 
 }  // namespace

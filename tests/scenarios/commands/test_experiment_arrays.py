@@ -30,7 +30,7 @@ class ExperimentArrays(ScenarioTest):
         path = unittest.mock.patch.dict(os.environ, {"PATH": f"{self.folder}:{os.environ['PATH']}"})
         path.start()
         self.addCleanup(path.stop)
-        self.arguments = argparse.Namespace(lockstep=LOCKSTEP, folder=pathlib.Path(self.folder), jobs=1,
+        self.arguments = argparse.Namespace(lockstep=LOCKSTEP, folder=pathlib.Path(self.folder), jobs=1, tiny=False,
                                             slurm=ROOT / "jobs/slurm/sweep_array.sbatch")
         self.scenarios = {}
         for n in (128, 256):

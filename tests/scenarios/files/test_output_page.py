@@ -31,6 +31,17 @@ host: {root}/configs/hosts/pcie3.yaml
 tenants: [{{name: one, cpu: {{profile: mcf}}, instructions: 1000}}]
 """
 
+# The uplink has statistics of its own.
+UPLINK = """\
+gpu: {root}/configs/gpus/tiny.yaml
+gpus: 2
+host: {root}/configs/hosts/pcie3.yaml
+override: {{host.uplinks: [{{gpus: [0, 1], bandwidth: 8GB/s}}]}}
+tenants:
+  - {{name: one, workload: saxpy, gpu: 0}}
+  - {{name: two, workload: saxpy, gpu: 1}}
+"""
+
 # It has a table of its own.
 PREEMPTION = ["--set", "policies.sharing=exclusive", "--set", "policies.preemption=drain"]
 
@@ -71,9 +82,10 @@ class OutputPage(ScenarioTest):
             self.run_with("policy.h5", *settings)
             with h5py.File(self.folder / "policy.h5", "r") as file:
                 lacking -= {path for path in lacking if path in file}
-        self.run_with("cpu.h5", scenario=self.write("cpu.yaml", CPU_CORE.format(root=ROOT)))
-        with h5py.File(self.folder / "cpu.h5", "r") as file:
-            lacking -= {path for path in lacking if path in file}
+        for scenario in (CPU_CORE, UPLINK):
+            self.run_with("other.h5", scenario=self.write("other.yaml", scenario.format(root=ROOT)))
+            with h5py.File(self.folder / "other.h5", "r") as file:
+                lacking -= {path for path in lacking if path in file}
         self.assertEqual(lacking, set())
 
     def test_attributes_of_run_are_those_of_the_page(self):
