@@ -16,7 +16,7 @@ class MatrixCounters(ScenarioTest):
         self.write("s.yaml", (
             f"gpu: {ROOT}/configs/gpus/a100.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\npolicies: {{sharing: smk}}\n"
             f"tenants:\n  - {{name: products, workload: {ROOT}/configs/workloads/gemm_mma.yaml,"
-            f" parameters: {{n: {SIDE}}}}}\n"
+            f" parameters: {{m: {SIDE}, n: {SIDE}, k: {SIDE}}}}}\n"
             f"  - {{name: sums, workload: {ROOT}/configs/workloads/vector_add.yaml, parameters: {{n: 4096}}}}\n"
             f"  - {{name: copies, workload: {ROOT}/configs/workloads/sgemm_async.yaml, parameters: {{n: 32}}}}\n"))
         done = self.lockstep("run", "s.yaml", "--quiet", "--output", "o.h5")
@@ -29,8 +29,9 @@ class MatrixCounters(ScenarioTest):
                              [[PRODUCTS] + 7 * [0], 8 * [0], 8 * [0]])
             self.assertEqual(stats["tensor_cycles"][()].sum(axis=0).tolist(), [INTERVAL * PRODUCTS, 0, 0])
             self.assertGreater(stats["matrix_wavefronts"][()].sum(axis=0)[0], 0)
-            # Both factors once for each tile of 16 x 16.
-            self.assertEqual(stats["async_copy_bytes"][()].sum(axis=0).tolist(), [0, 0, 2 * 32 * 32 * 4 * (32 // 16)])
+            # Both factors once: of two bytes for the only tile, of four for each tile of 16 x 16.
+            self.assertEqual(stats["async_copy_bytes"][()].sum(axis=0).tolist(),
+                             [2 * SIDE * SIDE * 2, 0, 2 * 32 * 32 * 4 * (32 // 16)])
 
     def test_kernels_have_their_own(self):
         with h5py.File(self.folder / "o.h5") as file:

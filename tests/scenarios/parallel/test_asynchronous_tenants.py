@@ -14,7 +14,7 @@ SCHEMES = ("stall-on-fault", "warp-disable-commit", "warp-disable-last-check", "
 TECHNIQUES = ("drain", "switch", "flush", "dual-kernel")
 LEAVE_NOTHING = (r"contexts of (\d+) blocks of (\d+) bytes for each of (\d+) SMs leave nothing of "
                  r"gpu.memory.capacity, (\d+)")
-PROGRAMS = {"gemm_mma": "{n: 192}", "sgemm_async": "{n: 96}"}
+PROGRAMS = {"gemm_mma": "{m: 512, n: 256, k: 128}", "sgemm_async": "{n: 96}"}
 LAYOUTS = ((2, 0), (1, 2), (1, 3))  # threads, ranks
 
 
@@ -52,6 +52,7 @@ class AsynchronousTenants(ScenarioTest):
         self.assertEqual(difference.returncode, 0, difference.stdout)
 
     def test_every_scheme_and_technique_leaves_the_right_products(self):
+        met_by_any = collections.Counter()
         for program in PROGRAMS:
             met = collections.Counter()
             for scheme in SCHEMES:
@@ -65,8 +66,11 @@ class AsynchronousTenants(ScenarioTest):
             with self.subTest(program=program):
                 self.assertGreater(sum(met[technique, "host/pages_evicted"] for technique in TECHNIQUES), 0, met)
                 self.assertGreater(met["switch", "sm/blocks_saved"], 0, met)
-                for technique in ("flush", "dual-kernel"):
-                    self.assertGreater(met[technique, "sm/blocks_flushed"] + met[technique, "sm/blocks_saved"], 0, met)
+                self.assertGreater(met["flush", "sm/blocks_flushed"] + met["flush", "sm/blocks_saved"], 0, met)
+            met_by_any += met
+        # Large blocks end sooner than two kernels make room for each other.
+        moved = met_by_any["dual-kernel", "sm/blocks_flushed"] + met_by_any["dual-kernel", "sm/blocks_saved"]
+        self.assertGreater(moved, 0, met_by_any)
 
     def test_blocks_that_leave_at_faults_leave_the_right_products(self):
         for program in PROGRAMS:

@@ -372,7 +372,7 @@ class Preemption(ScenarioTest):
                                ("{every: 5us}", "count"), ("{every: 5us, count: 0}", "no number of arrivals"),
                                ("{at: [5us, 4us]}", "before the arrival before it"), ("{at: []}", "no times"),
                                ("{uniform: [5us, 4us], count: 3}", "least and the largest"),
-                               ("{count: 3}", "write every, uniform, poisson or at"),
+                               ("{count: 3}", "write one of every, uniform, poisson and at"),
                                ("{poisson: 5us, count: 3, every: 2us}", "poisson"),
                                ("{every: 5us, count: 3}, relaunch: true", "leave one of them out")):
             self.write("scenario.yaml", again("flush", arrivals))
