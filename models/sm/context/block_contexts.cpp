@@ -128,6 +128,7 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now, std::uint8_t
   Archive archive = Archive::saving(control);
   mbarriers_.stop_timers(place, now);
   serialize_control(archive, blocks_, place);
+  block.phase_waits.clear();  // a time limit that comes now finds nobody here
   for (SavedWarp& warp : warps) archive(warp);
   BlockContext context;
   write_registers(place, warps, (keeps & in_place::registers) != 0, context);
@@ -167,6 +168,7 @@ void BlockContexts::count_stop(const Warp& warp) {
 
 void BlockContexts::discard(BlockPlace place, SmCycle now) {
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) { take_out(slot, now); });
+  blocks_.block(place).phase_waits.clear();
 }
 
 BlockContexts::SavedWarp BlockContexts::take_out(WarpSlot slot, SmCycle now) {
