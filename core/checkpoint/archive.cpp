@@ -127,6 +127,15 @@ void Archive::parts(std::string& text) {
   bytes(text.data(), text.size());
 }
 
+void Archive::parts(bool& value) {
+  std::uint8_t byte = value ? 1 : 0;
+  one(byte);
+  if (byte > 1)
+    throw UserError(owner_, "the checkpoint holds something else where yes or no stands",
+                    "it is damaged: resume from an older one");
+  value = byte != 0;
+}
+
 void Archive::parts(std::vector<bool>& values) {
   values.resize(length<bool>(values.size()));
   for (auto&& entry : values) {

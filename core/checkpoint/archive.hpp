@@ -78,8 +78,10 @@ class Archive {
     }
   }
 
+  /// Values of which any bytes are one.
   template <class Value>
-  static constexpr bool is_plain = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
+  static constexpr bool is_plain =
+      (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) || std::is_enum_v<Value>;
 
   /// The elements of what is contiguous.
   template <class Value>
@@ -126,6 +128,7 @@ class Archive {
     values.resize(length<Value>(values.size()));
     elements(values.data(), values.size());
   }
+  void parts(bool& value);
   void parts(std::vector<bool>& values);
   void parts(std::string& text);
   template <class Value>

@@ -119,6 +119,19 @@ TEST(Archive, NoRoomIsMadeForWhatIsNotThere) {
   }
 }
 
+TEST(Archive, YesIsOneAndNoIsNought) {
+  const std::string said =
+      "sm[3]: the checkpoint holds something else where yes or no stands - it is damaged: resume "
+      "from an older one";
+  bool value = false;
+  restore(value, std::string(1, '\1'));
+  EXPECT_TRUE(value);
+  for (const char damaged : {'\2', '\x7f', '\xff'})
+    EXPECT_EQ(message_of([&] { restore(value, std::string(1, damaged)); }), said);
+  std::optional<bool> maybe;
+  EXPECT_EQ(message_of([&] { restore(maybe, "\3"); }), said);
+}
+
 TEST(Archive, LongListsOfStructsComeBack) {
   const std::vector<std::string> many(100'000, "x");
   std::vector<std::string> restored;
