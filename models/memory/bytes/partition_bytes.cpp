@@ -113,9 +113,18 @@ void PartitionBytes::take(std::uint32_t index, std::byte* out, std::size_t size)
 }
 
 /// Local memory goes from tenant to tenant without being zeroed: PTX leaves its content undefined.
+/// So do places of contexts, by lines: nobody reads a line of a context that another one saved.
 void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) {
 #ifndef NDEBUG
   if ((request.flags & (flag_local | flag_code)) != 0) return;
+  if ((request.flags & flag_context) != 0) {
+    const auto line = context_owners_.try_emplace(request.line, request.tenant).first;
+    if (request.operation == MemoryOperation::store) line->second = request.tenant;
+    LOCKSTEP_CHECK(line->second == request.tenant, "tenant " + std::to_string(request.tenant) +
+                                                       " takes the context of tenant " +
+                                                       std::to_string(line->second));
+    return;
+  }
   const auto frame = frame_owners_.try_emplace(request.line / frame_bytes, request.tenant).first;
   // The driver hands frames over when it fills them.
   if (request.source == SourceKind::host && request.operation == MemoryOperation::store)

@@ -87,6 +87,7 @@ class PartitionBytes {
   /// Debug builds: the tenant of each frame, from its first access until it is zeroed.  Not part of
   /// a checkpoint: first accesses name the tenants anew.
   std::map<std::uint64_t, std::uint16_t> frame_owners_;
+  std::map<std::uint64_t, std::uint16_t> context_owners_;  ///< the same, of lines of contexts
 };
 
 }  // namespace lockstep
