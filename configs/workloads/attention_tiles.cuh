@@ -40,6 +40,15 @@ __device__ __forceinline__ void fetch(unsigned tile, const __half* from, int pit
     at += 16 * pitch;
   });
 }
+// Two tiles that stand side by side, when nobody reads what was there; all threads wait for them.
+__device__ __forceinline__ void bring(unsigned tiles_at, const __half* first, const __half* second, int pitch) {
+  __syncthreads();
+  fetch(tiles_at, first, pitch);
+  fetch(tiles_at + tile_bytes, second, pitch);
+  tiles::commit();
+  tiles::wait<0>();
+  __syncthreads();
+}
 
 // A warp's 16 rows of a tile.
 __device__ __forceinline__ void load_left(Fragments& to, unsigned tile) {

@@ -76,12 +76,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 #pragma unroll 1
   for (int block = first; block < length / rows; ++block) {
     const size_t from = head.first + static_cast<size_t>(block) * rows * head.pitch;
-    __syncthreads();
-    fetch(query, q + from, head.pitch);
-    fetch(query + tile_bytes, d_out + from, head.pitch);
-    tiles::commit();
-    tiles::wait<0>();
-    __syncthreads();
+    bring(query, q + from, d_out + from, head.pitch);
     if (block == first) {
       load_left(key, shared);
       load_left(value, shared + tile_bytes);
@@ -139,12 +134,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 #pragma unroll 1
   for (int block = 0; block < blocks; ++block) {
     const size_t from = head.first + static_cast<size_t>(block) * rows * head.pitch;
-    __syncthreads();
-    fetch(key, k + from, head.pitch);
-    fetch(key + tile_bytes, v + from, head.pitch);
-    tiles::commit();
-    tiles::wait<0>();
-    __syncthreads();
+    bring(key, k + from, v + from, head.pitch);
     if (block == 0) {
       load_left(query, shared);
       load_left(gradient, shared + tile_bytes);

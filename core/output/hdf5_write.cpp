@@ -289,6 +289,16 @@ Series File::create_bytes(const std::string& path, std::uint64_t chunk) {
 
 namespace {
 
+void put_attribute(const Handle& object, const std::string& file, const std::string& name,
+                   const Handle& type, const Shape& shape, const void* data) {
+  const Handle space = simple_space(shape, shape);
+  Handle attribute = owned_attribute(written(
+      H5Acreate2(object.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
+      file));
+  written(H5Awrite(attribute.id(), type.id(), data), file);
+  close_written(attribute, file);
+}
+
 void write_attribute(const Handle& object, const std::string& file, const std::string& name,
                      const File::AttributeValue& value) {
   Handle type = number_type(Scalar::u64);
@@ -300,22 +310,7 @@ void write_attribute(const Handle& object, const std::string& file, const std::s
     type = text_type(text->size());
     data = text->empty() ? "\0" : text->data();
   }
-  const Handle space = simple_space({}, {});
-  Handle attribute = owned_attribute(written(
-      H5Acreate2(object.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
-      file));
-  written(H5Awrite(attribute.id(), type.id(), data), file);
-  close_written(attribute, file);
-}
-
-/// An array of values as an attribute.
-void write_list(const Handle& object, const std::string& file, const char* name, const Handle& type,
-                std::size_t count, const void* values) {
-  const Handle space = simple_space({count}, {count});
-  Handle attribute = owned_attribute(written(
-      H5Acreate2(object.id(), name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), file));
-  written(H5Awrite(attribute.id(), type.id(), values), file);
-  close_written(attribute, file);
+  put_attribute(object, file, name, type, {}, data);
 }
 
 }  // namespace
@@ -372,7 +367,7 @@ void File::attach_scales(const std::vector<ScaledAxes>& data_sets) {
       }
       axes.at(axis) = {references[axis].size(), references[axis].data()};
     }
-    write_list(object, path_, "DIMENSION_LIST", list, axes.size(), axes.data());
+    put_attribute(object, path_, "DIMENSION_LIST", list, {axes.size()}, axes.data());
     close_written(object, path_);
   }
   const Handle use = owned_type(H5Tcreate(H5T_COMPOUND, sizeof(Use)));
@@ -380,7 +375,7 @@ void File::attach_scales(const std::vector<ScaledAxes>& data_sets) {
   H5Tinsert(use.id(), "dimension", HOFFSET(Use, axis), H5T_NATIVE_INT);
   for (const auto& [path, scale] : scales) {
     Handle object = owned_object(written(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), path_));
-    write_list(object, path_, "REFERENCE_LIST", use, scale.uses.size(), scale.uses.data());
+    put_attribute(object, path_, "REFERENCE_LIST", use, {scale.uses.size()}, scale.uses.data());
     close_written(object, path_);
   }
 }

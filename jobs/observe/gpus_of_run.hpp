@@ -21,7 +21,9 @@ class GpusOfRun {
   double core_hertz(std::size_t gpu) const;
   /// Number of each tenant's GPU.
   std::size_t gpu_of(std::size_t tenant) const { return several_ ? gpu_of_tenant_[tenant] : 0; }
-  /// Ascending.
+  /// Number of tenants that name a GPU: all, or none if there is one GPU.
+  std::size_t placed() const { return gpu_of_tenant_.size(); }
+  /// Tenants that name the GPU, ascending.
   std::vector<std::size_t> tenants_on(std::size_t gpu) const;
   /// Beginning of the names of a GPU's counters: "gpu1/", or "".
   std::string prefix(std::size_t gpu) const;

@@ -35,6 +35,7 @@ ObservedRun::ObservedRun(const std::string& path) : file_(h5::File::open_to_read
   configuration_text_ = file_.text("/config");
   configuration_ = parse_document(configuration_text_, path + ":/config");
   gpus_.emplace(configuration_);
+  if (gpus_->are_several() && gpus_->placed() != tenants_.size()) damaged(file_, "/axes/tenants");
   is_finished_ = file_.has("/final/end");
   end_ = times_.empty() ? 0 : times_.back();
   if (is_finished_) end_ = static_cast<std::int64_t>(file_.word("/final/end"));
@@ -43,15 +44,10 @@ ObservedRun::ObservedRun(const std::string& path) : file_(h5::File::open_to_read
 std::vector<std::uint64_t> ObservedRun::by_tenant(const std::string& counter,
                                                   EpochRange epochs) const {
   std::vector<std::uint64_t> sums(epochs.count * tenants_.size());
-  if (!gpus_->are_several()) {
-    std::vector<std::size_t> all(tenants_.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    add_by_tenant("/stats/" + counter, epochs, all, sums);
-    return sums;
-  }
   for (std::size_t gpu = 0; gpu < gpus_->count(); ++gpu) {
     const std::string path = "/stats/" + gpus_->prefix(gpu) + counter;
-    if (file_.has(path)) add_by_tenant(path, epochs, gpus_->tenants_on(gpu), sums);
+    const bool may_lack = gpus_->are_several();  // one without tenants counts nothing
+    if (!may_lack || file_.has(path)) add_by_tenant(path, epochs, tenants_on(gpu), sums);
   }
   return sums;
 }
@@ -73,11 +69,18 @@ void ObservedRun::add_by_tenant(const std::string& path, EpochRange epochs,
   });
 }
 
+std::vector<std::size_t> ObservedRun::tenants_on(std::size_t gpu) const {
+  if (gpus_->are_several()) return gpus_->tenants_on(gpu);
+  std::vector<std::size_t> all(tenants_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
 std::vector<std::string> ObservedRun::tenants_of(const std::string& counter) const {
   for (std::size_t gpu = 0; gpus_->are_several() && gpu < gpus_->count(); ++gpu) {
     if (!counter.starts_with(gpus_->prefix(gpu))) continue;
     std::vector<std::string> names;
-    for (const std::size_t tenant : gpus_->tenants_on(gpu)) names.push_back(tenants_[tenant]);
+    for (const std::size_t tenant : tenants_on(gpu)) names.push_back(tenants_[tenant]);
     return names;
   }
   return tenants_;

@@ -46,6 +46,8 @@ class ObservedRun {
   const GpusOfRun& gpus() const { return *gpus_; }
   /// Clock of the SMs on which a tenant runs.
   double core_hertz(std::size_t tenant) const { return gpus_->core_hertz(gpus_->gpu_of(tenant)); }
+  /// Numbers of the tenants of a GPU, ascending.
+  std::vector<std::size_t> tenants_on(std::size_t gpu) const;
   /// Names of the tenants by which a counter counts: "sm/l1_hits", "gpu1/sm/l1_hits".
   std::vector<std::string> tenants_of(const std::string& counter) const;
   /// Whether the run's tables and totals are there.

@@ -98,9 +98,7 @@ bool add_delays(const ObservedRun& run, std::size_t gpu, const std::string& coun
   const std::string totals = "/final/stats/" + run.gpus().prefix(gpu) + counter;
   if (!run.file().has(totals)) return false;
   const std::size_t all = run.tenants().size();
-  std::vector<std::size_t> numbers = run.gpus().tenants_on(gpu);
-  if (!run.gpus().are_several())
-    for (std::size_t t = 0; t < all; ++t) numbers.push_back(t);
+  const std::vector<std::size_t> numbers = run.tenants_on(gpu);
   const std::size_t there = numbers.size();
   const std::vector<std::uint64_t> words = run.file().words(totals, 0, run.file().rows(totals));
   for (std::size_t i = 0; i < words.size(); ++i)

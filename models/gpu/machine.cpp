@@ -98,9 +98,7 @@ std::vector<std::string> Machine::notes() const {
 
 std::unique_ptr<Component> Machine::build(ComponentId component) const {
   if (graph_.nodes()[component.value()].kind == host_kind_) return build_host();
-  for (const auto& site : sites_)
-    if (site->has(graph_, component)) return site->build(graph_, component, links_, host_kind_);
-  internal_error(__FILE__, __LINE__, "built", "nobody builds " + graph_.name(component));
+  return site_of(component).build(graph_, component, links_, host_kind_);
 }
 
 HostPart::Setup Machine::part_for(const GpuSite& site) const {

@@ -90,7 +90,7 @@ class DramChannel {
   /// A look at `wake_`; true when a request left.
   bool step_once(Step& step);
   bool issue_column(std::uint32_t place, DramCycle now, Step& step);
-  /// Whether the request under way is what the scheduler would choose, now or later.
+  /// Returns whether the scheduler would choose the request under way, now or later.
   bool goes_on() const;
   void issue_row(std::uint32_t place, DramCycle now);
   void close_unwanted_row(std::uint32_t bank);
@@ -118,8 +118,8 @@ class DramChannel {
   DramCycle bus_free_;  ///< first cycle in which the next command may go
   std::uint16_t last_tenant_ = 0;
   std::uint32_t of_gpu_ = 0;  ///< requests of the GPU in the queue
-  /// Place of the request whose column was served last, if it has more; follows from nothing that
-  /// is kept in a checkpoint, and is not needed.
+  /// Place of the request whose column was served last, if it has more.  No checkpoint keeps the
+  /// place: without one the scheduler chooses the same request.
   std::uint32_t under_way_ = DramEntry::none;
 };
 

@@ -29,7 +29,7 @@ try env LOCKSTEP_CASES=$((hours * 500)) build/release/tests/test_properties --gt
 try env VECTOR_SUMS=$((hours * 12500)) VECTOR_SEED=$RANDOM TEST_ISA=build/release/tests/test_isa /usr/bin/python3 \
   tests/references/matrix/test_vectors.py
 scenario faults/test_faults.py LOCKSTEP_FAULTS=$((hours * 50))
-scenario checkpoints/test_resume.py LOCKSTEP_CHAINS=$((hours * 40)) LOCKSTEP_ALL_WORKLOADS=1
+scenario checkpoints/test_resume.py LOCKSTEP_CHAINS=$((hours * 40))
 scenario checkpoints/test_damaged_checkpoints.py LOCKSTEP_DAMAGES=$((hours * 200))
 scenario files/test_last_stage.py LOCKSTEP_KILLS=$((hours * 50))
 try tests/soak/memory_growth.py --minutes $((hours * 60 / 8))

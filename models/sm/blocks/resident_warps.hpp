@@ -69,7 +69,15 @@ class ResidentWarps {
   }
   static std::uint32_t active_lanes(const Warp& warp, const GridSlot& grid,
                                     const isa::Instruction& instruction) {
-    std::uint32_t lanes = warp.paths.mask();
+    return guarded(warp, grid, instruction, warp.paths.mask());
+  }
+  /// Returns those of `lanes` whose guard holds.
+  std::uint32_t guarded(const Warp& warp, const isa::Instruction& instruction,
+                        std::uint32_t lanes) const {
+    return guarded(warp, grid_of(warp), instruction, lanes);
+  }
+  static std::uint32_t guarded(const Warp& warp, const GridSlot& grid,
+                               const isa::Instruction& instruction, std::uint32_t lanes) {
     if (instruction.guard != isa::no_predicate) {
       const std::uint32_t predicate = grid.predicates_behind(warp.registers)[instruction.guard];
       lanes &= instruction.guard_negated ? ~predicate : predicate;

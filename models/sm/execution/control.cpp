@@ -237,11 +237,7 @@ void ControlUnit::execute_together(WarpSlot slot, const Instruction& instruction
   if (together == 0) return;
   if (!warp.paths.is_named(members, first)) mistakes_.warn_of_absent(warp, now);
   if (instruction.execute != nullptr) {
-    std::uint32_t lanes = together;
-    if (instruction.guard != isa::no_predicate) {
-      const std::uint32_t predicate = context.predicates[instruction.guard];
-      lanes &= instruction.guard_negated ? ~predicate : predicate;
-    }
+    const std::uint32_t lanes = blocks_.guarded(warp, instruction, together);
     if (isa::needs_whole_warp(instruction)) [[unlikely]]
       mistakes_.require_whole_warp(warp, instruction, lanes);
     context.active = lanes;

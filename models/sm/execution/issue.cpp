@@ -84,12 +84,9 @@ void Issue::access_matrices(WarpSlot slot, const Instruction& instruction,
                             const IssueRecord& record, std::uint32_t active, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   if (active != 0) {
-    std::uint32_t lanes = control_.gather(slot, isa::whole_warp, now);
-    if (lanes == 0) return;
-    if (instruction.guard != isa::no_predicate) {
-      const std::uint32_t holds = blocks_.context_of(warp).predicates[instruction.guard];
-      lanes &= instruction.guard_negated ? ~holds : holds;
-    }
+    const std::uint32_t together = control_.gather(slot, isa::whole_warp, now);
+    if (together == 0) return;
+    const std::uint32_t lanes = blocks_.guarded(warp, instruction, together);
     memory_.issue(slot, instruction, record, lanes, FaultableAccesses::none, now);
   }
   warp.paths.advance();

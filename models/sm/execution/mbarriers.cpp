@@ -30,6 +30,14 @@ std::uint64_t Mbarriers::word_at(const BlockSlot& block, std::uint64_t offset) c
   return word;
 }
 
+bool Mbarriers::step(const BlockSlot& block, std::uint64_t offset, AtomicOperation operation,
+                     std::uint64_t count) {
+  const std::uint64_t before = word_at(block, offset);
+  const std::uint64_t after = isa::mbarrier_step(operation, before, count);
+  std::memcpy(blocks_.shared_memory_of(block) + offset, &after, MbarrierWord::bytes);
+  return MbarrierWord::parity(after) != MbarrierWord::parity(before);
+}
+
 void Mbarriers::change(WarpSlot slot, const Instruction& instruction, std::uint32_t active,
                        std::byte* first, const LanePattern& pattern, SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
@@ -48,9 +56,7 @@ void Mbarriers::change(WarpSlot slot, const Instruction& instruction, std::uint3
     if (const MbarrierMistake mistake = isa::mbarrier_mistake(memory.atomic, before, count, offset))
         [[unlikely]]
       mistakes_.user_error(warp, owed.pc, lane, mistake.what, mistake.advice);
-    const std::uint64_t after = isa::mbarrier_step(memory.atomic, before, count);
-    std::memcpy(at, &after, MbarrierWord::bytes);
-    completes |= MbarrierWord::parity(after) != MbarrierWord::parity(before);
+    completes |= step(block, offset, memory.atomic, count);
     owed.address[lane] = static_cast<std::uint32_t>(offset);
     if (memory.returns)
       std::memcpy(context.row(instruction.destination[0]) + 2 * lane, &before, sizeof before);
@@ -197,8 +203,8 @@ void Mbarriers::limit_came(WarpSlot slot, SmCycle now) {
 }
 
 void Mbarriers::owe(WarpSlot slot, Owed owed, SmCycle now) {
-  owed.mark = blocks_.under_way().copies().mark(slot, now);
-  const SmCycle through = blocks_.under_way().copies().through_before(slot, owed.mark, now);
+  owed.mark = copies().mark(slot, now);
+  const SmCycle through = copies().through_before(slot, owed.mark, now);
   std::vector<Owed>& of_warp = owed_[slot.value()];
   if (through <= now && of_warp.empty()) return arrive(slot, owed, now);
   of_warp.push_back(owed);
@@ -209,8 +215,7 @@ void Mbarriers::owe(WarpSlot slot, Owed owed, SmCycle now) {
 
 void Mbarriers::copies_came(WarpSlot slot, SmCycle now) {
   std::vector<Owed>& of_warp = owed_[slot.value()];
-  while (!of_warp.empty() &&
-         blocks_.under_way().copies().through_before(slot, of_warp.front().mark, now) <= now) {
+  while (!of_warp.empty() && copies().through_before(slot, of_warp.front().mark, now) <= now) {
     const Owed owed = of_warp.front();
     of_warp.erase(of_warp.begin());
     arrive(slot, owed, now);
@@ -237,9 +242,7 @@ void Mbarriers::arrive(WarpSlot slot, const Owed& owed, SmCycle now) {
       is_mistaken = true;
       return;
     }
-    const std::uint64_t after = isa::mbarrier_step(AtomicOperation::arrive, before, 1);
-    std::memcpy(blocks_.shared_memory_of(block) + offset, &after, MbarrierWord::bytes);
-    completes |= MbarrierWord::parity(after) != MbarrierWord::parity(before);
+    completes |= step(block, offset, AtomicOperation::arrive, 1);
   });
   if (completes) wake(BlockPlace(warp.block), now);
 }
@@ -251,7 +254,7 @@ std::vector<Mbarriers::Owed> Mbarriers::take_out(WarpSlot slot) {
 
 void Mbarriers::put_in(WarpSlot slot, std::vector<Owed> owed, SmCycle now) {
   if (owed.empty()) return;
-  const std::uint16_t mark = blocks_.under_way().copies().mark(slot, now);
+  const std::uint16_t mark = copies().mark(slot, now);
   for (Owed& each : owed) each.mark = mark;
   owed_[slot.value()] = std::move(owed);
   front_end_.set_owing(slot, true);

@@ -81,7 +81,11 @@ class Mbarriers final : public SuspendedWaits {
 
  private:
   WarpSlot slot_of(const BlockSlot& block, std::uint8_t warp_in_block) const;
+  CopyGroups& copies() { return blocks_.under_way().copies(); }
   std::uint64_t word_at(const BlockSlot& block, std::uint64_t offset) const;
+  /// Does an operation without a mistake.  Returns whether it completes a phase.
+  bool step(const BlockSlot& block, std::uint64_t offset, isa::AtomicOperation operation,
+            std::uint64_t count);
   /// Returns the lanes whose phase is over; `checks`: mistakes of lanes are thrown.
   std::uint32_t lanes_with_phase_over(const Warp& warp, const isa::Instruction& instruction,
                                       std::uint32_t lanes, bool checks) const;

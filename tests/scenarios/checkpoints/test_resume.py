@@ -2,14 +2,13 @@
 
 LOCKSTEP_CHAINS: how many runs are interrupted; tests/soak takes more.
 """
-import datetime
 import os
 import subprocess
 import unittest
 
 import h5py
 
-from harness import ROOT
+from harness import ROOT, todays
 from segments import LAYOUTS, SegmentsTest
 
 CHAINS = int(os.environ.get("LOCKSTEP_CHAINS", "2"))
@@ -68,11 +67,8 @@ class Resume(SegmentsTest):
                 self.assertEqual(file["run"].attrs[name], whole["run"].attrs[name])
 
     def test_shipped_workloads(self):
-        """A tenth of them each day, all with LOCKSTEP_ALL_WORKLOADS."""
         dice = self.random()
-        today = datetime.date.today().toordinal() % 10
-        chosen = SHIPPED if "LOCKSTEP_ALL_WORKLOADS" in os.environ else SHIPPED[today::10]
-        for workload in chosen:
+        for workload in todays(SHIPPED, 10):
             with self.subTest(workload=workload):
                 for left in self.folder.glob("o.*"):  # by another that failed
                     left.unlink()
