@@ -5,6 +5,8 @@
 namespace lockstep::isa {
 
 void WarpPaths::start(std::uint32_t mask, std::uint32_t pc, std::uint32_t turn) {
+  // A checkpoint keeps no slot without a warp: nothing of the last one may be left.
+  for (std::uint32_t n = 0; n < top_ && n < inline_nodes; ++n) inline_[n] = Node{};
   if (top_ > inline_nodes) overflow_.clear();
   pc_ = pc;
   mask_ = alive_ = mask;
@@ -12,7 +14,7 @@ void WarpPaths::start(std::uint32_t mask, std::uint32_t pc, std::uint32_t turn) 
   backward_ = loop_end_ = 0;
   current_ = none;
   top_ = 0;
-  resumed_ = 0;
+  resumed_ = together_ = 0;
   turn_ = turn;
   spent_ = wait_begin_ = wait_end_ = 0;
   given_up_ = false;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <mutex>
 #include <random>
+#include <sstream>
 #include <thread>
 
 #include "core/error/error.hpp"
@@ -139,7 +140,12 @@ std::unique_ptr<MachineBench> MachineBench::shipped(const std::string& name,
 
 void MachineBench::prepare(const std::string& scenario, const std::vector<std::string>& settings) {
   write(folder_ / "scenario.yaml", scenario);
-  scenario_ = read_scenario((folder_ / "scenario.yaml").string(), settings);
+  std::vector<std::string> all = settings;
+  if (const char* more = std::getenv("LOCKSTEP_SET")) {
+    std::istringstream words(more);
+    for (std::string word; words >> word;) all.push_back(word);
+  }
+  scenario_ = read_scenario((folder_ / "scenario.yaml").string(), all);
   machine_ = with_room_for_contexts(scenario_);
   layout_ = machine_->statistics_layout();
   for (std::size_t t = 0; t < scenario_.tenants.size(); ++t) {

@@ -124,6 +124,7 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now, std::uint8_t
   BlockSlot& block = blocks_.block(place);
   std::vector<SavedWarp> warps;
   for (const WarpSlot slot : warps_in_order(block)) warps.push_back(take_out(slot, now));
+  load_store_.find_fault_waits(now);
   std::ostringstream control;
   Archive archive = Archive::saving(control);
   mbarriers_.stop_timers(place, now);
@@ -168,6 +169,7 @@ void BlockContexts::count_stop(const Warp& warp) {
 
 void BlockContexts::discard(BlockPlace place, SmCycle now) {
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) { take_out(slot, now); });
+  load_store_.find_fault_waits(now);
   blocks_.block(place).phase_waits.clear();
 }
 
@@ -231,6 +233,7 @@ void BlockContexts::put_in(BlockPlace place, std::vector<std::byte> bytes, SmCyc
     mbarriers_.put_in(slots[w], std::move(warps[w].owed), now);
     faultable_.go_on_after_return(slots[w], now);
   }
+  load_store_.find_fault_waits(now);
 }
 
 /// One that waits for an acquire goes on when that commits: what would resume it means nothing.

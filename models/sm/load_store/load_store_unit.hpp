@@ -80,6 +80,8 @@ class LoadStoreUnit final : public ParkedLines {
       log_.give_back(std::exchange(access.logged, FaultableAccesses::none));
   }
 
+  /// Warps have left or returned with squashed lines.
+  void find_fault_waits(SmCycle now) { translation_.find_fault_waits(now); }
   /// Returns whether accesses to this local memory wait here, of warps that may be gone.
   bool queues_access_to(const std::vector<LocalHome>& homes) const;
   /// The tenant has ended: lines that have not left never will.

@@ -7,12 +7,15 @@
 /// Source: virtual-memory-and-exceptions.md, section 16 ("warps stalled on faults integrated over
 /// cycles").
 ///
+/// A warp whose block leaves the SM does not wait there any more, and nobody waits for a prefetch.
+///
 /// Simplified: a warp whose access has not left the load-store unit's queue, because another one's
 /// fault holds it up there, is not counted.
 #pragma once
 
 #include <cstdint>
 
+#include "core/error/error.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
 #include "models/sm/translation/parked_pages.hpp"
@@ -27,12 +30,17 @@ class FaultWaits {
   void count(SmCycle up_to) {
     const auto cycles = static_cast<std::uint64_t>(up_to - counted_);
     counted_ = up_to;
+#ifndef NDEBUG
+    LOCKSTEP_CHECK((blocks_.page_waiters() & ~blocks_.resident()) == 0, "an empty slot waits");
+#endif
     for_each_warp(blocks_.page_waiters(), [&](WarpSlot warp) {
       statistics_.tenant[blocks_.tenant_of(warp).value()].fault_warp_cycles += cycles;
     });
   }
-  /// The warp has a line parked for a page that was refused.
-  void begin(WarpSlot warp, SmCycle now) {
+  /// A line of the access is parked for a page that was refused.
+  void begin(const Access& access, SmCycle now) {
+    if (access.kind == Access::Kind::prefetch) return;
+    const WarpSlot warp(access.warp);
     if ((blocks_.page_waiters() & bit_of(warp)) != 0) return;
     count(now);
     blocks_.page_waiters() |= bit_of(warp);

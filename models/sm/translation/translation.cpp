@@ -54,7 +54,7 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
   if (merges && squashes_ && pages_.miss(miss).state == PageMiss::State::refused) {
     if (!pages_.miss(miss).come) {
       ++counts.l1_tlb_merges;
-      waits_.begin(WarpSlot(access.warp), now);
+      waits_.begin(access, now);
       return Lookup::refused;
     }
     pages_.park(miss, access, group);
@@ -70,7 +70,7 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
   }
   const bool is_first = !pages_.miss(miss).has_lines();
   pages_.park(miss, access, group);
-  if (pages_.miss(miss).was_refused()) waits_.begin(WarpSlot(access.warp), now);
+  if (pages_.miss(miss).was_refused()) waits_.begin(access, now);
   ++(merges ? counts.l1_tlb_merges : counts.l1_tlb_misses);
   const bool invalid = merges && is_first && pages_.miss(miss).state == PageMiss::State::invalid;
   if (merges && !invalid) return Lookup::parked;
@@ -225,7 +225,7 @@ void Translation::page_refused(std::uint16_t index, const TranslationAnswer& ans
   if (!miss.was_refused()) {
     pages_.set_refused_since(index, now);
     pages_.for_each_parked(index, [&](const Access& access, unsigned) {
-      waits_.begin(WarpSlot(access.warp), now);
+      waits_.begin(access, now);
       return false;
     });
   }

@@ -88,7 +88,7 @@ class Translation {
   template <class Forget>
   void drop_tenant(TenantId tenant, Forget&& forget, SmCycle now);
   void count_fault_waits(SmCycle up_to) { waits_.count(up_to); }
-  /// Warps have begun or ceased to have squashed lines.
+  /// Warps have begun or ceased to have squashed lines, left or returned with them.
   void find_fault_waits(SmCycle now) {
     waits_.count(now);
     waits_.find(pages_, lines_.stopped_warps());

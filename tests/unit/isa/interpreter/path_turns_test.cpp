@@ -52,6 +52,23 @@ WarpPaths with_lane_0_out(const Code& code, std::uint32_t of_turn = turn) {
   return paths;
 }
 
+std::string bytes_of(WarpPaths& paths) {
+  std::ostringstream bytes;
+  Archive archive = Archive::saving(bytes);
+  paths.serialize(archive);
+  return bytes.str();
+}
+
+TEST(PathTurns, AWarpThatStartsIsAsAFreshOneWhateverTheLastOneLeft) {
+  const Code code;
+  WarpPaths paths = with_lane_0_out(code);
+  go_round(paths, code, turn);  // two paths stand, and one has used up its turn
+  paths.start(0xff, 3, turn);
+  WarpPaths fresh;
+  fresh.start(0xff, 3, turn);
+  EXPECT_EQ(bytes_of(paths), bytes_of(fresh));
+}
+
 TEST(PathTurns, LanesThatWaitToMeetGoOnWhenTheTurnIsUsedUp) {
   const Code code;
   WarpPaths paths = with_lane_0_out(code);

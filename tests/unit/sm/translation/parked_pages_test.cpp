@@ -64,6 +64,24 @@ TEST(ParkedPages, PagesDrainInTheOrderOfTheirAnswers) {
   EXPECT_EQ(pages.find_miss(key(8)), ParkedPages::none);
 }
 
+TEST(ParkedPages, AWarpWaitsForItsLinesOfRefusedPagesAndForNoPrefetch) {
+  ParkedPages pages(8);
+  Access load = access_of_lines(1), prefetch = access_of_lines(1);
+  load.warp = 3;
+  prefetch.warp = 5;
+  prefetch.kind = Access::Kind::prefetch;
+  const std::uint16_t miss = pages.take_miss(key(7));
+  pages.park(miss, prefetch, 0);
+  pages.set_refused_since(miss, SmCycle{10});
+  EXPECT_EQ(pages.warps_of_refused(), 0u);
+  pages.park(miss, load, 0);
+  EXPECT_EQ(pages.warps_of_refused(), 1u << 3);
+  pages.pop(miss);
+  EXPECT_EQ(pages.warps_of_refused(), 1u << 3);
+  pages.pop(miss);
+  EXPECT_EQ(pages.warps_of_refused(), 0u);
+}
+
 TEST(ParkedPages, RestoredTheyHoldTheSame) {
   ParkedPages pages(8), other(8);
   Access access = access_of_lines(1);
