@@ -8,8 +8,7 @@
 one SM after the other, and pairs of kernels of which one takes SMs from the other; `draw` prints tables beside what
 the paper says.
 
-- Occupancy (Figure 3): of registers and shared memory of an SM, by its blocks. Predicates, which contexts hold as
-  well, are counted as registers.
+- Occupancy (Figure 3): of registers and shared memory of an SM, by its blocks.
 - occup: all registers, warps stop anywhere. live, live-cp, live-cp-tb: live registers at preemption points, as they
   are, compressed by warp, compressed by block where all its warps stand at one barrier. drain: blocks run to their end.
 - Registers (Figures 6, 9): bytes in contexts over bytes occupied. Classes (Figures 8, 9): of live registers.

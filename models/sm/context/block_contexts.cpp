@@ -214,7 +214,7 @@ SavedAccess BlockContexts::take_out_oldest_access(WarpSlot slot, SmCycle now) {
 void BlockContexts::put_in(BlockPlace place, std::vector<std::byte> bytes, SmCycle now) {
   BlockSlot& block = blocks_.block(place);
   const std::span<std::byte> shared = blocks_.shared_of(place);
-  const std::size_t registers = bytes_of_registers(block, bytes);
+  const std::size_t registers = bytes_of_registers(bytes);
   if (!shared.empty()) std::memcpy(shared.data(), bytes.data() + registers, shared.size());
   const std::size_t begin = registers + shared.size();
   std::istringstream control(

@@ -18,8 +18,12 @@
 /// Source: 000, section 4.1; 002, section IV; preemption.md, sections 4 and 5; architecture.md,
 /// section 8, rules 4 and 5.
 ///
-/// Simplified: occupied registers are saved as the kernel's rows, at the size that the block has in
-/// the register file; control state takes the bytes of its serialised form.
+/// Occupied registers take what the block has in the register file, the predicates of its warps
+/// among them.
+///
+/// Simplified: a warp that needs more rows than its launch states registers saves more than that:
+/// values of 64 bits have rows of their own here.  Control state takes the bytes of its serialised
+/// form.
 #pragma once
 
 #include <cstddef>
@@ -111,11 +115,13 @@ class BlockContexts {
   std::vector<WarpRegisters> registers_of(const BlockSlot& block,
                                           const std::vector<SavedWarp>& warps) const;
   RegisterShape shape_of(const BlockSlot& block) const;
-  /// Bytes that the block's rows take if they are saved as they are.
+  /// Bytes that the block has in the register file.
   std::size_t occupied_bytes(const BlockSlot& block) const;
-  /// How many bytes at the beginning of the block's context are registers.
-  std::size_t bytes_of_registers(const BlockSlot& block,
-                                 const std::vector<std::byte>& context) const;
+  /// Returns the warps with further rows: as many as the block's registers have room for.
+  std::vector<WarpRegisters> with_unneeded(const BlockSlot& block,
+                                           std::vector<WarpRegisters> warps) const;
+  /// Returns how many bytes at the beginning of a context are registers.
+  static std::size_t bytes_of_registers(const std::vector<std::byte>& context);
   /// All its warps stand at the same barrier, with no path elsewhere.
   bool stands_at_barrier(const BlockSlot& block, const std::vector<SavedWarp>& warps) const;
   /// The context begins with them.

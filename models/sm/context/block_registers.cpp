@@ -14,7 +14,7 @@ namespace lockstep {
 
 namespace {
 
-/// In front of registers that are not saved as they are.
+/// In front of the registers.
 struct RegisterHeader {
   std::uint32_t bytes = 0;  ///< with the header
   std::uint32_t whole = 0;  ///< 1: compressed over the block
@@ -23,16 +23,34 @@ struct RegisterHeader {
 }  // namespace
 
 std::size_t BlockContexts::occupied_bytes(const BlockSlot& block) const {
-  const std::size_t rows = std::size_t{block.rows} * sizeof(LaneValues);
-  return std::max<std::size_t>(rows, blocks_.grid(block.grid).block.registers * 4u);
+  return blocks_.grid(block.grid).block.registers * sizeof(std::uint32_t);
 }
 
-std::size_t BlockContexts::bytes_of_registers(const BlockSlot& block,
-                                              const std::vector<std::byte>& context) const {
-  if (kind_ == ContextKind::occupied) return occupied_bytes(block);
+std::size_t BlockContexts::bytes_of_registers(const std::vector<std::byte>& context) {
   RegisterHeader header;
   std::memcpy(&header, context.data(), sizeof header);
   return header.bytes;
+}
+
+/// Each warp has an equal part of the block's registers, behind the header.  Rows that nobody needs
+/// fill what the others, predicates among them, leave of it: on hardware they stand in the same
+/// registers, here values of 64 bits have rows of their own.
+std::vector<WarpRegisters> BlockContexts::with_unneeded(const BlockSlot& block,
+                                                        std::vector<WarpRegisters> warps) const {
+  const GridSlot& grid = blocks_.grid(block.grid);
+  const std::size_t bytes = (occupied_bytes(block) - sizeof(RegisterHeader)) / grid.block.warps;
+  const std::size_t predicates = grid.program->predicates * sizeof(std::uint32_t);
+  const std::size_t room = bytes > predicates ? (bytes - predicates) / sizeof(LaneValues) : 0;
+  for (WarpRegisters& warp : warps) {
+    std::size_t taken = 0;
+    for (const std::uint64_t word : warp.needed) taken += std::popcount(word);
+    for (unsigned row = 0; row < grid.issue->rows && taken < room; ++row) {
+      if (warp.needs(row)) continue;
+      warp.needed[row / 64] |= std::uint64_t{1} << row % 64;
+      ++taken;
+    }
+  }
+  return warps;
 }
 
 std::vector<WarpRegisters> BlockContexts::registers_of(const BlockSlot& block,
@@ -79,23 +97,21 @@ void BlockContexts::write_registers(BlockPlace place, const std::vector<SavedWar
   const std::span<std::byte> rows = blocks_.rows_of(place);
   std::vector<std::byte>& bytes = context.bytes;
   RegisterImage::Classes classes;
+  const RegisterImage image(shape);
+  RegisterHeader header;
+  header.whole = kind_ == ContextKind::live_compressed_block && stands_at_barrier(block, warps);
+  bytes.resize(sizeof header);
   if (kind_ == ContextKind::occupied) {
-    bytes.assign(rows.begin(), rows.end());
-    bytes.resize(occupied_bytes(block));
+    image.write(with_unneeded(block, registers), bytes);
+    bytes.resize(std::max(bytes.size(), occupied_bytes(block)));
+  } else if (kind_ == ContextKind::live) {
+    image.write(registers, bytes);
   } else {
-    const RegisterImage image(shape);
-    RegisterHeader header;
-    header.whole = kind_ == ContextKind::live_compressed_block && stands_at_barrier(block, warps);
-    bytes.resize(sizeof header);
-    if (kind_ == ContextKind::live) {
-      image.write(registers, bytes);
-    } else {
-      classes = header.whole != 0 ? image.write_block(registers, bytes)
-                                  : image.write_compressed(registers, bytes);
-    }
-    header.bytes = static_cast<std::uint32_t>(bytes.size());
-    std::memcpy(bytes.data(), &header, sizeof header);
+    classes = header.whole != 0 ? image.write_block(registers, bytes)
+                                : image.write_compressed(registers, bytes);
   }
+  header.bytes = static_cast<std::uint32_t>(bytes.size());
+  std::memcpy(bytes.data(), &header, sizeof header);
   if (keeps) {
     context.kept.registers = std::exchange(bytes, {});
     context.kept.register_count = blocks_.grid(block.grid).block.registers;
@@ -134,17 +150,15 @@ void BlockContexts::read_registers(BlockPlace place, const std::vector<SavedWarp
                                    const std::vector<std::byte>& context) {
   const BlockSlot& block = blocks_.block(place);
   const std::span<std::byte> rows = blocks_.rows_of(place);
-  if (kind_ == ContextKind::occupied) {
-    std::memcpy(rows.data(), context.data(), rows.size());
-    return;
-  }
   overwrite(rows);
   RegisterHeader header;
   std::memcpy(&header, context.data(), sizeof header);
   const std::vector<WarpRegisters> registers = registers_of(block, warps);
   const RegisterImage image(shape_of(block));
   const std::byte* from = context.data() + sizeof header;
-  if (kind_ == ContextKind::live) {
+  if (kind_ == ContextKind::occupied) {
+    image.read(from, with_unneeded(block, registers));
+  } else if (kind_ == ContextKind::live) {
     image.read(from, registers);
   } else if (header.whole != 0) {
     image.read_block(from, registers);

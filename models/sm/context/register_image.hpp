@@ -1,7 +1,7 @@
 /// Registers of a thread block as they stand in memory.
 ///
-/// By kind: the block's rows as they are; or of each warp those that it needs, one after the other;
-/// or these compressed, behind the warp's pattern vector of two bits a register; or compressed over
+/// By kind: of each warp the rows that it needs, or more of them, one after the other; or these
+/// compressed, behind the warp's pattern vector of two bits a register; or compressed over
 /// the block, behind one vector of four bits a register.  A 64-bit value, which stands in its two
 /// rows lane by lane, is two registers: low and high halves.  Predicates are saved whole.
 /// Source: 002, sections III.B, III.C and IV.B, Figure 12; preemption.md, section 5.

@@ -29,6 +29,7 @@ class BlockContextsTest : public testing::Test, protected TurnoverWorld {
     launch.threads = {64, 1, 1};
     launch.parameter_bytes = 24;
     launch.dynamic_shared_bytes = 256;
+    launch.registers = 64;  // every row of the kernel has its registers
     turnover.start_grid(launch, std::vector<std::byte>(24));
     turnover.stage({0, 0, 0}, {}, SmCycle(10));
     turnover.stage({0, 0, 1}, {}, SmCycle(10));
@@ -44,10 +45,19 @@ class BlockContextsTest : public testing::Test, protected TurnoverWorld {
     fill(world.blocks.rows_of(place), seed);
     fill(world.blocks.shared_of(place), seed + 1);
   }
-  /// Registers and shared memory.
+  /// Registers, the kernel's predicates, and shared memory.
   std::vector<std::byte> content(BlockPlace place) {
-    std::vector<std::byte> bytes(world.blocks.rows_of(place).begin(),
-                                 world.blocks.rows_of(place).end());
+    std::vector<std::byte> bytes;
+    const auto add = [&](const std::uint32_t* words, std::size_t count) {
+      const auto more = std::as_bytes(std::span(words, count));
+      bytes.insert(bytes.end(), more.begin(), more.end());
+    };
+    for_each_warp(world.blocks.block(place).warps, [&](WarpSlot slot) {
+      const Warp& warp = world.blocks.warp(slot);
+      const GridSlot& grid = world.blocks.grid_of(warp);
+      add(warp.registers, grid.issue->rows * std::size_t{isa::warp_size});
+      add(grid.predicates_behind(warp.registers), grid.program->predicates);
+    });
     const std::span<std::byte> shared = world.blocks.shared_of(place);
     bytes.insert(bytes.end(), shared.begin(), shared.end());
     return bytes;

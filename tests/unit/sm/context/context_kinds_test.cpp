@@ -41,12 +41,13 @@ END:
 /// A block of 16 x 16 threads with 13 registers each and 1128 bytes of shared memory: BP_1 of 002.
 class BranchingBlock : protected TurnoverWorld {
  public:
-  explicit BranchingBlock(void (*change)(SmSetup&)) : TurnoverWorld(change, "", arms) {
+  explicit BranchingBlock(void (*change)(SmSetup&), std::uint16_t registers = 13)
+      : TurnoverWorld(change, "", arms) {
     GridLaunch launch;
     launch.blocks = {64, 1, 1};
     launch.threads = {16, 16, 1};
     launch.parameter_bytes = 24;
-    launch.registers = 13;
+    launch.registers = registers;
     launch.dynamic_shared_bytes = 1128;
     turnover.start_grid(launch, std::vector<std::byte>(24));
     turnover.stage({0, 0, 0}, {}, SmCycle(10));
@@ -114,6 +115,36 @@ TEST(ContextKinds, OccupiedAContextOfBackpropagationHas13RegistersOfEachThreadAn
   EXPECT_EQ(block.part(SmStatistics::registers_saved) + block.part(SmStatistics::shared_saved),
             14440u);
   for (unsigned row = 0; row < block.kernel().rows; ++row) EXPECT_TRUE(block.came_back(row));
+}
+
+/// The rows of the program are more than its registers: pairs and single values do not share any,
+/// and predicates have two.
+TEST(ContextKinds, OccupiedAContextIsNoLargerThanWhatTheBlockHasInTheRegisterFile) {
+  const auto rows =
+      static_cast<std::uint16_t>(BranchingBlock(with_kind<ContextKind::occupied>).kernel().rows);
+  for (std::uint16_t registers = rows; registers <= rows + 3; ++registers) {
+    BranchingBlock block(with_kind<ContextKind::occupied>, registers);
+    block.stand(block.pc_of(isa::Category::store, 1));
+    const BlockContext context = block.leave_and_return();
+    EXPECT_EQ(context.parts.register_bytes, 8u * 128 * registers);
+    EXPECT_EQ(block.part(SmStatistics::registers_occupied), 8u * 128 * registers);
+    EXPECT_TRUE(block.came_back(block.data_of(1)));
+    EXPECT_TRUE(block.came_back(block.data_of(2)));
+    unsigned saved = 0;
+    for (unsigned row = 0; row < rows; ++row) saved += block.came_back(row);
+    EXPECT_EQ(saved, std::min<unsigned>(rows, registers - 1)) << "predicates and what is no row";
+  }
+}
+
+TEST(ContextKinds, OccupiedWhatWarpsNeedIsSavedThoughTheLaunchStatesFewerRegisters) {
+  BranchingBlock block(with_kind<ContextKind::occupied>, 1);
+  block.stand(block.pc_of(isa::Category::store, 1));
+  const BlockContext context = block.leave_and_return();
+  constexpr unsigned needed = 2 + 2 * 2;  // two values and their addresses
+  EXPECT_EQ(context.parts.register_bytes, 8 + 8 * (needed * 128 + 4 * block.predicates()));
+  EXPECT_EQ(block.part(SmStatistics::registers_occupied), 8u * 128);
+  EXPECT_TRUE(block.came_back(block.data_of(1)));
+  EXPECT_TRUE(block.came_back(block.data_of(2)));
 }
 
 TEST(ContextKinds, LiveARegisterThatNoPathReadsAnyMoreIsNotSaved) {
