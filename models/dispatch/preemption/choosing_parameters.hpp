@@ -37,7 +37,8 @@ ParametersOf<P> choosing_parameters() {
       .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(), context_traffic_doc)
       .field("drain_limit", &P::drain_limit, 0_us, range(0_us, 1'000'000_us),
              "a block that has drained for so long is saved: it may wait for one that was flushed; "
-             "0: ten times as long as was expected, or as the latency_bound if that is longer")
+             "0: ten times as long as was expected, or as the latency_bound if that is longer; 1ms "
+             "without a bound")
       .field("idempotence", &P::idempotence, IdempotenceCheck::marks, idempotence_checks(),
              idempotence_check_doc)
       .field("switch_estimate", &P::switch_estimate, SwitchEstimate::share,
