@@ -76,7 +76,7 @@ void ProgressLine::progress(const ProgressReport& report) {
   constexpr double batch_interval = 60;
   if (quiet_ || !recorder_) return;
   const Counts now = counts();
-  blocks_.look(now.blocks, report.wall_seconds);
+  blocks_.look_at_burst(now.blocks, report.wall_seconds);
   warp_instructions_.look(now.warp_instructions, report.wall_seconds);
   if (!terminal_.is_one() && report.wall_seconds - last_logged_ < batch_interval) return;
   last_logged_ = report.wall_seconds;
