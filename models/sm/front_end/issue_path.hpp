@@ -17,8 +17,8 @@ inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record, SmCycle n
     hot_.units.occupy_scheduler(scheduler, now, slots, hot_.wheel);
 }
 
-inline void FrontEnd::commit_at(WarpSlot slot, Warp& warp, const IssueRecord& record,
-                                SmCycle when) {
+[[gnu::always_inline]] inline void FrontEnd::commit_at(WarpSlot slot, Warp& warp,
+                                                       const IssueRecord& record, SmCycle when) {
   const auto commit = [&](std::uint16_t event) {
     warp.pending.mark(event);
     tell_at(slot, event, when);
