@@ -106,10 +106,20 @@ std::string tenant_text(const Tenant& tenant, const std::string& place) {
   return text;
 }
 
+/// Returns the text of a machine of one GPU, which has no use for policies.placement: outputs and
+/// checkpoints say what those said that were written before there was such a key.
+std::string without_placement(std::string text) {
+  const std::string key = "\n  placement:";
+  const std::size_t begin = text.find(key);
+  std::size_t end = text.find('\n', begin + 1);
+  while (text.compare(end, 4, "\n   ") == 0) end = text.find('\n', end + 1);  // its parameters
+  return text.erase(begin, end - begin);
+}
+
 }  // namespace
 
 std::string machine_text(const MachineParameters& machine) {
-  if (!machine.has_several_gpus()) return to_yaml(machine);
+  if (!machine.has_several_gpus()) return without_placement(to_yaml(machine));
   constexpr int inside = 4;
   std::string text = "gpus:\n";
   for (const GpuParameters& gpu : machine.gpus) {
