@@ -8,6 +8,7 @@
 #include "models/cpu/core_statistics.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/driver/host_statistics.hpp"
+#include "models/fabric/port_statistics.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/gpu/shared_resources.hpp"
 #include "models/host_link/link_statistics.hpp"
@@ -56,6 +57,7 @@ OutputContents output_contents() {
                {"link", &statistics_schema_of<LinkStatistics>(), 2},
                {"uplink", &statistics_schema_of<UplinkStatistics>(), 2,
                 "`host.uplinks`, of all GPUs and tenants together"},
+               {"port", &statistics_schema_of<PortStatistics>(), 1, "a `fabric`, of each GPU"},
                {"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1,
                 "a policy that has a controller"}};
   for (const PageManagerRow& row : page_managers().rows())
@@ -71,6 +73,8 @@ OutputContents output_contents() {
                 &table_schema_of<WindowTimesRow>(),   &table_schema_of<RankRow>(),
                 &table_schema_of<SpeedupRow>()};
   for (const SharedResource& resource : shared_resources())
+    all.delays.push_back({resource.name, resource.unit, resource.doc});
+  for (const SharedResource& resource : port_resources())
     all.delays.push_back({resource.name, resource.unit, resource.doc});
   all.delays.push_back({shared_uplink().name, shared_uplink().unit, shared_uplink().doc});
   all.texts = {
