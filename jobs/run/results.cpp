@@ -234,15 +234,20 @@ std::string result_table(const Scenario& scenario, const std::vector<TenantRow>&
     text +=
         fmt::format("{:<{}}{:>12}{:>19}{:>7}{:>12}\n", is_long ? "" : row.tenant, width, row.cycles,
                     row.warp_instructions, rate_text(row.instructions_per_cycle), row.far_faults);
-    if (machine.parameters().has_several_gpus()) text += fmt::format("  on GPU {}\n", row.gpu);
+    const std::vector<Machine::TenantPlace> places = machine.all_places_of(t);
+    const bool is_on_several = places.size() > 1;
+    if (machine.parameters().has_several_gpus() && !is_on_several)
+      text += fmt::format("  on GPU {}\n", row.gpu);
     if (is_unfinished(scenario.tenants[t], row)) text += "  NOT FINISHED when the run ended\n";
-    const auto [site, number] = machine.place_of(t);
-    const std::string& prefix = site->place().prefix;
     if (const auto core = machine.core_of_tenant(t)) {
-      text += core_text(totals, prefix, *core);
-    } else {
-      text += shares_text(totals, prefix + "sm", number) + kernel_table(kernels[t]);
+      text += core_text(totals, places.front().site->place().prefix, *core);
+      continue;
     }
+    for (const auto& [site, number] : places) {
+      if (is_on_several) text += fmt::format("  on GPU {}\n", site->place().gpu);
+      text += shares_text(totals, site->place().prefix + "sm", number);
+    }
+    text += kernel_table(kernels[t]);
   }
   return text;
 }

@@ -2,7 +2,7 @@
 ///
 /// At a switch each GPU has one way out to all others and one in; the ways of direct links stand
 /// for themselves.  GPUs without a link do not reach each other: nothing goes through a third.
-/// Source: many-gpus.md, sections 2.1 and 4.1.
+/// Source: design of the project; the rates: nvbandwidth, Tartan.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ enum class FabricKind : std::uint8_t {
   direct,   ///< links between pairs
 };
 
-/// Links between GPUs (configs/fabrics/*.yaml).  Sources: many-gpus.md, sections 2.1 (rates)
-/// and 2.2 (latencies).
+/// Links between GPUs (configs/fabrics/*.yaml).  Source: design of the project; each file says from
+/// where its rate and latency are.
 struct FabricParameters {
   std::string name;
   FabricKind kind;

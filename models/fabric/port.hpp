@@ -10,7 +10,7 @@
 /// answers wait for nothing but the wire.  Who asks for memory here has tags of its own, so that a
 /// port keeps at most those of all others.  Requests of an SM to one place stay in order, as do all
 /// packets from one port to another.
-/// Source: many-gpus.md, section 4.1; architecture.md, section 8, rules 1, 2 and "Back-pressure".
+/// Source: design of the project; architecture.md, section 8, rules 1, 2 and "Back-pressure".
 ///
 /// Simplified: a packet reaches the other end with its last byte and is passed on at once, the way
 /// in being taken from then on; acknowledgements of copies travel with other packets.

@@ -12,7 +12,7 @@ namespace lockstep {
 /// reduce_scatter leaves the sum of all buffers' k-th parts in the k-th part of the k-th buffer;
 /// all_gather copies the k-th part of the k-th buffer to all; all_reduce does one after the other;
 /// broadcast copies the first buffer to the others.  The module's own kernel adds.
-/// Source: many-gpus.md, section 4.4 ("expands to own PTX kernels").
+/// Source: design of the project; rings as in NCCL.
 std::vector<Step> expand_collective(const Node& map, const Workload& workload);
 
 }  // namespace lockstep

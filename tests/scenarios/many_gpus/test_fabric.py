@@ -15,7 +15,8 @@ NOTHING = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothin
 def copies(ways, mebibytes):
     """A program that copies so much over each of the ways ("0>1"), all at the same time."""
     lines = "".join(f"  - copy: {{buffer: from{i}, into: to{i}, stream: {i}}}\n" for i in range(len(ways)))
-    buffers = "".join(f"  {name}{i}: {{type: u32, count: {mebibytes} * 262144, memory: device, gpu: {way[at]}, init: {init}}}\n"
+    count = mebibytes * 262144
+    buffers = "".join(f"  {name}{i}: {{type: u32, count: {count}, memory: device, gpu: {way[at]}, init: {init}}}\n"
                       for i, way in enumerate(ways)
                       for name, at, init in (("from", 0, f"{{uniform: {{low: 0, high: 9, seed: {i + 1}}}}}"),
                                              ("to", 2, "zero")))
