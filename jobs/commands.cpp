@@ -45,8 +45,11 @@ static std::string footprint_text(const Scenario& scenario, const MachineParamet
       fmt::format("  {:<24}{:>12}{:>12}{:>12}\n", "memory of", "device", "managed", "pinned");
   Footprint all;
   for (const Tenant& tenant : scenario.tenants) {
-    text += line(tenant.name, footprint_of(tenant));
-    all += footprint_of(tenant);
+    Footprint whole = footprint_of(tenant);
+    for (Tenant there = tenant; ++there.member < tenant.members();)
+      whole.device += footprint_of(there).device;
+    text += line(tenant.name, whole);
+    all += whole;
   }
   if (scenario.tenants.size() > 1) text += line("all", all);
   if (!machine.has_several_gpus())

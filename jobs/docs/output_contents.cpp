@@ -8,6 +8,7 @@
 #include "models/cpu/core_statistics.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/driver/host_statistics.hpp"
+#include "models/fabric/port_statistics.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/gpu/shared_resources.hpp"
 #include "models/host_link/link_statistics.hpp"
@@ -47,17 +48,19 @@ void add_policies(std::vector<KindStatistics>& kinds, const std::string& plug_po
 
 OutputContents output_contents() {
   OutputContents all;
-  all.kinds = {{"host", &statistics_schema_of<HostStatistics>(), 1},
-               {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
-               {"gmmu", &statistics_schema_of<GmmuStatistics>(), 1},
-               {"partition", &memory_partition_statistics(), 1},
-               {"sm", &statistics_schema_of<SmStatistics>(), 1},
-               {"cpu", &statistics_schema_of<CoreStatistics>(), 1, "tenants on CPU cores"},
-               {"link", &statistics_schema_of<LinkStatistics>(), 2},
-               {"uplink", &statistics_schema_of<UplinkStatistics>(), 2,
-                "`host.uplinks`, of all GPUs and tenants together"},
-               {"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1,
-                "a policy that has a controller"}};
+  all.kinds = {
+      {"host", &statistics_schema_of<HostStatistics>(), 1},
+      {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
+      {"gmmu", &statistics_schema_of<GmmuStatistics>(), 1},
+      {"partition", &memory_partition_statistics(), 1},
+      {"sm", &statistics_schema_of<SmStatistics>(), 1},
+      {"cpu", &statistics_schema_of<CoreStatistics>(), 1, "tenants on CPU cores"},
+      {"link", &statistics_schema_of<LinkStatistics>(), 2},
+      {"uplink", &statistics_schema_of<UplinkStatistics>(), 2,
+       "`host.uplinks`, of all GPUs and tenants together"},
+      {"<group>/port", &statistics_schema_of<PortStatistics>(), 1, "a `fabric`, of each GPU"},
+      {"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1,
+       "a policy that has a controller"}};
   for (const PageManagerRow& row : page_managers().rows())
     add_kind(all.kinds, "page_manager", row.make.statistics, row.name);
   add_policies(all.kinds, "cache_policy", cache_policy_registry());
@@ -72,6 +75,8 @@ OutputContents output_contents() {
                 &table_schema_of<SpeedupRow>()};
   for (const SharedResource& resource : shared_resources())
     all.delays.push_back({resource.name, resource.unit, resource.doc});
+  for (const SharedResource& resource : port_resources())
+    all.delays.push_back({std::string("<group>/") + resource.name, resource.unit, resource.doc});
   all.delays.push_back({shared_uplink().name, shared_uplink().unit, shared_uplink().doc});
   all.texts = {
       {"/run/scenario", "",

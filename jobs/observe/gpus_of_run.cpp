@@ -33,8 +33,11 @@ GpusOfRun::GpusOfRun(const Node& configuration) : several_(configuration.has("gp
   for (const Node& tenant : configuration.at("tenants").items()) {
     const Node gpu = tenant.at("gpu");
     gpu_of_tenant_.push_back(gpu.unsigned_integer());
-    if (gpu_of_tenant_.back() >= count())
-      throw gpu.error("names a GPU that is not there", "it may be damaged");
+    std::vector<std::size_t>& all = all_gpus_.emplace_back(1, gpu_of_tenant_.back());
+    if (const Node several = tenant.find("gpus"); several.exists())
+      for (const Node& number : several.items()) all.push_back(number.unsigned_integer());
+    for (const std::size_t number : all)
+      if (number >= count()) throw gpu.error("names a GPU that is not there", "it may be damaged");
   }
 }
 
@@ -45,7 +48,8 @@ double GpusOfRun::core_hertz(std::size_t gpu) const {
 std::vector<std::size_t> GpusOfRun::tenants_on(std::size_t gpu) const {
   std::vector<std::size_t> tenants;
   for (std::size_t t = 0; t < gpu_of_tenant_.size(); ++t)
-    if (gpu_of_tenant_[t] == gpu) tenants.push_back(t);
+    if (std::find(all_gpus_[t].begin(), all_gpus_[t].end(), gpu) != all_gpus_[t].end())
+      tenants.push_back(t);
   return tenants;
 }
 

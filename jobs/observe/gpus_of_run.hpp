@@ -19,11 +19,11 @@ class GpusOfRun {
   /// The resolved scenario as if a GPU were the only one: it stands under `gpu`.
   const Node& configuration(std::size_t gpu) const { return configurations_[gpu]; }
   double core_hertz(std::size_t gpu) const;
-  /// Number of each tenant's GPU.
+  /// Number of each tenant's GPU; the first of several.
   std::size_t gpu_of(std::size_t tenant) const { return several_ ? gpu_of_tenant_[tenant] : 0; }
   /// Number of tenants that name a GPU: all, or none if there is one GPU.
   std::size_t placed() const { return gpu_of_tenant_.size(); }
-  /// Tenants that name the GPU, ascending.
+  /// Tenants that name the GPU, among others or alone, ascending.
   std::vector<std::size_t> tenants_on(std::size_t gpu) const;
   /// Beginning of the names of a GPU's counters: "gpu1/", or "".
   std::string prefix(std::size_t gpu) const;
@@ -33,7 +33,8 @@ class GpusOfRun {
  private:
   bool several_ = false;
   std::vector<Node> configurations_;
-  std::vector<std::size_t> gpu_of_tenant_;
+  std::vector<std::size_t> gpu_of_tenant_;          ///< the first of several
+  std::vector<std::vector<std::size_t>> all_gpus_;  ///< by tenant, ascending or not
 };
 
 }  // namespace lockstep

@@ -20,7 +20,7 @@ std::vector<KernelRow> KernelRows::of(const std::vector<KernelRecord>& kernels, 
     KernelRow& row = rows.emplace_back();
     row.kernel = isa::kernel_title(kernel.kernel);
     row.tenant = kernel.tenant;
-    row.gpu = static_cast<std::uint32_t>(gpus_.gpu_of(kernel.tenant));
+    row.gpu = gpus_.are_several() ? kernel.gpu : 0;
     const OfGpu& gpu = of_gpu_[row.gpu];
     row.stream = kernel.stream;
     row.blocks_x = kernel.blocks[0];

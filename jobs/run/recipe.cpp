@@ -129,8 +129,8 @@ std::string recipe_text(const Node& scenario, const MachineParameters& machine) 
   std::string text = machine_text(machine) + "tenants:\n";
   std::size_t number = 0;
   for (const Node& tenant : scenario.at("tenants").items()) {
-    const std::string place =
-        machine.has_several_gpus() ? ", gpu: " + std::to_string(machine.gpu_of(number)) : "";
+    const bool is_placed = machine.has_several_gpus() && !tenant.has("gpus");
+    const std::string place = is_placed ? ", gpu: " + std::to_string(machine.gpu_of(number)) : "";
     text += "  - {" + tenant_text(tenant) + place + "}\n";
     ++number;
   }

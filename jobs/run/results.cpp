@@ -73,7 +73,7 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& mach
   std::vector<TenantRow> rows;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
     const Tenant& tenant = scenario.tenants[t];
-    const auto [site, number] = machine.place_of(t);
+    const GpuSite* const site = machine.place_of(t).site;
     const GpuParameters& gpu = site->parameters().gpu;
     const std::string& prefix = site->place().prefix;
     TenantRow row;
@@ -93,9 +93,12 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& mach
       row.warp_instructions = row.thread_instructions =
           totals.sum(prefix + "cpu", "instructions", 0, 0, *core);
     } else {
-      row.warp_instructions = totals.sum(prefix + "sm", "warp_instructions", number);
-      row.thread_instructions = totals.sum(prefix + "sm", "thread_instructions", number);
-      row.far_faults = totals.sum(prefix + "host", "far_faults", number);
+      for (const auto& [there, at] : machine.all_places_of(t)) {
+        const std::string& of = there->place().prefix;
+        row.warp_instructions += totals.sum(of + "sm", "warp_instructions", at);
+        row.thread_instructions += totals.sum(of + "sm", "thread_instructions", at);
+        row.far_faults += totals.sum(of + "host", "far_faults", at);
+      }
     }
     const Clock clock(tenant.cpu ? gpu.cpu.clock : gpu.sm.clock);
     const Time present = time_present(tenant, run, std::min(row.end, ended));
@@ -159,6 +162,11 @@ void write_interference(h5::File& file, const Totals& totals, const Machine& mac
     for (const SharedResource& resource : shared_resources())
       write_delays(file, totals, resource, site->parameters().gpu, site->place().prefix,
                    site->place().tenants.size());
+  for (const auto& site : machine.sites())
+    if (machine.has_ports())
+      for (const SharedResource& resource : port_resources())
+        write_delays(file, totals, resource, site->parameters().gpu, site->place().prefix,
+                     site->place().tenants.size());
   if (machine.has_uplinks())
     write_delays(file, totals, shared_uplink(), machine.parameters().gpu, "",
                  machine.tenant_names().size());
@@ -226,15 +234,20 @@ std::string result_table(const Scenario& scenario, const std::vector<TenantRow>&
     text +=
         fmt::format("{:<{}}{:>12}{:>19}{:>7}{:>12}\n", is_long ? "" : row.tenant, width, row.cycles,
                     row.warp_instructions, rate_text(row.instructions_per_cycle), row.far_faults);
-    if (machine.parameters().has_several_gpus()) text += fmt::format("  on GPU {}\n", row.gpu);
+    const std::vector<Machine::TenantPlace> places = machine.all_places_of(t);
+    const bool is_on_several = places.size() > 1;
+    if (machine.parameters().has_several_gpus() && !is_on_several)
+      text += fmt::format("  on GPU {}\n", row.gpu);
     if (is_unfinished(scenario.tenants[t], row)) text += "  NOT FINISHED when the run ended\n";
-    const auto [site, number] = machine.place_of(t);
-    const std::string& prefix = site->place().prefix;
     if (const auto core = machine.core_of_tenant(t)) {
-      text += core_text(totals, prefix, *core);
-    } else {
-      text += shares_text(totals, prefix + "sm", number) + kernel_table(kernels[t]);
+      text += core_text(totals, places.front().site->place().prefix, *core);
+      continue;
     }
+    for (const auto& [site, number] : places) {
+      if (is_on_several) text += fmt::format("  on GPU {}\n", site->place().gpu);
+      text += shares_text(totals, site->place().prefix + "sm", number);
+    }
+    text += kernel_table(kernels[t]);
   }
   return text;
 }

@@ -1,6 +1,7 @@
 #include "models/gpu/configuration.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -100,16 +101,27 @@ std::string tenant_text(const Tenant& tenant, const std::string& place) {
   }
   text += "}\n    buffers:\n";
   for (const Buffer& buffer : workload.buffers) {
-    text += fmt::format("      {}: {{type: {}, count: {}, memory: {}}}\n", buffer.name,
-                        element_type_name(buffer.type), buffer.count, name_of(buffer.memory));
+    text += fmt::format("      {}: {{type: {}, count: {}, memory: {}{}}}\n", buffer.name,
+                        element_type_name(buffer.type), buffer.count, name_of(buffer.memory),
+                        tenant.gpus.empty() ? "" : fmt::format(", gpu: {}", buffer.gpu));
   }
   return text;
+}
+
+/// Returns the text of a machine of one GPU, which has no use for policies.placement: outputs and
+/// checkpoints say what those said that were written before there was such a key.
+std::string without_placement(std::string text) {
+  const std::string key = "\n  placement:";
+  const std::size_t begin = text.find(key);
+  std::size_t end = text.find('\n', begin + 1);
+  while (text.compare(end, 4, "\n   ") == 0) end = text.find('\n', end + 1);  // its parameters
+  return text.erase(begin, end - begin);
 }
 
 }  // namespace
 
 std::string machine_text(const MachineParameters& machine) {
-  if (!machine.has_several_gpus()) return to_yaml(machine);
+  if (!machine.has_several_gpus()) return without_placement(to_yaml(machine));
   constexpr int inside = 4;
   std::string text = "gpus:\n";
   for (const GpuParameters& gpu : machine.gpus) {
@@ -118,14 +130,17 @@ std::string machine_text(const MachineParameters& machine) {
     text += entry;
   }
   const std::string first = to_yaml(machine), host = "host:\n";
+  if (machine.fabric) text += "fabric:\n" + to_yaml(machine.fabric->parameters(), 2);
   return text + first.substr(first.find("\n" + host) + 1);
 }
 
 std::string configuration_text(const Scenario& scenario, const MachineParameters& machine) {
   std::string text = machine_text(machine) + "tenants:\n";
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
-    const std::string place =
+    std::string place =
         machine.has_several_gpus() ? fmt::format("    gpu: {}\n", machine.gpu_of(t)) : "";
+    if (const auto& gpus = scenario.tenants[t].gpus; !gpus.empty())
+      place += fmt::format("    gpus: [{}]\n", fmt::join(gpus, ", "));
     text += tenant_text(scenario.tenants[t], place);
   }
   return text;

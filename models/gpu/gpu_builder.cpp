@@ -4,6 +4,7 @@
 
 #include "core/memory/round_up.hpp"
 #include "models/dispatch/dispatcher.hpp"
+#include "models/fabric/port.hpp"
 #include "models/fragmentation/foreign_pages.hpp"
 #include "models/gpu/launch_check.hpp"
 #include "models/gpu/policy_check.hpp"
@@ -125,10 +126,47 @@ void GpuBuilder::add_coordinator(Graph& graph) {
                          std::max({times.request, times.response, times.gmmu}), prefix_, group_});
 }
 
+void GpuBuilder::add_port(Graph& graph, ComponentId host) {
+  constexpr double hub_weight = 0.2, memory_traffic = 1, rare_traffic = 0.02;
+  const LinkTimes times(parameters_.gpu);
+  const Time host_link = parameters_.host.link_latency;
+  layout_.port_kind = graph.add_kind(prefix_ + "port");
+  const ComponentId port = graph.add_component(*layout_.port_kind, hub_weight, group_);
+  layout_.port = port;
+  graph.connect(host, port, host_link, rare_traffic);
+  graph.connect(port, host, host_link, rare_traffic);
+  for (const ComponentId sm : layout_.sms) {
+    graph.connect(sm, port, times.request, memory_traffic);
+    graph.connect(port, sm, times.response, memory_traffic);
+  }
+  for (const ComponentId partition : layout_.partitions) {
+    graph.connect(port, partition, times.request, memory_traffic);
+    graph.connect(partition, port, times.response, memory_traffic);
+  }
+}
+
+std::unique_ptr<Component> GpuBuilder::build_port(
+    const Fabric& fabric, std::uint32_t gpu, const std::vector<std::uint32_t>& tenants,
+    const std::vector<std::pair<std::uint32_t, KindId>>& peers, const LinkTable& links,
+    KindId host) const {
+  Port::Setup setup;
+  setup.parameters = fabric.parameters();
+  setup.gpu = gpu;
+  setup.mapping = mapping_;
+  setup.tenants = tenants;
+  setup.to_host = links.to_one(*layout_.port, host);
+  setup.to_sms = links.to_all(*layout_.port, layout_.sm_kind);
+  setup.to_partitions = links.to_all(*layout_.port, layout_.partition_kind);
+  for (const auto& [other, kind] : peers)
+    if (fabric.has_way(gpu, other))
+      setup.peers.push_back({other, fabric.rate(gpu, other), links.to_one(*layout_.port, kind)});
+  return std::make_unique<Port>(std::move(setup));
+}
+
 bool GpuBuilder::has(const Graph& graph, ComponentId component) const {
   const KindId kind = graph.nodes()[component.value()].kind;
   return kind == layout_.dispatcher_kind || kind == layout_.gmmu_kind ||
-         kind == layout_.partition_kind || kind == layout_.sm_kind ||
+         kind == layout_.partition_kind || kind == layout_.sm_kind || kind == layout_.port_kind ||
          coordination_.component() == component;
 }
 
@@ -222,6 +260,7 @@ std::unique_ptr<Component> GpuBuilder::build_sm(std::uint32_t index, const LinkT
   setup.vm = parameters_.gpu.vm;
   setup.replay = host_fault_parameters(parameters_.policies.fault_handling).replay;
   setup.to_gmmu = links.to_one(sm, layout_.gmmu_kind);
+  if (layout_.port_kind) setup.to_port = links.to_all(sm, *layout_.port_kind);
   setup.sides = coordination_.sm_sides(index, sm);
   setup.epochs = coordination_.epochs_of(sm, links);
   return std::make_unique<StreamingMultiprocessor>(std::move(setup));
@@ -257,7 +296,7 @@ std::unique_ptr<Component> GpuBuilder::build_partition(std::uint32_t index, cons
 }
 
 /// Senders of requests to a partition.  The host limits itself by the lines it has in flight, the
-/// GMMU by walkers and exchanges.
+/// GMMU by walkers and exchanges, a port by its own lines and the tags of others.
 RequestSources GpuBuilder::request_sources(ComponentId partition, const LinkTable& links,
                                            KindId host, const Cores& cores) const {
   RequestSources sources;
@@ -269,6 +308,9 @@ RequestSources GpuBuilder::request_sources(ComponentId partition, const LinkTabl
   sources.add(SourceKind::host, "host", {&to_host, 1}, RequestSources::unlimited);
   if (cores.kind)
     sources.add(SourceKind::cpu, "cpu", links.to_all(partition, *cores.kind), cores.credits);
+  if (layout_.port_kind)
+    sources.add(SourceKind::peer, "port", links.to_all(partition, *layout_.port_kind),
+                RequestSources::unlimited);
   return sources;
 }
 

@@ -30,6 +30,9 @@ class GpuBuilder {
     KindId dispatcher_kind, gmmu_kind, partition_kind, sm_kind;
     ComponentId dispatcher, gmmu;
     std::vector<ComponentId> partitions, sms;
+    // Of a GPU that has ways to others:
+    std::optional<KindId> port_kind = {};
+    std::optional<ComponentId> port = {};
   };
   /// CPU cores that share the GPU's memory, if there are any.
   struct Cores {
@@ -52,6 +55,15 @@ class GpuBuilder {
   void connect(Graph& graph, ComponentId host);
   /// Adds what lets its policies decide together, after all other components.
   void add_coordinator(Graph& graph);
+
+  /// Adds the GPU's port to others, after the components of all GPUs, and links it with the GPU's
+  /// own and the host.
+  void add_port(Graph& graph, ComponentId host);
+  /// `peers`: the other GPUs.
+  std::unique_ptr<Component> build_port(const Fabric& fabric, std::uint32_t gpu,
+                                        const std::vector<std::uint32_t>& tenants,
+                                        const std::vector<std::pair<std::uint32_t, KindId>>& peers,
+                                        const LinkTable& links, KindId host) const;
 
   const Layout& layout() const { return layout_; }
   bool has(const Graph& graph, ComponentId component) const;

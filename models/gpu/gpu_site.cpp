@@ -4,6 +4,7 @@
 #include "models/cpu/core_statistics.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/driver/host_statistics.hpp"
+#include "models/fabric/port_statistics.hpp"
 #include "models/gpu/memory_check.hpp"
 #include "models/gpu/policy_check.hpp"
 #include "models/host_link/link_statistics.hpp"
@@ -73,6 +74,10 @@ void GpuSite::add_kinds(std::vector<KindStatistics>& kinds) const {
     add_kind(kinds, "cpu", statistics_schema_of<CoreStatistics>(), cores_.count());
   if (gpu_.has_coordinator())
     add_kind(kinds, "coordinator", statistics_schema_of<CoordinatorStatistics>(), 1);
+}
+
+void GpuSite::add_kind_of_port(std::vector<KindStatistics>& kinds) const {
+  if (gpu_.layout().port) add_kind(kinds, "port", statistics_schema_of<PortStatistics>(), 1);
 }
 
 void GpuSite::add_kinds_of_parts(std::vector<KindStatistics>& kinds) const {

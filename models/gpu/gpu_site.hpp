@@ -41,6 +41,8 @@ class GpuSite {
   GpuSite& operator=(const GpuSite&) = delete;
 
   void lay_out(Graph& graph, ComponentId host);
+  /// Adds its port to other GPUs, after all sites have been laid out.
+  void add_port(Graph& graph, ComponentId host) { gpu_.add_port(graph, host); }
   bool has(const Graph& graph, ComponentId component) const;
   std::unique_ptr<Component> build(const Graph& graph, ComponentId component,
                                    const LinkTable& links, KindId host) const;
@@ -55,6 +57,8 @@ class GpuSite {
 
   /// Adds the kinds of its components to what the output counts, in the order of the graph.
   void add_kinds(std::vector<KindStatistics>& kinds) const;
+  /// Adds that of its port, if it has one; likewise, behind those of all sites.
+  void add_kind_of_port(std::vector<KindStatistics>& kinds) const;
   /// Kinds of parts of components, likewise.
   void add_kinds_of_parts(std::vector<KindStatistics>& kinds) const;
 

@@ -4,6 +4,7 @@
 
 #include "models/driver/host_statistics.hpp"
 #include "models/gpu/memory_check.hpp"
+#include "models/gpu/peer_check.hpp"
 #include "models/host/host.hpp"
 
 namespace lockstep {
@@ -60,8 +61,44 @@ void Machine::lay_out(const Options& options) {
   site_of_tenant_.resize(scenario_.tenants.size());
   for (const auto& site : sites_)
     for (std::size_t t = 0; t < site->place().tenants.size(); ++t)
-      site_of_tenant_[site->place().tenants[t]] = {site.get(), t};
+      if (const std::uint32_t number = site->place().tenants[t];
+          parameters_.gpu_of(number) == site->place().gpu)
+        site_of_tenant_[number] = {site.get(), t};
+  if (parameters_.fabric) add_ports();
   links_ = LinkTable(graph_);
+  for (std::size_t t = 0; t < scenario_.tenants.size(); ++t)
+    if (!scenario_.tenants[t].cpu) check_variables(scenario_.tenants[t], module_of_tenant(t));
+}
+
+void Machine::add_ports() {
+  constexpr double peer_traffic = 0.5;  // relative, for the partitioner
+  const FabricParameters& fabric = parameters_.fabric->parameters();
+  for (const auto& site : sites_) site->add_port(graph_, host_);
+  for (const auto& from : sites_)
+    for (const auto& to : sites_)
+      if (parameters_.fabric->has_way(from->place().gpu, to->place().gpu))
+        graph_.connect(*from->gpu().layout().port, *to->gpu().layout().port, fabric.latency,
+                       peer_traffic);
+}
+
+std::unique_ptr<Component> Machine::build_port(const GpuSite& site) const {
+  std::vector<std::pair<std::uint32_t, KindId>> peers;
+  for (const auto& other : sites_)
+    if (other.get() != &site)
+      peers.emplace_back(other->place().gpu, *other->gpu().layout().port_kind);
+  return site.gpu().build_port(*parameters_.fabric, site.place().gpu, site.place().tenants, peers,
+                               links_, host_kind_);
+}
+
+std::vector<Machine::TenantPlace> Machine::all_places_of(std::size_t tenant) const {
+  std::vector<TenantPlace> places;
+  for (const auto& site : sites_) {
+    const std::vector<std::uint32_t>& there = site->place().tenants;
+    const auto found = std::find(there.begin(), there.end(), tenant);
+    if (found != there.end())
+      places.push_back({site.get(), static_cast<std::size_t>(found - there.begin())});
+  }
+  return places;
 }
 
 std::vector<std::string> Machine::tenant_names() const {
@@ -98,7 +135,9 @@ std::vector<std::string> Machine::notes() const {
 
 std::unique_ptr<Component> Machine::build(ComponentId component) const {
   if (graph_.nodes()[component.value()].kind == host_kind_) return build_host();
-  return site_of(component).build(graph_, component, links_, host_kind_);
+  const GpuSite& site = site_of(component);
+  if (site.gpu().layout().port == component) return build_port(site);
+  return site.build(graph_, component, links_, host_kind_);
 }
 
 HostPart::Setup Machine::part_for(const GpuSite& site) const {
@@ -130,6 +169,11 @@ HostPart::Setup Machine::part_for(const GpuSite& site) const {
   setup.to_sms = links_.to_all(host_, layout.sm_kind);
   if (site.cores().kind()) setup.to_cores = links_.to_all(host_, *site.cores().kind());
   setup.group = site.place().group;
+  setup.gpu = site.place().gpu;
+  if (parameters_.fabric) {
+    setup.fabric = &*parameters_.fabric;
+    setup.to_port = {links_.to_one(host_, *layout.port_kind)};
+  }
   for (std::size_t u = 0; u < uplinks_.size(); ++u) {
     const std::vector<std::uint32_t>& behind = uplinks_[u].gpus;
     if (std::find(behind.begin(), behind.end(), site.place().gpu) != behind.end()) setup.uplink = u;
@@ -162,6 +206,7 @@ StatisticsLayout Machine::statistics_layout() const {
   std::vector<KindStatistics> kinds{
       {"host", &statistics_schema_of<HostStatistics>(), is_whole ? 1u : 0u}};
   for (const auto& site : sites_) site->add_kinds(kinds);
+  for (const auto& site : sites_) site->add_kind_of_port(kinds);
   for (const auto& site : sites_) site->add_kinds_of_parts(kinds);
   if (!uplinks_.empty())
     kinds.push_back({"uplink", &statistics_schema_of<UplinkStatistics>(),

@@ -2,7 +2,7 @@
 ///
 /// Source: architecture.md, sections 2 (kinds, links), 3 and 8 ("Horizons and ranks").
 ///
-/// Simplified: a tenant runs on one GPU, and GPUs are linked with each other through the host only.
+/// Simplified: the memory of tenants on several GPUs does not move between them.
 #pragma once
 
 #include <memory>
@@ -51,6 +51,7 @@ class Machine {
   std::vector<TenantGroup> tenant_groups() const;
   std::size_t longest_kernel_name() const;
   bool has_uplinks() const { return !uplinks_.empty(); }
+  bool has_ports() const { return parameters_.fabric.has_value(); }
   /// GPUs that have tenants.
   const std::vector<std::unique_ptr<GpuSite>>& sites() const { return sites_; }
   /// Where a tenant runs, and its number there.
@@ -58,7 +59,10 @@ class Machine {
     const GpuSite* site = nullptr;
     std::size_t number = 0;
   };
+  /// Returns the first place of a tenant that runs on several GPUs.
   const TenantPlace& place_of(std::size_t tenant) const { return site_of_tenant_[tenant]; }
+  /// Returns all places of a tenant.
+  std::vector<TenantPlace> all_places_of(std::size_t tenant) const;
   /// The GPU to which a component belongs that is not the host.
   const GpuSite& site_of(ComponentId component) const;
   /// Instance of the statistics of kind "cpu"; nothing if the tenant is on no core.
@@ -75,6 +79,8 @@ class Machine {
 
  private:
   void lay_out(const Options& options);
+  void add_ports();
+  std::unique_ptr<Component> build_port(const GpuSite& site) const;
   HostPart::Setup part_for(const GpuSite& site) const;
   std::unique_ptr<Component> build_host() const;
 

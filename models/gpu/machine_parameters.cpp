@@ -1,6 +1,9 @@
 #include "models/gpu/machine_parameters.hpp"
 
+#include <algorithm>
+
 #include "models/gpu/oversubscription.hpp"
+#include "models/gpu/peer_check.hpp"
 #include "models/gpu/placed_tenants.hpp"
 #include "models/gpu/policy_check.hpp"
 #include "models/host_link/uplink.hpp"
@@ -9,8 +12,12 @@ namespace lockstep {
 
 std::vector<std::uint32_t> MachineParameters::tenants_on(std::uint32_t number) const {
   std::vector<std::uint32_t> tenants;
-  for (std::uint32_t t = 0; t < placement.size(); ++t)
-    if (placement[t] == number) tenants.push_back(t);
+  for (std::uint32_t t = 0; t < placement.size(); ++t) {
+    const bool is_there = placement[t] == number;
+    const bool is_also_there =
+        std::find(further[t].begin(), further[t].end(), number) != further[t].end();
+    if (is_there || is_also_there) tenants.push_back(t);
+  }
   return tenants;
 }
 
@@ -19,6 +26,7 @@ MachineParameters MachineParameters::on(std::uint32_t number) const {
   one.gpu = gpus[number];
   one.gpus.clear();
   one.placement.clear();
+  one.further.clear();
   return one;
 }
 
@@ -36,6 +44,7 @@ void resolve_capacity(const Scenario& scenario, MachineParameters& machine) {
 void resolve_several(const Scenario& scenario, MachineParameters& machine) {
   for (const Node& gpu : scenario.gpus) machine.gpus.push_back(read_parameters<GpuParameters>(gpu));
   machine.placement = place_tenants(scenario, machine);
+  for (const Tenant& tenant : scenario.tenants) machine.further.push_back(tenant.gpus);
   for (std::uint32_t number = 0; number < machine.gpus.size(); ++number) {
     const std::vector<std::uint32_t> tenants = machine.tenants_on(number);
     if (tenants.empty()) continue;
@@ -56,6 +65,7 @@ MachineParameters resolve_machine(const Scenario& scenario) {
                          ? read_parameters<PolicyParameters>(scenario.policies)
                          : defaults<PolicyParameters>();
   machine.simulation = scenario.simulation;
+  if (scenario.fabric.exists()) machine.fabric.emplace(scenario.fabric, scenario.gpus.size());
   if (scenario.gpus.size() > 1) {
     resolve_several(scenario, machine);
   } else {
@@ -71,6 +81,7 @@ MachineParameters read_machine(const Scenario& scenario) {
     check_policies(scenario, machine);
     return machine;
   }
+  for (const Tenant& tenant : scenario.tenants) check_peers(tenant, machine);
   for (std::uint32_t number = 0; number < machine.gpus.size(); ++number) {
     const std::vector<std::uint32_t> tenants = machine.tenants_on(number);
     if (!tenants.empty()) check_policies(part_of(scenario, number, tenants), machine.on(number));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/parameters/parameters.hpp"
@@ -11,6 +12,7 @@
 #include "models/driver/managed/fault_handling/fault_handling.hpp"
 #include "models/driver/page_manager/page_manager.hpp"
 #include "models/driver/prefetch/prefetcher.hpp"
+#include "models/fabric/fabric.hpp"
 #include "models/gpu/placement/placement.hpp"
 #include "models/host_link/host_parameters.hpp"
 #include "models/memory/cache_policy/cache_policy.hpp"
@@ -116,7 +118,9 @@ struct MachineParameters {
   PolicyParameters policies;
   SimulationParameters simulation;
   std::vector<GpuParameters> gpus;       ///< all of them, if there are several
-  std::vector<std::uint32_t> placement;  ///< likewise: by tenant, the number of its GPU
+  std::vector<std::uint32_t> placement;  ///< likewise: by tenant, the number of its first GPU
+  std::vector<std::vector<std::uint32_t>> further;  ///< likewise: all of its GPUs, if several
+  std::optional<Fabric> fabric;
 
   bool has_several_gpus() const { return !gpus.empty(); }
   /// Number of a tenant's GPU.

@@ -35,7 +35,8 @@ std::uint64_t least_bytes(const Tenant& tenant, std::uint64_t granule) {
   bool is_paged = false;
   for (const Buffer& buffer : tenant.workload.buffers) {
     pages += round_up_to_page(buffer.bytes()) / page_bytes;
-    if (buffer.memory == MemoryKind::device) device += round_up(buffer.bytes(), granule);
+    if (buffer.memory == MemoryKind::device && buffer.lies_on(tenant.member))
+      device += round_up(buffer.bytes(), granule);
     is_paged |= buffer.memory == MemoryKind::managed;
   }
   return device + (is_paged ? granule : 0) + PageManager::table_bytes(pages);

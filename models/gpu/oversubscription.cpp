@@ -15,6 +15,7 @@ Footprint footprint_of(const Tenant& tenant) {
   if (tenant.cpu) return sum;
   sum.managed = round_up_to_page(tenant.workload.heap);
   for (const Buffer& buffer : tenant.workload.buffers) {
+    if (!buffer.lies_on(tenant.member)) continue;
     std::uint64_t& bytes = buffer.memory == MemoryKind::device    ? sum.device
                            : buffer.memory == MemoryKind::managed ? sum.managed
                                                                   : sum.pinned;
@@ -33,7 +34,8 @@ Bytes oversubscribed_capacity(const Scenario& scenario, const MachineParameters&
     const Footprint sum = footprint_of(tenant);
     const std::uint64_t pages = (sum.device + sum.managed + sum.pinned) / page_bytes;
     for (const Buffer& buffer : tenant.workload.buffers)
-      if (buffer.memory == MemoryKind::device) fixed += round_up(buffer.bytes(), granule);
+      if (buffer.memory == MemoryKind::device && buffer.lies_on(tenant.member))
+        fixed += round_up(buffer.bytes(), granule);
     fixed += round_up(PageManager::table_bytes(pages), granule);
     managed += sum.managed;
   }

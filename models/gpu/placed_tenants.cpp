@@ -34,6 +34,11 @@ std::vector<std::uint32_t> place_tenants(const Scenario& scenario,
   for (const Tenant& tenant : scenario.tenants) {
     places.push_back(tenant.gpu);
     if (tenant.gpu != TenantKeys::any_gpu) add_to(gpus[tenant.gpu], tenant);
+    for (std::uint32_t member = 1; member < tenant.gpus.size(); ++member) {
+      Tenant there = tenant;
+      there.member = member;
+      add_to(gpus[tenant.gpus[member]], there);
+    }
   }
   const auto placement = make_placement(machine.policies.placement);
   for (std::uint32_t t = 0; t < places.size(); ++t) {

@@ -54,6 +54,18 @@ const SharedResource& shared_uplink() {
   return uplink;
 }
 
+std::span<const SharedResource> port_resources() {
+  static constexpr std::array resources = {
+      SharedResource{"port_out", "port", "out_wait_behind", "ns",
+                     "packets of the first waited while the second's left the GPU for others; only "
+                     "with a fabric"},
+      SharedResource{"port_in", "port", "in_wait_behind", "ns",
+                     "packets of the first waited while the second's came in from a switch; only "
+                     "with a fabric"},
+  };
+  return resources;
+}
+
 double SharedResource::scale(const GpuParameters& gpu) const {
   if (clock != nullptr) return 1e9 / clock(gpu).hertz();
   return std::string_view(unit) == "ns" ? 1e-6 : 1;

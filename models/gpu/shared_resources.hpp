@@ -26,5 +26,7 @@ struct SharedResource {
 std::span<const SharedResource> shared_resources();
 /// The one at which tenants on several GPUs meet.
 const SharedResource& shared_uplink();
+/// Resources of each GPU that has ways to others.
+std::span<const SharedResource> port_resources();
 
 }  // namespace lockstep

@@ -4,6 +4,7 @@
 #include "core/error/error.hpp"
 #include "models/host/remote_memory.hpp"
 #include "models/host/tenant_buffers.hpp"
+#include "models/noc/peer_address.hpp"
 
 namespace lockstep {
 
@@ -20,7 +21,7 @@ bool TenantBuffers::has_room(const HostCycle& cycle) const {
     if (shares) small.add(VirtualPage{pages}, bytes);
     const std::uint64_t here = buffers_[b].pages;
     pages += here + 1;
-    if (memory_of(BufferId{b}) != MemoryKind::device) continue;
+    if (memory_of(BufferId{b}) != MemoryKind::device || !lies_here(BufferId{b})) continue;
     need += here * page_bytes;
     if (here > most) largest = BufferId{b};
     most = std::max(most, here);
@@ -103,6 +104,33 @@ void TenantBuffers::map(BufferId buffer, const HostCycle& cycle) {
       break;
   }
   driver.map(std::move(request), cycle);
+}
+
+void TenantBuffers::map_peer(BufferId buffer, const TenantBuffers& owner, const HostCycle& cycle) {
+  State& state = at(buffer);
+  Driver& driver = services_.driver;
+  const VirtualPage first = driver.take_addresses(
+      id_, state.host.size(), declaration(buffer).address, has_device_pages(*this, buffer));
+  state.mapped = true;
+  state.address = address_of(first);
+  LOCKSTEP_CHECK(state.address == owner.address(buffer),
+                 "a buffer has another address on another GPU");
+  if (!is_seen(buffer)) return;
+  MapRequest request;
+  request.pages = {id_, first, state.pages};
+  request.reserved = state.pages;
+  request.paged = false;
+  request.flags = PageTableEntry::writable | PageTableEntry::remote;
+  request.frames = owner.services_.driver.tables().frames_of({owner.id_, first, state.pages});
+  for (FrameRun& run : request.frames)
+    run.physical = peer_address(owner.services_.gpu, run.physical);
+  driver.map(std::move(request), cycle);
+}
+
+bool TenantBuffers::is_seen(BufferId buffer) const {
+  if (lies_here(buffer)) return true;
+  const Fabric* const fabric = services_.fabric;
+  return fabric != nullptr && fabric->has_way(services_.gpu, tenant_.gpus[member_of(buffer)]);
 }
 
 }  // namespace lockstep

@@ -17,10 +17,10 @@ bool TenantProgram::launch(const Step& step, Time now) {
   const isa::Program& program = module_.kernels[kernel].reference;
   const Variables& variables = cursor_.variables();
   Operation operation;
-  operation.id = services_.next_operation();
+  const Member& there = team_[step.gpu];
   GridLaunch& launch = operation.launch;
-  launch.tenant = id_.value();
-  launch.module = module_index_;
+  launch.tenant = there.number.value();
+  launch.module = there.module;
   launch.kernel = static_cast<std::uint16_t>(kernel);
   launch.stream = static_cast<std::uint16_t>(step.stream);
   launch.priority = tenant_.priority;
@@ -35,9 +35,11 @@ bool TenantProgram::launch(const Step& step, Time now) {
   for_each_buffer(step, [&](std::uint32_t name) {
     buffers_.require_mapped(buffers_.meaning(name), step.where);
   });
-  launch.grid = services_.kernels.add({step.kernel, services_.numbers[id_.value()], step.stream,
-                                       launch.blocks, launch.threads, now});
-  streams_.push(step.stream, std::move(operation));
+  KernelRecord record{
+      step.kernel, services_.numbers[id_.value()], step.stream, launch.blocks, launch.threads, now};
+  record.gpu = there.services->gpu;
+  launch.grid = services_.kernels.add(std::move(record));
+  push(step.gpu, step.stream, std::move(operation));
   pause(services_.launch_overhead, now);
   return true;
 }
@@ -54,7 +56,7 @@ std::vector<std::uint32_t> TenantProgram::buffers_of_packed(
   return buffers;
 }
 
-/// Pinned memory counts as overwritten: others see each store.
+/// Pinned memory and another GPU's count as overwritten: others see each store.
 void TenantProgram::find_overwrites(const Step& step, std::uint32_t kernel,
                                     std::span<const std::byte> parameters, GridLaunch& launch) {
   const isa::Program& program = module_.kernels[kernel].lowered;
@@ -68,10 +70,12 @@ void TenantProgram::find_overwrites(const Step& step, std::uint32_t kernel,
       buffers[place] = buffers_.meaning(step.arguments[i].buffer).value() + 1;
   }
   std::uint64_t pinned = 0;
-  for (std::size_t place = 0; place < buffers.size(); ++place)
-    if (buffers[place] != 0 &&
-        buffers_.declaration(BufferId{buffers[place] - 1}).memory == MemoryKind::pinned)
+  for (std::size_t place = 0; place < buffers.size(); ++place) {
+    if (buffers[place] == 0) continue;
+    const Buffer& used = buffers_.declaration(BufferId{buffers[place] - 1});
+    if (used.memory == MemoryKind::pinned || !used.lies_on(step.gpu))
       pinned |= std::uint64_t{1} << place;
+  }
   launch.pinned = use->second.written() & pinned;
   launch.overwritten =
       use->second.overwritten([&](unsigned place) { return buffers[place]; }) | launch.pinned;

@@ -26,6 +26,33 @@ Host::Host(Setup setup)
     for (std::size_t t = 0; t < made.runs().size(); ++t)
       runs_[made.numbers()[t]] = made.runs()[t].get();
   }
+  join(*setup.tenants);
+}
+
+void Host::join(const std::vector<Tenant>& tenants) {
+  for (std::uint32_t t = 0; t < tenants.size(); ++t) {
+    std::vector<TenantRun*> team;
+    for (const std::uint32_t gpu : tenants[t].gpus) {
+      for (const auto& part : parts_) {
+        if (part->gpu() != gpu) continue;
+        const auto& numbers = part->numbers();
+        const auto number = std::lower_bound(numbers.begin(), numbers.end(), t) - numbers.begin();
+        team.push_back(part->runs()[static_cast<std::size_t>(number)].get());
+        if (std::find(team_parts_.begin(), team_parts_.end(), part.get()) == team_parts_.end())
+          team_parts_.push_back(part.get());
+      }
+    }
+    if (team.empty()) continue;
+    runs_[t] = team.front();
+    team.front()->join(team);
+  }
+}
+
+void Host::follow_teams(Time now, Outbox& outbox) {
+  for (bool more = true; more;) {
+    more = false;
+    for (HostPart* part : team_parts_) more |= part->follow_up(part->cycle(now, outbox));
+  }
 }
 
 Time Host::next_activity() const {
@@ -47,6 +74,7 @@ void Host::advance(Time horizon, Inbox inbox, Outbox& outbox) {
       HostPart& part = first_to_act(now);
       part.act(part.cycle(now, outbox));
     }
+    if (!team_parts_.empty()) follow_teams(now, outbox);
     if (parts_.size() > 1) stop_together(now, outbox);
   }
 }
@@ -89,7 +117,7 @@ const HostPart& Host::only_part() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 11);
+  archive.section("host", 12);
   archive(logs_, progress_);
   for (const auto& uplink : uplinks_) archive(*uplink);
   for (const auto& part : parts_) part->serialize(archive);

@@ -59,12 +59,17 @@ class Host final : public Component, public GridCounter, public ProgressSource {
   /// Ends what tenants on other GPUs do beyond being measured, too.
   void stop_together(Time now, Outbox& outbox);
   bool all_settled() const;
+  /// Joins the runs of tenants on several GPUs.
+  void join(const std::vector<Tenant>& tenants);
+  /// Lets tenants on several GPUs go on elsewhere after something has happened on one.
+  void follow_teams(Time now, Outbox& outbox);
 
   std::vector<std::unique_ptr<Uplink>> uplinks_;
   HostLogs logs_;
   std::vector<std::unique_ptr<HostPart>> parts_;
   const std::vector<std::size_t> part_of_link_;
-  std::vector<TenantRun*> runs_;  ///< by number among all tenants
+  std::vector<TenantRun*> runs_;       ///< by number among all tenants
+  std::vector<HostPart*> team_parts_;  ///< that have runs of tenants on several GPUs
   ProgressWatch progress_;
 };
 

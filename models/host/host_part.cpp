@@ -6,6 +6,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
+#include "models/fabric/port_messages.hpp"
 #include "models/host/remote_memory.hpp"
 #include "models/noc/core_messages.hpp"
 
@@ -65,7 +66,9 @@ HostPart::HostPart(Setup setup, Shared shared)
           priorities_of(*setup.tenants), std::move(shared.uplink)),
       directory_(runs_),
       services_(driver_setup(setup), managed_setup(setup), directory_,
-                {setup.to_dispatcher, logs_.kernels, numbers_}, setup.parameters),
+                {setup.to_dispatcher, logs_.kernels, numbers_, setup.gpu, setup.fabric,
+                 std::move(setup.to_port)},
+                setup.parameters),
       to_sms_(std::move(setup.to_sms)),
       to_cores_(std::move(setup.to_cores)),
       capture_(setup.capture),
@@ -73,6 +76,7 @@ HostPart::HostPart(Setup setup, Shared shared)
       link_bytes_(setup.tenants->size()),
       changed_(setup.tenants->size()) {
   services_.sends_bounds = setup.bounds;
+  services_.cycle_at = [this](Time now, Outbox& outbox) { return cycle(now, outbox); };
   for (std::size_t t = 0; t < setup.tenants->size(); ++t) {
     const std::uint16_t module = setup.module_of_tenant[t];
     runs_.push_back(std::make_unique<TenantRun>((*setup.tenants)[t],
@@ -115,6 +119,11 @@ void HostPart::take(const MessageHeader& message, const HostCycle& cycle) {
       const std::uint32_t number = services_.kernels[done.grid].tenant;
       const auto tenant = std::lower_bound(numbers_.begin(), numbers_.end(), number);
       runs_[static_cast<std::size_t>(tenant - numbers_.begin())]->grid_done(done, cycle);
+      break;
+    }
+    case MessageKind::peer_copied: {
+      const auto& copy = message.body<PeerCopy>();
+      runs_[copy.tenant]->operation_done(copy.id);
       break;
     }
     case MessageKind::instructions_reached: {
@@ -196,8 +205,8 @@ void HostPart::take_violation(const MessageHeader& message, const HostCycle& cyc
 }
 
 /// Lets begin what waited for something that has ended.
-void HostPart::follow_up(const HostCycle& cycle) {
-  bool more = true;
+bool HostPart::follow_up(const HostCycle& cycle) {
+  bool more = true, any = false;
   while (more) {
     more = pass_on_pages(cycle);
     services_.managed.act(cycle);
@@ -210,10 +219,12 @@ void HostPart::follow_up(const HostCycle& cycle) {
       for (const auto& run : runs_) run->operation_done(operation);
       more = true;
     }
+    any |= more;
   }
   hold_issue(cycle);
   if (wants_inspection() && all_done() && services_.driver.idle())
     foreign_.begin(services_.driver.page_manager().foreign_pages(), cycle);
+  return any;
 }
 
 /// As the page manager wants it.

@@ -38,6 +38,9 @@ class HostPart {
     std::vector<Link> to_partitions, to_sms, to_cores;
     std::optional<std::uint32_t> group = {};  ///< of its components in the graph
     std::optional<std::size_t> uplink = {};   ///< that its link shares with others
+    std::uint32_t gpu = 0;                    ///< number of the GPU
+    const Fabric* fabric = nullptr;           ///< outlives the host; nullptr: there is none
+    std::vector<Link> to_port;                ///< one, if there is a fabric
   };
   /// State in common with the parts for other GPUs.
   struct Shared {
@@ -54,8 +57,10 @@ class HostPart {
   void take(const MessageHeader& message, const HostCycle& cycle);
   /// Does what is due at the cycle's time.
   void act(const HostCycle& cycle);
-  /// Passes on what the driver has mapped and unmapped, until nothing more comes of it.
-  void follow_up(const HostCycle& cycle);
+  /// Passes on what the driver has mapped and unmapped, until nothing more comes of it.  Returns
+  /// whether something came of it.
+  bool follow_up(const HostCycle& cycle);
+  std::uint32_t gpu() const { return services_.gpu; }
 
   /// Nobody has to wait for its tenants.
   bool is_settled() const;

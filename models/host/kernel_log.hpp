@@ -21,10 +21,12 @@ struct KernelRecord {
   Time enqueued, launched = Time::never(), done = Time::never();
   bool is_over = false;    ///< no further event comes: done, or cut off before it was launched
   GridCounts counts = {};  ///< until the last epoch
+  std::uint32_t gpu = 0;   ///< number of the GPU on which it was launched
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(kernel, tenant, stream, blocks, threads, enqueued, launched, done, is_over, counts);
+    archive(kernel, tenant, stream, blocks, threads, enqueued, launched, done, is_over, counts,
+            gpu);
   }
 };
 

@@ -56,7 +56,9 @@ std::vector<TenantBuffers::State> TenantBuffers::fresh() const {
   for (std::uint32_t b = 0; b < buffers.size(); ++b) {
     State& state = buffers[b];
     const bool device = has_device_pages(*this, BufferId{b});
-    state.shares = device && services_.driver.shares_page(state.host.size());
+    // Pages that other GPUs know hold nothing else.
+    const bool is_alone = tenant_.members() > 1;
+    state.shares = device && !is_alone && services_.driver.shares_page(state.host.size());
     state.pages =
         state.shares ? pages_per_large : services_.driver.mapped_pages(state.host.size(), device);
   }
@@ -78,7 +80,7 @@ std::vector<std::uint64_t> TenantBuffers::addresses() const {
 std::vector<BufferBound> TenantBuffers::bounds() const {
   std::vector<BufferBound> all;
   for (std::uint32_t b = 0; b < count(); ++b)
-    if (buffers_[b].mapped)
+    if (buffers_[b].mapped && is_seen(BufferId{b}))
       all.push_back({buffers_[b].address.value(), buffers_[b].host.size(), b, 0});
   std::sort(all.begin(), all.end(),
             [](const BufferBound& a, const BufferBound& b) { return a.address < b.address; });
@@ -141,6 +143,8 @@ bool TenantBuffers::release(BufferId buffer, const HostCycle& cycle) {
   if (is_declared(buffer)) capture(buffer, cycle);
   if (memory == MemoryKind::managed) {
     if (!services_.managed.release(state.allocation, cycle)) return false;
+  } else if (!is_seen(buffer)) {
+    // Its addresses alone were taken.
   } else if (!state.shares || small_.leave(state.address)) {
     const VirtualPage first =
         page_of(state.address).rounded_down(state.shares ? pages_per_large : 1);
@@ -170,11 +174,11 @@ bool TenantBuffers::has_gpu_copy(BufferId buffer) const {
 }
 
 bool TenantBuffers::is_capturing(BufferId buffer) const {
-  return is_capturing_ && has_gpu_copy(buffer);
+  return home_->is_capturing_ && has_gpu_copy(buffer) && lies_here(buffer);
 }
 
 void TenantBuffers::capture(BufferId buffer, const HostCycle& cycle) {
-  State& state = at(buffer);
+  State& state = home_->at(buffer);
   if (!is_capturing(buffer) || state.is_captured) return;
   const Buffer& declared = declaration(buffer);
   state.is_captured = true;
@@ -194,7 +198,7 @@ std::span<std::byte> TenantBuffers::host_bytes(const Transfer& transfer, std::ui
                                                std::uint64_t bytes) {
   const BufferId buffer{transfer.buffer};
   if (transfer.kind == Transfer::Kind::inspect) return left(buffer).captured.at(offset, bytes);
-  return at(buffer).host.at(offset, bytes);
+  return host(buffer).at(offset, bytes);
 }
 
 void TenantBuffers::start_over() {

@@ -28,6 +28,11 @@ class TenantBuffers {
   TenantBuffers(const Tenant& tenant, TenantId id, const isa::Module& module, bool capture,
                 TenantServices& services);
 
+  /// `home`: buffers of the tenant on the first of its GPUs, where what the host has of them is.
+  void join(TenantBuffers& home) { home_ = &home; }
+
+  /// Number of the GPU.
+  std::uint32_t gpu() const { return services_.gpu; }
   std::uint32_t count() const { return static_cast<std::uint32_t>(buffers_.size()); }
   bool is_declared(BufferId buffer) const { return buffer.value() < contents_.size(); }
   const Buffer& declaration(BufferId buffer) const {
@@ -35,7 +40,7 @@ class TenantBuffers {
   }
   /// Returns what messages say of a declared buffer, or of the heap.
   BufferDirectory::Description describe(BufferId buffer) const;
-  HostBuffer& host(BufferId buffer) { return at(buffer).host; }
+  HostBuffer& host(BufferId buffer) { return home_->at(buffer).host; }
   std::uint32_t allocation(BufferId buffer) const { return buffers_[buffer.value()].allocation; }
   VirtualAddress address(BufferId buffer) const { return buffers_[buffer.value()].address; }
 
@@ -58,6 +63,17 @@ class TenantBuffers {
   /// Returns whether there is room for what cannot be paged; throws if there never will be.
   bool has_room(const HostCycle& cycle) const;
   void map_all(const HostCycle& cycle);
+  /// Gives a buffer room and an address.
+  void map(BufferId buffer, const HostCycle& cycle);
+  /// Gives a buffer that lies on another of the tenant's GPUs the address that it has there, and
+  /// maps it if there is a way.
+  void map_peer(BufferId buffer, const TenantBuffers& owner, const HostCycle& cycle);
+  /// Number among the tenant's GPUs of the one in whose memory a buffer lies; its own if that is
+  /// not in one.
+  std::uint32_t member_of(BufferId buffer) const {
+    const bool is_placed = is_declared(buffer) && declaration(buffer).memory == MemoryKind::device;
+    return is_placed ? declaration(buffer).gpu : tenant_.member;
+  }
   /// Throws if the program uses a buffer after the buffer's end, or bytes after they were freed.
   void require_mapped(BufferId buffer, const std::string& where, std::uint64_t offset = 0,
                       std::uint64_t bytes = 0) const;
@@ -77,6 +93,7 @@ class TenantBuffers {
   bool release_part(BufferId buffer, std::uint64_t offset, std::uint64_t bytes,
                     const HostCycle& cycle);
   bool release_all(const HostCycle& cycle);
+  bool is_mapped(BufferId buffer) const { return buffers_[buffer.value()].mapped; }
   /// Returns whether some buffer has not been released.
   bool any_mapped() const;
 
@@ -117,7 +134,8 @@ class TenantBuffers {
 
   State& at(BufferId buffer) { return buffers_[buffer.value()]; }
   State& left(BufferId buffer) {
-    return first_round_.empty() ? at(buffer) : first_round_[buffer.value()];
+    std::vector<State>& first = home_->first_round_;
+    return first.empty() ? home_->at(buffer) : first[buffer.value()];
   }
   bool is_heap(BufferId buffer) const {
     const auto found = std::find(variables_.begin(), variables_.end(), buffer);
@@ -128,7 +146,9 @@ class TenantBuffers {
   TenantPages pages_of(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
   std::vector<State> fresh() const;
   [[noreturn]] void fail_for_room(std::uint64_t need, BufferId largest) const;
-  void map(BufferId buffer, const HostCycle& cycle);
+  bool lies_here(BufferId buffer) const { return member_of(buffer) == tenant_.member; }
+  /// Returns whether kernels here see the buffer.
+  bool is_seen(BufferId buffer) const;
   /// Asks for the GPU's copy, for checking.  Nobody waits for the copy, so that checking changes
   /// nothing: what is done to those frames afterwards reaches the partitions later.
   void capture(BufferId buffer, const HostCycle& cycle);
@@ -144,6 +164,7 @@ class TenantBuffers {
   const TenantId id_;
   const isa::Module& module_;
   TenantServices& services_;
+  TenantBuffers* home_ = this;
   const std::vector<std::shared_ptr<const Content>> contents_;  ///< of declared buffers
   const std::vector<BufferId> variables_;                       ///< by index in the module
   const bool keeps_first_round_;

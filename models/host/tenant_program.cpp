@@ -23,11 +23,11 @@ TenantProgram::TenantProgram(const Tenant& tenant, TenantId id, std::uint16_t mo
                              TenantStreams& streams, TenantServices& services)
     : tenant_(tenant),
       id_(id),
-      module_index_(module_index),
       module_(module),
       buffers_(buffers),
       streams_(streams),
       services_(services),
+      team_{{&buffers, &streams, &services, id, module_index}},
       cursor_(tenant.workload),
       timer_(tenant.arrival) {}
 
@@ -51,7 +51,8 @@ bool TenantProgram::take_steps(bool transfers) {
   const Step* step = cursor_.current();
   const bool touches =
       step != nullptr && step->kind != Step::Kind::synchronize && step->kind != Step::Kind::launch;
-  const bool moves = transfers && (touches || streams_.moves_data());
+  const auto moves_data = [](const Member& member) { return member.streams->moves_data(); };
+  const bool moves = transfers && (touches || std::any_of(team_.begin(), team_.end(), moves_data));
   return polls_ < most_polls && (any || timer_ != Time::never() || moves);
 }
 
@@ -71,7 +72,9 @@ bool TenantProgram::visit(const Step& step, const HostCycle& cycle) {
     case Step::Kind::launch:
       return launch(step, cycle.now);
     case Step::Kind::synchronize:
-      return step.has_stream ? streams_.idle(step.stream) : streams_.idle();
+      return step.has_stream ? is_idle(step.stream) : all_idle();
+    case Step::Kind::peer_copy:
+      return peer_copy(step);
     case Step::Kind::prefetch:
       return prefetch(step);
     case Step::Kind::read:
@@ -116,10 +119,52 @@ bool TenantProgram::copy(const Step& step) {
   operation.kind = Operation::Kind::copy;
   operation.to_gpu = step.to_gpu;
   operation.data = step.data;
-  operation.id = services_.next_operation();
-  if (!step.has_stream) waiting_operation_ = operation.id;
-  streams_.push(step.stream, std::move(operation));
+  const std::uint32_t member = buffers_.member_of(operation.buffer);
+  const std::uint64_t id = push(member, step.stream, std::move(operation));
+  if (step.has_stream) return true;
+  waiting_operation_ = id;
+  waiting_member_ = member;
   return true;
+}
+
+bool TenantProgram::peer_copy(const Step& step) {
+  Operation operation;
+  operation.kind = Operation::Kind::peer_copy;
+  operation.buffer = buffers_.meaning(step.buffer);
+  operation.other = buffers_.meaning(step.other);
+  buffers_.require_mapped(operation.buffer, step.where);
+  buffers_.require_mapped(operation.other, step.where);
+  const PeerParts parts =
+      peer_parts_of(step, buffers_.declaration(operation.buffer),
+                    buffers_.declaration(operation.other), cursor_.variables(), tenant_.name);
+  if (parts.bytes == 0) return true;
+  operation.offset = parts.from;
+  operation.other_offset = parts.to;
+  operation.bytes = parts.bytes;
+  const std::uint32_t member = buffers_.member_of(operation.buffer);
+  const std::uint64_t id = push(member, step.stream, std::move(operation));
+  if (step.has_stream) return true;
+  waiting_operation_ = id;
+  waiting_member_ = member;
+  return true;
+}
+
+std::uint64_t TenantProgram::push(std::uint32_t member, std::uint32_t stream, Operation operation) {
+  const Member& there = team_[member];
+  operation.id = there.services->next_operation();
+  const std::uint64_t id = operation.id;
+  there.streams->push(stream, std::move(operation));
+  return id;
+}
+
+bool TenantProgram::all_idle() const {
+  return std::all_of(team_.begin(), team_.end(),
+                     [](const Member& member) { return member.streams->idle(); });
+}
+
+bool TenantProgram::is_idle(std::uint32_t stream) const {
+  return std::all_of(team_.begin(), team_.end(),
+                     [&](const Member& member) { return member.streams->idle(stream); });
 }
 
 bool TenantProgram::prefetch(const Step& step) {
@@ -127,8 +172,7 @@ bool TenantProgram::prefetch(const Step& step) {
   if (!part(step, operation)) return true;
   operation.kind = Operation::Kind::migrate;
   operation.to_gpu = step.to_gpu;
-  operation.id = services_.next_operation();
-  streams_.push(step.stream, std::move(operation));
+  push(tenant_.member, step.stream, std::move(operation));
   return true;
 }
 
@@ -152,11 +196,20 @@ bool TenantProgram::advise(const Step& step, const HostCycle& cycle) {
 bool TenantProgram::release(const Step& step, const HostCycle& cycle) {
   const BufferId buffer = buffers_.meaning(step.buffer);
   buffers_.require_mapped(buffer, step.where);
-  if (!streams_.idle()) return false;
-  if (!step.is_part) return buffers_.release(buffer, cycle);
+  if (!all_idle()) return false;
+  if (!step.is_part) return release_everywhere(buffer, cycle);
   Operation part_freed;
   return !part(step, part_freed) ||
          buffers_.release_part(buffer, part_freed.offset, part_freed.bytes, cycle);
+}
+
+bool TenantProgram::release_everywhere(BufferId buffer, const HostCycle& cycle) {
+  bool is_released = true;
+  for (const Member& member : team_)
+    if (member.buffers->is_mapped(buffer))
+      is_released &=
+          member.buffers->release(buffer, member.services->cycle_at(cycle.now, cycle.outbox));
+  return is_released;
 }
 
 void TenantProgram::upload_variables() {
@@ -175,11 +228,10 @@ void TenantProgram::upload_variables() {
     Operation upload;
     upload.kind = Operation::Kind::copy;
     upload.to_gpu = true;
-    upload.id = services_.next_operation();
     upload.buffer = buffer;
     upload.bytes = image.size();
-    waiting_operation_ = upload.id;
-    streams_.push(0, std::move(upload));
+    waiting_operation_ = push(tenant_.member, 0, std::move(upload));
+    waiting_member_ = tenant_.member;
   }
 }
 
@@ -195,8 +247,8 @@ void TenantProgram::start_over(Time when) {
 }
 
 void TenantProgram::serialize(Archive& archive) {
-  archive(cursor_, timer_, waiting_operation_, stood_at_, steps_here_, steps_ended_, steps_told_,
-          polls_, keeps_saved_, saved_);
+  archive(cursor_, timer_, waiting_operation_, waiting_member_, stood_at_, steps_here_,
+          steps_ended_, steps_told_, polls_, keeps_saved_, saved_);
 }
 
 }  // namespace lockstep

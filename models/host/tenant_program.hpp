@@ -33,6 +33,17 @@ class TenantProgram {
                 const isa::Module& module, TenantBuffers& buffers, TenantStreams& streams,
                 TenantServices& services);
 
+  /// The tenant on one of its GPUs.
+  struct Member {
+    TenantBuffers* buffers = nullptr;
+    TenantStreams* streams = nullptr;
+    TenantServices* services = nullptr;
+    TenantId number = {};      ///< there
+    std::uint16_t module = 0;  ///< likewise
+  };
+  /// `team`: the tenant on all of its GPUs, this one first.
+  void join(std::vector<Member> team) { team_ = std::move(team); }
+
   /// Returns when the program goes on without a message.
   Time wake() const { return timer_; }
   /// Ends the timer if it has run out.
@@ -44,10 +55,13 @@ class TenantProgram {
   /// Does a step if the program can go on.  Returns whether it has done one.
   bool advance(const HostCycle& cycle);
   /// Returns whether the program has come to its end, and so has everything that it queued.
-  bool is_over() const { return !waits() && cursor_.current() == nullptr && streams_.idle(); }
-  void operation_done(std::uint64_t operation) {
-    if (waiting_operation_ == operation) waiting_operation_ = none;
+  bool is_over() const { return !waits() && cursor_.current() == nullptr && all_idle(); }
+  /// `member`: on which of the tenant's GPUs.
+  void operation_done(std::uint64_t operation, std::uint32_t member) {
+    if (waiting_operation_ == operation && waiting_member_ == member) waiting_operation_ = none;
   }
+  /// Returns whether nothing is queued on any of the tenant's GPUs.
+  bool all_idle() const;
   /// The program ends where it stands.
   void cut_off();
   /// The program begins again at `when`.  Content that it saves from now on is not kept.
@@ -70,6 +84,10 @@ class TenantProgram {
 
   static constexpr std::uint32_t most_polls = 16;
 
+  /// Queues an operation for one of the tenant's GPUs.  Returns the operation's number there.
+  std::uint64_t push(std::uint32_t member, std::uint32_t stream, Operation operation);
+  bool is_idle(std::uint32_t stream) const;
+  bool peer_copy(const Step& step);
   bool waits() const { return timer_ != Time::never() || waiting_operation_ != none; }
   /// Throws when a loop goes round and round while no time passes.
   void count_step(const Step& step, Time now);
@@ -91,6 +109,8 @@ class TenantProgram {
   bool advise(const Step& step, const HostCycle& cycle);
   bool delay(const Step& step, Time now);
   bool release(const Step& step, const HostCycle& cycle);
+  /// Takes a buffer off all GPUs of the tenant.  Returns true when that needs nothing more.
+  bool release_everywhere(BufferId buffer, const HostCycle& cycle);
 
   /// The CPU is about to touch what the step names.  Returns false while managed pages come home.
   bool touch(const Step& step, const HostCycle& cycle);
@@ -106,15 +126,16 @@ class TenantProgram {
 
   const Tenant& tenant_;
   const TenantId id_;
-  const std::uint16_t module_index_;
   const isa::Module& module_;
   TenantBuffers& buffers_;
   TenantStreams& streams_;
   TenantServices& services_;
+  std::vector<Member> team_;
 
   ProgramCursor cursor_;
   Time timer_;                              ///< never(): none runs
   std::uint64_t waiting_operation_ = none;  ///< a blocking copy
+  std::uint32_t waiting_member_ = 0;        ///< on which of the GPUs
   Time stood_at_;                           ///< simulated time of the last step
   std::uint64_t steps_here_ = 0;            ///< steps done at that time
   std::uint64_t steps_ended_ = 0, steps_told_ = 0;

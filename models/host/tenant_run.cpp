@@ -14,13 +14,32 @@ TenantRun::TenantRun(const Tenant& tenant, TenantId id, std::uint16_t module_ind
                      const isa::Module& module, bool capture, TenantServices& services)
     : tenant_(tenant),
       id_(id),
+      module_index_(module_index),
       services_(services),
       buffers_(tenant, id, module, capture, services),
       streams_(tenant, id, buffers_, capture, services),
       program_(tenant, id, module_index, module, buffers_, streams_, services) {}
 
+void TenantRun::join(const std::vector<TenantRun*>& team) {
+  team_ = team;
+  std::vector<TenantProgram::Member> members;
+  std::vector<const TenantBuffers*> buffers;
+  for (TenantRun* run : team) {
+    members.push_back(
+        {&run->buffers_, &run->streams_, &run->services_, run->id_, run->module_index_});
+    buffers.push_back(&run->buffers_);
+  }
+  for (TenantRun* run : team) {
+    run->home_ = this;
+    run->buffers_.join(buffers_);
+    run->streams_.join(buffers);
+  }
+  program_.join(std::move(members));
+}
+
 /// A mistake of the tenant ends it, not the run.
 void TenantRun::run(const HostCycle& cycle) {
+  if (is_guest()) return home_->run(cycle_of(*home_, cycle));
   try {
     proceed(cycle);
   } catch (const UserError& error) {
@@ -35,25 +54,66 @@ void TenantRun::proceed(const HostCycle& cycle) {
     if (cycle.now < next_arrival() || !begin(cycle)) return;
   }
   if (phase_ == Phase::mapping) {
-    if (!services_.driver.idle(id_)) return;
+    if (!drivers_are_idle()) return;
     phase_ = stopped_ ? Phase::finishing : Phase::running;
     if (!stopped_) program_.upload_variables();
   }
   bool moved = true;
   while (moved && phase_ != Phase::done && phase_ != Phase::waiting) {
-    moved = streams_.advance(cycle);
+    moved = advance_streams(cycle);
     moved |= phase_ == Phase::running ? advance(cycle) : finish(cycle);
   }
 }
 
 bool TenantRun::begin(const HostCycle& cycle) {
-  if (!buffers_.has_room(cycle)) return false;
+  if (!all_have_room(cycle)) return false;
   phase_ = Phase::mapping;
   began_ = cycle.now;
   if (arrivals_.size() < tenant_.arrivals.size())
     arrivals_.push_back({next_arrival(), cycle.now, Time::never()});
-  buffers_.map_all(cycle);
+  map_everywhere(cycle);
   return true;
+}
+
+bool TenantRun::all_have_room(const HostCycle& cycle) const {
+  bool have = true;
+  for (const TenantRun* run : team_) have &= run->buffers_.has_room(cycle_of(*run, cycle));
+  return have;
+}
+
+/// A buffer lies where it lies before others learn where.
+void TenantRun::map_everywhere(const HostCycle& cycle) {
+  if (team_.size() == 1) return buffers_.map_all(cycle);
+  for (std::uint32_t b = 0; b < buffers_.count(); ++b) {
+    const BufferId buffer{b};
+    TenantRun& first = *team_[buffers_.member_of(buffer)];
+    first.buffers_.map(buffer, cycle_of(first, cycle));
+    for (TenantRun* run : team_) {
+      if (run == &first) continue;
+      if (run->buffers_.memory_of(buffer) == MemoryKind::device) {
+        run->buffers_.map_peer(buffer, first.buffers_, cycle_of(*run, cycle));
+      } else {
+        run->buffers_.map(buffer, cycle_of(*run, cycle));
+      }
+    }
+  }
+}
+
+bool TenantRun::release_everywhere(const HostCycle& cycle) {
+  bool are_released = true;
+  for (TenantRun* run : team_) are_released &= run->buffers_.release_all(cycle_of(*run, cycle));
+  return are_released;
+}
+
+bool TenantRun::advance_streams(const HostCycle& cycle) {
+  bool moved = false;
+  for (TenantRun* run : team_) moved |= run->streams_.advance(cycle_of(*run, cycle));
+  return moved;
+}
+
+bool TenantRun::drivers_are_idle() const {
+  return std::all_of(team_.begin(), team_.end(),
+                     [](const TenantRun* run) { return run->services_.driver.idle(run->id_); });
 }
 
 bool TenantRun::advance(const HostCycle& cycle) {
@@ -83,12 +143,15 @@ void TenantRun::measure(const InstructionCount& executed, const HostCycle& cycle
 
 bool TenantRun::finish(const HostCycle& cycle) {
   if (phase_ == Phase::finishing) {
-    if (buffers_.any_mapped() && !streams_.idle()) return false;
-    if (!buffers_.release_all(cycle)) return false;
+    const bool any_mapped = std::any_of(team_.begin(), team_.end(), [](const TenantRun* run) {
+      return run->buffers_.any_mapped();
+    });
+    if (any_mapped && !program_.all_idle()) return false;
+    if (!release_everywhere(cycle)) return false;
     phase_ = Phase::leaving;
   }
-  if (!services_.driver.idle(id_)) return false;
-  services_.driver.end_tenant(id_, cycle);
+  if (!drivers_are_idle()) return false;
+  for (TenantRun* run : team_) run->services_.driver.end_tenant(run->id_, cycle_of(*run, cycle));
   phase_ = Phase::done;
   if (starts_again()) start_over(cycle.now);
   return true;
@@ -102,12 +165,13 @@ void TenantRun::start_over(Time now) {
                     "give it a launch, a copy or a delay, or leave out relaunch");
   }
   first_ = false;
-  buffers_.start_over();
+  for (TenantRun* run : team_) run->buffers_.start_over();
   program_.start_over(std::max(now, next_arrival()));
   phase_ = Phase::waiting;
 }
 
 void TenantRun::violation(const std::string& message, const HostCycle& cycle) {
+  if (is_guest()) return home_->violation(message, cycle_of(*home_, cycle));
   if (failure_ || stopped_) return;
   if (!measure_) end_ = cycle.now;
   failure_ = message;
@@ -116,7 +180,7 @@ void TenantRun::violation(const std::string& message, const HostCycle& cycle) {
 }
 
 void TenantRun::stop(const HostCycle& cycle) {
-  if (stopped_ || failure_ || done()) return;
+  if (is_guest() || stopped_ || failure_ || done()) return;
   stopped_ = true;
   if (tenant_.cpu) {
     phase_ = Phase::done;
@@ -131,29 +195,33 @@ void TenantRun::stop(const HostCycle& cycle) {
 void TenantRun::cut_off(const HostCycle& cycle) {
   phase_ = Phase::finishing;
   program_.cut_off();
-  streams_.cut_off();
-  services_.managed.forget_faults(id_);
-  cycle.outbox.send(services_.to_dispatcher, cycle.now, kind_of(MessageKind::abort_tenant),
-                    TenantNotice{id_.value(), {}});
+  for (TenantRun* run : team_) {
+    run->streams_.cut_off();
+    run->services_.managed.forget_faults(run->id_);
+    cycle.outbox.send(run->services_.to_dispatcher, cycle.now, kind_of(MessageKind::abort_tenant),
+                      TenantNotice{run->id_.value(), {}});
+  }
 }
 
 void TenantRun::operation_done(std::uint64_t operation) {
-  program_.operation_done(operation);
+  home_->program_.operation_done(operation, tenant_.member);
   streams_.operation_done(operation);
 }
 
 void TenantRun::grid_done(const GridDone& done, const HostCycle& cycle) {
-  executed_ += done.executed;
+  home_->executed_ += done.executed;
   streams_.grid_done(GridId{done.grid}, cycle);
 }
 
 std::uint8_t TenantRun::take_progress(bool transfers) {
   if (tenant_.cpu || done()) return 0;
+  if (is_guest()) return progress::unfinished | (transfers ? progress::stepped : 0);
   return progress::unfinished | (program_.take_steps(transfers) ? progress::stepped : 0);
 }
 
 std::string TenantRun::waiting_for() const {
-  if (phase_ == Phase::done) return "";
+  if (done()) return "";
+  if (is_guest()) return "tenant " + tenant_.name + streams_.waiting_for();
   const std::string where = program_.where();
   return "tenant " + tenant_.name + (where.empty() ? "" : " at " + where) + streams_.waiting_for();
 }

@@ -53,10 +53,15 @@ class TenantRun {
   TenantRun(const TenantRun&) = delete;
   TenantRun& operator=(const TenantRun&) = delete;
 
+  /// `team`: the runs of the tenant on all of its GPUs; the first one, this, does the program.
+  void join(const std::vector<TenantRun*>& team);
+  /// The run has no program of its own: the first of the tenant's GPUs has it.
+  bool is_guest() const { return home_ != this; }
+
   /// Does everything that can be done now.
   void run(const HostCycle& cycle);
   /// Returns when the tenant goes on without a message.
-  Time wake() const { return program_.wake(); }
+  Time wake() const { return is_guest() ? Time::never() : program_.wake(); }
 
   // What it hears.
   void operation_done(std::uint64_t operation);
@@ -69,12 +74,14 @@ class TenantRun {
   /// All tenants have been measured: what this tenant does beyond that ends.
   void stop(const HostCycle& cycle);
 
-  bool done() const { return phase_ == Phase::done; }
+  bool done() const { return home_->phase_ == Phase::done; }
   /// Returns whether the program has ended or was cut off, and what the tenant holds on the GPU
   /// comes free.
-  bool is_leaving() const { return phase_ == Phase::finishing || phase_ == Phase::leaving; }
+  bool is_leaving() const {
+    return home_->phase_ == Phase::finishing || home_->phase_ == Phase::leaving;
+  }
   /// Returns whether nobody has to wait for the tenant: it has been measured, or has failed.
-  bool is_settled() const { return measure_ || failure_; }
+  bool is_settled() const { return home_->measure_ || home_->failure_; }
   const std::optional<std::string>& failure() const { return failure_; }
   const std::optional<TenantMeasure>& measure() const { return measure_; }
   /// Starts of the program, apart from those of `relaunch`.
@@ -93,7 +100,7 @@ class TenantRun {
   /// link.
   std::uint8_t take_progress(bool transfers);
   /// The tenant got on at the GPU.
-  void got_on() { program_.got_on(); }
+  void got_on() { home_->program_.got_on(); }
 
   TenantBuffers& buffers() { return buffers_; }
   const TenantStreams& streams() const { return streams_; }
@@ -107,6 +114,16 @@ class TenantRun {
   enum class Phase : std::uint8_t { waiting, mapping, running, finishing, leaving, done };
 
   void proceed(const HostCycle& cycle);
+  /// Returns the means of the run on another GPU; `cycle`: those of this one.
+  HostCycle cycle_of(const TenantRun& run, const HostCycle& cycle) const {
+    return &run == this ? cycle : run.services_.cycle_at(cycle.now, cycle.outbox);
+  }
+  bool all_have_room(const HostCycle& cycle) const;
+  void map_everywhere(const HostCycle& cycle);
+  bool release_everywhere(const HostCycle& cycle);
+  bool advance_streams(const HostCycle& cycle);
+  /// Returns whether nothing of the tenant is being mapped or unmapped on any GPU.
+  bool drivers_are_idle() const;
   /// Returns false while there is no room for the tenant's buffers.
   bool begin(const HostCycle& cycle);
   bool advance(const HostCycle& cycle);
@@ -125,10 +142,13 @@ class TenantRun {
 
   const Tenant& tenant_;
   const TenantId id_;
+  const std::uint16_t module_index_;
   TenantServices& services_;
   TenantBuffers buffers_;
   TenantStreams streams_;
   TenantProgram program_;
+  TenantRun* home_ = this;
+  std::vector<TenantRun*> team_{this};
 
   Phase phase_ = Phase::waiting;
   bool first_ = true;  ///< in the first round

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "core/engine/link.hpp"
 #include "models/driver/driver.hpp"
 #include "models/driver/managed/managed_memory.hpp"
+#include "models/fabric/fabric.hpp"
 #include "models/host/kernel_log.hpp"
 #include "models/noc/grid_intervals.hpp"
 
@@ -18,6 +20,10 @@ class TenantServices {
     Link to_dispatcher;
     KernelLog& log;
     const std::vector<std::uint32_t>& numbers;  ///< of the tenants there
+    std::uint32_t gpu = 0;                      ///< number of the GPU
+    /// Ways to other GPUs; nullptr: there are none.
+    const Fabric* fabric = nullptr;
+    std::vector<Link> to_port;  ///< one if there are some
   };
   TenantServices(Driver::Setup driver_setup, ManagedMemory::Setup managed_setup,
                  const BufferDirectory& directory, const Launches& launches,
@@ -25,6 +31,9 @@ class TenantServices {
       : driver(std::move(driver_setup)),
         managed(std::move(managed_setup), driver, directory),
         to_dispatcher(launches.to_dispatcher),
+        to_port(launches.to_port),
+        gpu(launches.gpu),
+        fabric(launches.fabric),
         launch_overhead(parameters.launch_overhead),
         kernels(launches.log),
         numbers(launches.numbers) {}
@@ -32,6 +41,11 @@ class TenantServices {
   Driver driver;
   ManagedMemory managed;
   Link to_dispatcher;
+  std::vector<Link> to_port;
+  const std::uint32_t gpu;
+  const Fabric* const fabric;
+  /// Returns the means with which this part of the host acts at a time.
+  std::function<HostCycle(Time, Outbox&)> cycle_at;
   const Time launch_overhead;
   bool sends_bounds = true;  ///< launches say where buffers lie
   KernelLog& kernels;
@@ -60,7 +74,7 @@ class TenantServices {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(driver, managed, to_dispatcher, grids, operations_);
+    archive(driver, managed, to_dispatcher, to_port, grids, operations_);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include "core/engine/outbox.hpp"
 #include "core/error/error.hpp"
 #include "core/memory/round_up.hpp"
+#include "models/fabric/port_messages.hpp"
 #include "models/workload/recorded_program.hpp"
 #include "models/workload/recording/recording.hpp"
 
@@ -46,7 +47,27 @@ void TenantStreams::start(Operation& operation, const HostCycle& cycle) {
                                         last - first + 1, operation.to_gpu, operation.id, cycle);
     case Operation::Kind::launch:
       return send_launch(operation, cycle);
+    case Operation::Kind::peer_copy:
+      return send_peer_copy(operation, cycle);
   }
+}
+
+void TenantStreams::send_peer_copy(const Operation& operation, const HostCycle& cycle) const {
+  const TenantBuffers& there = *team_[buffers_.member_of(operation.other)];
+  constexpr auto kind = Transfer::Kind::to_host;
+  std::vector<FrameRun> runs =
+      buffers_.transfer(kind, operation.buffer, operation.offset, operation.bytes).frames;
+  PeerCopy copy;
+  copy.id = operation.id;
+  copy.bytes = operation.bytes;
+  copy.from_runs = static_cast<std::uint32_t>(runs.size());
+  copy.tenant = tenant_.value();
+  copy.gpu = static_cast<std::uint16_t>(there.gpu());
+  const std::vector<FrameRun> to =
+      there.transfer(kind, operation.other, operation.other_offset, operation.bytes).frames;
+  runs.insert(runs.end(), to.begin(), to.end());
+  cycle.outbox.send(services_.to_port.front(), cycle.now, kind_of(MessageKind::peer_copy), copy,
+                    std::as_bytes(std::span(runs)));
 }
 
 void TenantStreams::send_launch(Operation& operation, const HostCycle& cycle) {
@@ -143,7 +164,8 @@ std::string TenantStreams::waiting_for() const {
 }
 
 void TenantStreams::Operation::serialize(Archive& archive) {
-  archive(kind, started, to_gpu, id, buffer, offset, bytes, launch, parameters, data);
+  archive(kind, started, to_gpu, id, buffer, offset, bytes, other, other_offset, launch, parameters,
+          data);
 }
 
 void TenantStreams::serialize(Archive& archive) {

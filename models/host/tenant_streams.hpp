@@ -18,13 +18,15 @@ namespace lockstep {
 class TenantStreams {
  public:
   struct Operation {
-    enum class Kind : std::uint8_t { launch, copy, migrate };
+    enum class Kind : std::uint8_t { launch, copy, migrate, peer_copy };
     Kind kind = Kind::launch;
     bool started = false;
     bool to_gpu = false;
     std::uint64_t id = 0;
     BufferId buffer;
     std::uint64_t offset = 0, bytes = 0;
+    BufferId other;  ///< of a copy between GPUs: the buffer that gets the bytes
+    std::uint64_t other_offset = 0;
     GridLaunch launch;
     std::vector<std::byte> parameters;
     std::optional<RecordedData> data;  ///< of a recorded copy
@@ -41,6 +43,8 @@ class TenantStreams {
         buffers_(buffers),
         services_(services) {}
 
+  /// `team`: the tenant's buffers on each of its GPUs.
+  void join(std::vector<const TenantBuffers*> team) { team_ = std::move(team); }
   void push(std::uint32_t stream, Operation operation) {
     queues_[stream].push_back(std::move(operation));
   }
@@ -71,6 +75,7 @@ class TenantStreams {
 
   void start(Operation& operation, const HostCycle& cycle);
   void send_launch(Operation& operation, const HostCycle& cycle);
+  void send_peer_copy(const Operation& operation, const HostCycle& cycle) const;
   void compare(const Operation& operation);
   void pop(Queues::iterator stream);
 
@@ -79,6 +84,7 @@ class TenantStreams {
   const bool compares_;
   TenantBuffers& buffers_;
   TenantServices& services_;
+  std::vector<const TenantBuffers*> team_;
   Queues queues_;  ///< by number of the stream; empty ones are removed
   std::uint64_t compared_ = 0;
   std::optional<std::string> unexpected_;

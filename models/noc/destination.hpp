@@ -10,7 +10,7 @@ namespace lockstep {
 /// Where a message goes: a kind of components, and a number within the kind.
 struct Destination {
   /// Kinds are numbers: a machine may have others.
-  enum class Kind : std::uint16_t { partition, host };
+  enum class Kind : std::uint16_t { partition, host, port };
 
   Kind kind = Kind::partition;
   std::uint16_t index = 0;
@@ -19,6 +19,7 @@ struct Destination {
     return {Kind::partition, partition.value()};
   }
   static constexpr Destination host() { return {Kind::host, 0}; }
+  static constexpr Destination port() { return {Kind::port, 0}; }
 
   constexpr bool operator==(const Destination&) const = default;
 };

@@ -20,7 +20,8 @@ inline constexpr std::uint64_t line_bytes = 128;
 inline constexpr std::uint64_t sector_bytes = 32;
 
 enum class MessageKind : std::uint16_t {
-  memory_request,   ///< SM, host or CPU core -> partition; SM -> host for pinned memory
+  memory_request,  ///< SM, host, port or CPU core -> partition; SM -> host for pinned memory, SM ->
+                   ///< port -> port for memory of another GPU
   memory_response,  ///< the answer, every request gets one
   zero_range,       ///< host -> partition: frames are zeroed before they are mapped again
   zero_done,
@@ -86,6 +87,10 @@ enum class MessageKind : std::uint16_t {
 
   inspect_range,  ///< host -> partition
   inspected,      ///< partition -> host
+
+  // Between GPUs; bodies in models/fabric/port_messages.hpp.
+  peer_copy,    ///< host -> port
+  peer_copied,  ///< port -> host
 };
 
 /// As a message carries it.
@@ -101,7 +106,7 @@ enum class MemoryOperation : std::uint8_t {
 };
 
 /// Kind of sender of a request.  Kinds are numbers: a machine may have others.
-enum class SourceKind : std::uint8_t { sm, gmmu, host, cpu };
+enum class SourceKind : std::uint8_t { sm, gmmu, host, cpu, peer };
 inline constexpr std::size_t most_source_kinds = 8;
 
 enum MemoryFlag : std::uint8_t {

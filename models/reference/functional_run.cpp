@@ -136,6 +136,8 @@ class FunctionalRun {
     switch (step.kind) {
       case Step::Kind::copy:
         return copy(step);
+      case Step::Kind::peer_copy:
+        return copy_between(step);
       case Step::Kind::launch:
         return launch(step);
       case Step::Kind::fill:
@@ -183,6 +185,17 @@ class FunctionalRun {
         if (result_.unexpected) *result_.unexpected = step.where + ": " + *result_.unexpected;
       }
     }
+  }
+
+  void copy_between(const Step& step) {
+    const std::uint32_t from = buffer(step, step.buffer), to = buffer(step, step.other);
+    const PeerParts parts =
+        peer_parts_of(step, declaration(from), declaration(to), cursor_.variables(), tenant_);
+    if (parts.bytes == 0) return;
+    const std::span<const std::byte> source = buffers_[from].bytes.at(parts.from, parts.bytes);
+    const std::span<std::byte> target = buffers_[to].bytes.at(parts.to, parts.bytes);
+    std::copy(source.begin(), source.end(), target.begin());
+    memory_.end_freshness_at(buffers_[to].address);
   }
 
   void write(const Step& step) {

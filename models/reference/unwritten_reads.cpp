@@ -43,6 +43,7 @@ class ProgramWalk {
       if (step->kind == Step::Kind::repeat_until || ++steps > most_steps) return;
       if (step->kind == Step::Kind::swap) std::swap(names_[step->buffer], names_[step->other]);
       if (step->kind == Step::Kind::copy && step->to_gpu) unwritten_.erase(names_[step->buffer]);
+      if (step->kind == Step::Kind::peer_copy) unwritten_.erase(names_[step->other]);
       if (step->kind != Step::Kind::launch) continue;
       if (++launches > most_launches) return;
       launch(*step);

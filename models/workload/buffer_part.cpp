@@ -32,4 +32,21 @@ BufferPart part_of(const Step& step, const Buffer& buffer, const Variables& vari
                   "change offset and count, or the parameters");
 }
 
+PeerParts peer_parts_of(const Step& step, const Buffer& from, const Buffer& to,
+                        const Variables& variables, const std::string& tenant) {
+  Step there = step;
+  there.offset = step.other_offset;
+  there.count = Expression();
+  const BufferPart source = part_of(step, from, variables, tenant);
+  const BufferPart rest = part_of(there, to, variables, tenant);
+  if (source.count > rest.count)
+    throw UserError(step.where,
+                    std::to_string(source.count) + " elements do not fit into buffer " + to.name +
+                        " of tenant " + tenant + ", which has " + std::to_string(rest.count) +
+                        " from " + std::to_string(rest.first) + " on",
+                    "lower count or at, or make the buffer larger");
+  const std::uint64_t width = isa::bytes_of(from.type);
+  return {source.first * width, rest.first * width, source.count * width};
+}
+
 }  // namespace lockstep

@@ -17,4 +17,13 @@ struct BufferPart {
 BufferPart part_of(const Step& step, const Buffer& buffer, const Variables& variables,
                    const std::string& tenant);
 
+/// Bytes of a copy between GPUs, and where they begin in both buffers.
+struct PeerParts {
+  std::uint64_t from = 0, to = 0, bytes = 0;
+};
+
+/// Returns the parts that a copy step with `into` names.
+PeerParts peer_parts_of(const Step& step, const Buffer& from, const Buffer& to,
+                        const Variables& variables, const std::string& tenant);
+
 }  // namespace lockstep

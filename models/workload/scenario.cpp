@@ -10,6 +10,7 @@
 #include "core/parameters/suggest.hpp"
 #include "models/workload/arrivals.hpp"
 #include "models/workload/scenario_keys.hpp"
+#include "models/workload/several_gpus.hpp"
 #include "models/workload/wrong_kind.hpp"
 
 namespace lockstep {
@@ -98,10 +99,13 @@ std::vector<Node> read_gpus(const Node& root) {
 }
 
 /// A tenant runs on a GPU that is there.
-void check_gpu(const Tenant& tenant, const Node& node, const Scenario& scenario) {
+void check_gpu(Tenant& tenant, const Node& node, const Scenario& scenario) {
   const Node at = node.find("gpu");
   const std::size_t there = scenario.gpus.size();
-  if (!at.exists()) return;
+  if (!at.exists()) return check_several_gpus(tenant, there);
+  if (tenant.gpus_node.exists())
+    throw at.error("names a GPU, and gpus others", "leave one of them out");
+  check_several_gpus(tenant, there);
   if (there == 1)
     throw at.error("the scenario has one GPU, on which all tenants run",
                    "leave it out, or add gpus: 2");
@@ -224,8 +228,8 @@ std::pair<std::vector<std::string>, std::vector<std::string>> split_settings(
     const std::vector<std::string>& settings) {
   std::pair<std::vector<std::string>, std::vector<std::string>> split;
   for (const std::string& setting : settings) {
-    const bool is_file =
-        setting.starts_with("gpu=") || setting.starts_with("gpus=") || setting.starts_with("host=");
+    const bool is_file = setting.starts_with("gpu=") || setting.starts_with("gpus=") ||
+                         setting.starts_with("host=") || setting.starts_with("fabric=");
     (is_file ? split.first : split.second).push_back(setting);
   }
   return split;
@@ -240,6 +244,7 @@ Node load_scenario(const std::string& file, const std::vector<std::string>& sett
     include(root, "gpu");
     include_gpus(root);
     include(root, "host");
+    if (root.is_map() && root.has("fabric")) include(root, "fabric");
   };
   // `--set gpu=a100` names another file, and the other settings change what is in it.
   const auto [files, others] = split_settings(settings);
@@ -266,6 +271,7 @@ Scenario read_scenario(const Node& root, const std::string& name) {
   scenario.gpus = read_gpus(root);
   scenario.gpu = scenario.gpus.front();
   scenario.host = root.at("host");
+  scenario.fabric = keys.fabric;
   scenario.policies = keys.policies;
   scenario.simulation = keys.simulation.exists()
                             ? read_parameters<SimulationParameters>(keys.simulation)
@@ -292,9 +298,15 @@ Scenario read_scenario(const Node& root, const std::string& name) {
 
 Scenario part_of(const Scenario& scenario, std::uint32_t gpu,
                  const std::vector<std::uint32_t>& tenants) {
-  Scenario part{scenario.name,     scenario.document,    scenario.gpus[gpu],  scenario.host,
-                scenario.policies, {scenario.gpus[gpu]}, scenario.simulation, {}};
-  for (const std::uint32_t tenant : tenants) part.tenants.push_back(scenario.tenants[tenant]);
+  Scenario part{scenario.name,        scenario.document,   scenario.gpus[gpu],
+                scenario.host,        scenario.policies,   Node(),
+                {scenario.gpus[gpu]}, scenario.simulation, {}};
+  for (const std::uint32_t number : tenants) {
+    Tenant& tenant = part.tenants.emplace_back(scenario.tenants[number]);
+    const auto member = std::find(tenant.gpus.begin(), tenant.gpus.end(), gpu);
+    if (member != tenant.gpus.end())
+      tenant.member = static_cast<std::uint32_t>(member - tenant.gpus.begin());
+  }
   return part;
 }
 

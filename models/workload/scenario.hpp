@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,11 @@ struct Tenant : TenantKeys {
   Workload workload;              ///< empty if it runs on a CPU core
   std::optional<CpuProgram> cpu;  ///< there if it does
   std::vector<Time> arrivals;     ///< of all starts; one of them unless `arrivals:` says more
+  std::vector<std::uint32_t> gpus = {};  ///< numbers, if it runs on several
+  /// Index among them of the GPU that a part of the scenario is about (part_of()).
+  std::uint32_t member = 0;
+
+  std::size_t members() const { return std::max<std::size_t>(gpus.size(), 1); }
 };
 
 /// A machine, its tenants and its policies (architecture.md, section 4).  The parts whose
@@ -58,7 +64,7 @@ struct Tenant : TenantKeys {
 struct Scenario {
   std::string name;  ///< file name without folder and ending
   Node document;     ///< all of it
-  Node gpu, host, policies;
+  Node gpu, host, policies, fabric;
   std::vector<Node> gpus;  ///< by number; `gpu` is the first of them
   SimulationParameters simulation;
   std::vector<Tenant> tenants;

@@ -7,7 +7,7 @@ namespace lockstep {
 /// Keys of a scenario file; load_scenario() has put files in the place of names, and applied what
 /// is overridden.
 struct ScenarioKeys {
-  Node gpu, gpus, host, simulation, override_node, policies, tenants;
+  Node gpu, gpus, host, fabric, simulation, override_node, policies, tenants;
 
   static auto schema() {
     using P = ScenarioKeys;
@@ -19,6 +19,9 @@ struct ScenarioKeys {
               "numbered from 0 (docs/many_gpus.md)")
         .part("host", &P::host, "file or map (required)",
               "a file of configs/hosts by name, another file, or the parameters themselves")
+        .part("fabric", &P::fabric, "file or map",
+              "links between several GPUs: a file of configs/fabrics by name, another file, or the "
+              "parameters themselves (docs/many_gpus.md)")
         .part("simulation", &P::simulation, "map", "sampling, seed and end")
         .part("override", &P::override_node, "map",
               "values of the machine, of policies or of tenants, by dotted key: {gpu.sm.count: 16}")

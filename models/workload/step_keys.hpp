@@ -13,12 +13,15 @@ ParametersOf<P>& with_range(ParametersOf<P>& keys) {
 }
 
 struct CopyKeys {
-  Node buffer, to, offset, count, stream, wait, recorded;
+  Node buffer, to, into, at, offset, count, stream, wait, recorded;
   static auto schema() {
     using P = CopyKeys;
     auto keys = parameters<P>();
     keys.part("buffer", &P::buffer, "name (required)", "a device buffer, or one with copied: false")
-        .part("to", &P::to, "word (required)", "device or host");
+        .part("to", &P::to, "word (or into)", "device or host")
+        .part("into", &P::into, "name (or to)",
+              "a buffer on another GPU of the tenant, which gets the elements")
+        .part("at", &P::at, "formula", "with into: the first element there; without it 0");
     return with_range(keys)
         .part("stream", &P::stream, "number", "0 to 65535; with it the program does not wait")
         .part("wait", &P::wait, "true or false", "whether the program waits for it nevertheless")
@@ -28,7 +31,7 @@ struct CopyKeys {
 };
 
 struct LaunchKeys {
-  Node kernel, grid, block, arguments, shared, registers, stream;
+  Node kernel, grid, block, arguments, shared, registers, stream, gpu;
   static auto schema() {
     using P = LaunchKeys;
     return parameters<P>()
@@ -40,7 +43,9 @@ struct LaunchKeys {
         .part("shared", &P::shared, "formula", "bytes of dynamic shared memory; without it 0")
         .part("registers", &P::registers, "formula",
               "registers of a thread, 1 to 255; without it as the simulator allocates them")
-        .part("stream", &P::stream, "number", "0 to 65535; without it 0");
+        .part("stream", &P::stream, "number", "0 to 65535; without it 0")
+        .part("gpu", &P::gpu, "number",
+              "of the tenant's GPUs the one on which it runs, from 0 on; without it 0");
   }
 };
 
@@ -129,6 +134,28 @@ struct RepeatKeys {
   }
 };
 
+struct CollectiveKeys {
+  Node operation, buffers, arrived, kernel, grid, block, count, stream;
+  static auto schema() {
+    using P = CollectiveKeys;
+    return parameters<P>()
+        .part("operation", &P::operation, "word (required)",
+              "all_reduce, reduce_scatter, all_gather or broadcast (of the first buffer)")
+        .part("buffers", &P::buffers, "list (required)",
+              "one on each of the GPUs, in the order of the ring")
+        .part("arrived", &P::arrived, "list",
+              "for sums: one on each of them that holds a part, which is what is to be added")
+        .part("kernel", &P::kernel, "name",
+              "for sums: an entry of the module with arguments sums, arrived, first, count, which "
+              "adds arrived[i] to sums[first + i]")
+        .part("grid", &P::grid, "formula", "its blocks; without it enough for the part")
+        .part("block", &P::block, "formula", "its threads; without it 256")
+        .part("count", &P::count, "formula",
+              "elements, a multiple of the number of GPUs but for broadcast; without it all")
+        .part("stream", &P::stream, "number", "0 to 65535, for all of it; without it 0");
+  }
+};
+
 /// An entry of `program:`, one of these.
 struct StepKeys {
   CopyKeys copy;
@@ -140,6 +167,7 @@ struct StepKeys {
   FillKeys fill;
   AdviseKeys advise;
   RepeatKeys repeat;
+  CollectiveKeys collective;
   Node save, delay, swap;
 
   static auto schema() {
@@ -157,7 +185,9 @@ struct StepKeys {
         .group("advise", &P::advise, "where a managed buffer's pages should be")
         .group("free", &P::free, "releases a buffer (its name), or pages of a part (a map)")
         .part("swap", &P::swap, "list", "two buffers exchange their names")
-        .group("repeat", &P::repeat, "a loop");
+        .group("repeat", &P::repeat, "a loop")
+        .group("collective", &P::collective,
+               "copies and sums among the GPUs of a tenant; the program waits for them");
   }
 };
 

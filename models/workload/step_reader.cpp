@@ -1,6 +1,10 @@
 #include "models/workload/step_reader.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/parameters/suggest.hpp"
+#include "models/workload/collective.hpp"
 #include "models/workload/recording/recording.hpp"
 #include "models/workload/required_key.hpp"
 #include "models/workload/step_keys.hpp"
@@ -15,7 +19,16 @@ class StepReader {
 
   std::vector<Step> read(const Node& list) const {
     std::vector<Step> steps;
-    for (const Node& item : list.items()) add(read_step(item), steps);
+    for (const Node& item : list.items()) {
+      if (!item.is_map() || !item.has("collective")) {
+        add(read_step(item), steps);
+        continue;
+      }
+      if (item.entries().size() != 1)
+        throw item.error("a step is one entry", "write each as its own line, as - read: c");
+      std::vector<Step> expanded = expand_collective(item.at("collective"), workload_);
+      std::move(expanded.begin(), expanded.end(), std::back_inserter(steps));
+    }
     return steps;
   }
 
@@ -136,11 +149,37 @@ class StepReader {
                               "managed and pinned ones need no copy: take the step out, or "
                               "give the buffer copied: false");
     }
-    step.to_gpu = direction(required_key(map, keys.to, "to"), "device");
+    if (keys.into.exists()) {
+      into(keys, step);
+    } else {
+      if (keys.at.exists()) throw keys.at.error("is for copies to another GPU", "write into: NAME");
+      step.to_gpu = direction(required_key(map, keys.to, "to"), "device");
+    }
     part(keys, step);
     recorded(keys.recorded, step);
     stream(keys.stream, step);
     if (keys.wait.exists()) step.has_stream = !keys.wait.boolean();
+  }
+
+  /// A copy from the buffer to one on another GPU.
+  void into(const CopyKeys& keys, Step& step) const {
+    step.kind = Step::Kind::peer_copy;
+    step.other = buffer(keys.into);
+    step.other_offset = optional(keys.at);
+    const Buffer &from = workload_.buffers[step.buffer], &to = workload_.buffers[step.other];
+    if (keys.to.exists()) throw keys.to.error("and into both say where to", "leave one out");
+    if (keys.recorded.exists())
+      throw keys.recorded.error("is for copies from and to the host", "leave it out");
+    if (from.memory != MemoryKind::device || to.memory != MemoryKind::device)
+      throw keys.into.error("copies between GPUs are of device buffers",
+                            "make both memory: device");
+    if (from.type != to.type)
+      throw keys.into.error("buffer " + to.name + " has elements of another type than " + from.name,
+                            "give both one type");
+    if (from.gpu == to.gpu)
+      throw keys.into.error(
+          "buffers " + from.name + " and " + to.name + " lie on the same GPU of the tenant",
+          "give one of them gpu: " + std::to_string(from.gpu + 1) + ", or copy with a kernel");
   }
 
   void launch(const Node& map, Step& step) const {
@@ -151,6 +190,9 @@ class StepReader {
     step.shared = optional(keys.shared);
     step.registers = optional(keys.registers);
     stream(keys.stream, step);
+    if (keys.gpu.exists())
+      step.gpu = static_cast<std::uint32_t>(
+          Expression(keys.gpu).evaluate_integer(workload_.parameters, 0, most_gpus_of_tenant - 1));
     if (!keys.arguments.exists()) return;
     for (const Node& item : keys.arguments.items()) step.arguments.push_back(argument(item));
   }

@@ -73,6 +73,12 @@ Buffer read_buffer(const std::string& name, const Node& node, const Variables& v
   } else {
     throw memory.error("no memory is called \"" + memory.text() + "\"", "device, managed, pinned");
   }
+  if (const Node& gpu = keys.gpu; gpu.exists()) {
+    if (buffer.memory != MemoryKind::device)
+      throw gpu.error("only device memory is a GPU's", "leave it out, or write memory: device");
+    buffer.gpu = static_cast<std::uint32_t>(
+        Expression(gpu).evaluate_integer(variables, 0, most_gpus_of_tenant - 1));
+  }
   if (const Node& copied = keys.copied; copied.exists()) {
     buffer.copied = copied.boolean();
     if (!buffer.copied && buffer.memory == MemoryKind::device)

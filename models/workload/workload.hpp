@@ -37,6 +37,9 @@ void require_identifier(const std::string& name, const Node& node);
 /// Largest number of elements, vertices or edges.
 inline constexpr std::int64_t maximum_count = std::int64_t{1} << 40;
 
+/// A tenant has at most so many GPUs.
+inline constexpr std::uint32_t most_gpus_of_tenant = 64;
+
 /// Initial content of a buffer.
 struct Initializer {
   enum class Kind : std::uint8_t {
@@ -67,6 +70,7 @@ struct Buffer {
   isa::Type type = isa::Type::f32;
   std::uint64_t count = 0;  ///< elements
   MemoryKind memory = MemoryKind::device;
+  std::uint32_t gpu = 0;  ///< device memory: in which of the tenant's GPUs
   Initializer initial;
   bool check = true;
   double tolerance = 0;                     ///< relative
@@ -77,6 +81,7 @@ struct Buffer {
   bool copied = true;
 
   std::uint64_t bytes() const { return count * isa::bytes_of(type); }
+  bool lies_on(std::uint32_t member) const { return memory != MemoryKind::device || gpu == member; }
 };
 
 /// Where a managed buffer's pages should be, as in cudaMemAdvise.
@@ -86,6 +91,7 @@ enum class PreferredPlace : std::uint8_t { none, host, gpu };
 struct Step {
   enum class Kind : std::uint8_t {
     copy,
+    peer_copy,
     launch,
     synchronize,
     prefetch,
@@ -105,9 +111,11 @@ struct Step {
   std::uint32_t stream = 0;
   bool has_stream = false;   ///< copy: asynchronous; synchronize: this stream only
   std::uint32_t buffer = 0;  ///< index by the name written; `swap` exchanges what names mean
-  std::uint32_t other = 0;   ///< swap
+  std::uint32_t other = 0;   ///< swap; peer_copy: the buffer that gets the bytes
+  std::uint32_t gpu = 0;     ///< launch: on which of the tenant's GPUs
   bool to_gpu = false;       ///< copy, prefetch
   bool is_part = false;      ///< free
+  Expression other_offset;   ///< peer_copy
   Expression offset, count, value, times, index, equals, shared, registers;
   Time duration;                            ///< delay
   std::optional<PreferredPlace> preferred;  ///< advise

@@ -24,7 +24,7 @@ struct WorkloadKeys {
 };
 
 struct BufferKeys {
-  Node type, count, memory, init, check, tolerance, copied, inexact, symbol, address;
+  Node type, count, memory, gpu, init, check, tolerance, copied, inexact, symbol, address;
   static auto schema() {
     using P = BufferKeys;
     return parameters<P>()
@@ -32,6 +32,8 @@ struct BufferKeys {
               "type of an element: u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64")
         .part("count", &P::count, "formula (required)", "elements")
         .part("memory", &P::memory, "word (required)", "device, managed or pinned")
+        .part("gpu", &P::gpu, "number",
+              "of the tenant's GPUs the one whose memory it is, from 0 on; without it 0")
         .part("init", &P::init, "word or map",
               "initial content: zero, value, linear, uniform, normal, permutation, csr_graph, file "
               "or texture; without it zero")

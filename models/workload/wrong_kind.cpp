@@ -30,6 +30,7 @@ constexpr Kind kinds[] = {
     {"workload", "module", "name it below tenants: of a scenario, as workload: "},
     {"gpu", "sm", "name it in a scenario, as gpu: "},
     {"host", "link_bandwidth", "name it in a scenario, as host: "},
+    {"fabric", "rate", "name it in a scenario, as fabric: "},
 };
 
 }  // namespace

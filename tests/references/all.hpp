@@ -65,6 +65,9 @@
 #include "tests/references/search/btree_range.hpp"
 #include "tests/references/search/nearest_neighbour.hpp"
 #include "tests/references/search/similarity_score.hpp"
+#include "tests/references/several_gpus/halo_exchange.hpp"
+#include "tests/references/several_gpus/peer_gather.hpp"
+#include "tests/references/several_gpus/ring_all_reduce.hpp"
 #include "tests/references/signals/chirp.hpp"
 #include "tests/references/signals/convolution_separable.hpp"
 #include "tests/references/signals/dwt2d.hpp"
@@ -130,6 +133,7 @@ inline std::vector<Reference> all() {
       {"gemm_mma_tf32", gemm_mma::run<isa::Type::f32, isa::Type::f32, true>, {{"c", 1e-5}}},
       {"gemm_wmma", gemm_wmma::run, {{"c", 1e-5}}},
       {"gicov", gicov::run, {{"cosine", 4e-7}, {"sine", 4e-7}, {"score", 1e-5}, {"dilated", 1e-5}}},
+      {"halo_exchange", halo_exchange::run},
       {"hash_table", hash_table::run},
       {"heartwall", heartwall::run},
       {"histo", histo::run},
@@ -157,10 +161,12 @@ inline std::vector<Reference> all() {
       {"page_view_count", page_view_count::run},
       {"page_view_rank", page_view_rank::run},
       {"pathfinder", pathfinder::run},
+      {"peer_gather", peer_gather::run},
       {"persistent", persistent::run},
       {"pointer_chase", pointer_chase::run},
       {"quadtree", quadtree::run},
       {"reduction", reduction::run},
+      {"ring_all_reduce", ring_all_reduce::run},
       {"sad", sad::run},
       {"saxpy", saxpy::run},
       {"scalar_product", scalar_product::run, {{"product", 1e-5}}},

@@ -65,6 +65,13 @@ def tiny_gpu(workload, folder):
     return newer
 
 
+def gpus_of(workload):
+    """How many GPUs the buffers of a workload name."""
+    path = pathlib.Path(workload)
+    numbers = re.findall(r"\bgpu: (\d+)", path.read_text(encoding="utf-8")) if path.is_file() else []
+    return max(map(int, numbers), default=0) + 1
+
+
 class ScenarioTest(unittest.TestCase):
     """A test case with a folder of its own."""
 
@@ -116,12 +123,16 @@ class ScenarioTest(unittest.TestCase):
                     self.assertIn(" - ", line)
 
     def scenario(self, workload, parameters="{}", more=""):
-        """A scenario with one tenant on the tiny GPU; `workload` is a file name."""
+        """A scenario with one tenant on the tiny GPU, or on as many as it needs; `workload` is a file name."""
+        count = gpus_of(workload)
+        several = f"gpus: {count}\nfabric: {ROOT}/configs/fabrics/nvswitch2.yaml\n" if count > 1 else ""
+        gpus = f", gpus: {list(range(count))}" if count > 1 else ""
         return self.write(
             "scenario.yaml",
             f"gpu: {tiny_gpu(workload, self.folder)}\n"
+            f"{several}"
             f"host: {ROOT}/configs/hosts/pcie3.yaml\n"
             "tenants:\n"
-            f"  - {{name: one, workload: {workload}, parameters: {parameters}}}\n"
+            f"  - {{name: one, workload: {workload}, parameters: {parameters}{gpus}}}\n"
             f"{more}\n",
         )

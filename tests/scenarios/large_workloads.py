@@ -49,6 +49,7 @@ SIZES = {
     "gemm_mma_tf32": "{m: 1024, n: 1024, k: 256}",
     "gemm_wmma": "{n: 256}",
     "gicov": "{width: 192, height: 128, circles: 5, directions: 32, radius: 4}",
+    "halo_exchange": "{width: 2048, height: 512}",
     "hash_table": "{pairs: 32768, queries: 32768, keys: 20000, buckets: 16384, rounds: 0}",
     "heartwall": "{points: 51, frames: 12}",
     "histo": "{n: 1048576, slices: 8, blocks: 40}",
@@ -75,10 +76,12 @@ SIZES = {
     "page_view_rank": "{servers: 2560, visited_records: 512, other_records: 256, front: 4096, pages: 655360, "
                       "blocks: 640}",
     "pathfinder": "{columns: 200000, rows: 80}",
+    "peer_gather": "{n: 1048576, blocks: 320}",
     "persistent": "{n: 200000, blocks: 640}",
     "pointer_chase": "{slots: 1048576, hops: 16384}",
     "quadtree": "{points: 32768, levels: 5, crowd: 32, block: 128}",
     "reduction": "{n: 8388608, blocks: 640}",
+    "ring_all_reduce": "{part: 1048576, blocks: 320}",
     "sad": "{columns: 11, rows: 9, range: 5}",
     "saxpy": "{n: 4194304, blocks: 640}",
     "scalar_product": "{pairs: 320, elements: 4096, blocks: 160}",
@@ -118,11 +121,14 @@ def workload_file(name):
 def run(lockstep, name, threads, folder):
     """(passed, seconds, the run's figures, what the program said)"""
     scenario, output = folder / "scenario.yaml", folder / "out.h5"
+    count = 1 + max(buffer.get("gpu", 0) for buffer in workload_file(name)["buffers"].values())
+    several = f"gpus: {count}\nfabric: {ROOT}/configs/fabrics/nvswitch2.yaml\n" if count > 1 else ""
     scenario.write_text(
-        f"gpu: {ROOT}/configs/gpus/{gpu_of(name)}.yaml\n"
+        f"gpu: {ROOT}/configs/gpus/{gpu_of(name)}.yaml\n{several}"
         f"host: {ROOT}/configs/hosts/pcie3.yaml\n"
         f"tenants:\n  - name: one\n    workload: {ROOT}/configs/workloads/{name}.yaml\n"
         f"    parameters: {SIZES[name]}\n"
+        + (f"    gpus: {list(range(count))}\n" if count > 1 else "")
     )
     command = [lockstep, "run", scenario, "--check", "--quiet", "--overwrite", "--output", output]
     command += ["--threads", str(threads)]

@@ -24,6 +24,9 @@ REASONS = {
     "tlb_ports": "whose translations took the TLB port first",
     "tlb_mshrs": "whose TLB misses held the MSHRs",
     "walkers": "whose page walks held the walkers",
+    "uplink": "whose bytes took the shared uplink first",
+    "port_out": "whose bytes left the GPU for others first",
+    "port_in": "whose bytes reached the GPU from others first",
 }
 
 
@@ -44,7 +47,7 @@ def tenants(run):
 def slowed(run, victim):
     """(tenant, reason, share): behind whom the victim waited longest in one place, of its waits there; of no other
     tenant: ("", "", 0)."""
-    waits = {name: run.file[f"interference/{name}"][victim] for name in REASONS if f"interference/{name}" in run.file}
+    waits = waits_of(run, victim)
     longest = ("", "", 0.0)
     most = NOTICED * float(run.times[-1]) * 1e-6  # ns
     for name, by_culprit in waits.items():
@@ -53,6 +56,22 @@ def slowed(run, victim):
             most = others.max()
             longest = (run.tenant_names[others.argmax()], REASONS[name], most / by_culprit.sum())
     return longest
+
+
+def waits_of(run, victim):
+    """{resource: ns behind each tenant}; what stands on several GPUs is added up."""
+    waits = {}
+    for name in REASONS:
+        if f"interference/{name}" in run.file:
+            waits[name] = run.file[f"interference/{name}"][victim]
+        for gpu in run.gpus:
+            matrix, there = run.file.get(f"interference/gpu{gpu}/{name}"), run.tenants_of(f"gpu{gpu}/")
+            if matrix is None or run.tenant_names[victim] not in there:
+                continue
+            places = [run.tenant_names.index(tenant) for tenant in there]
+            row = waits.setdefault(name, np.zeros(len(run.tenant_names)))
+            row[places] += matrix[there.index(run.tenant_names[victim])]
+    return waits
 
 
 def text(run, other=None):

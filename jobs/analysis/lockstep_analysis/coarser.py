@@ -8,7 +8,7 @@ class Coarser:
 
     def __init__(self, run, rows=160):
         self._run = run
-        self.tenant_names, self.core_clock = run.tenant_names, run.core_clock
+        self.tenant_names, self.core_clock, self.gpus = run.tenant_names, run.core_clock, run.gpus
         self._ends = run.times.to_numpy(dtype=float)
         end = self._ends[-1] if len(self._ends) else 1
         shortest = np.diff(self._ends, prepend=0).min(initial=end)
@@ -18,6 +18,9 @@ class Coarser:
 
     def elapsed(self):
         return np.diff(self._edges)
+
+    def setting(self, key, tenant=None):
+        return self._run.setting(key, tenant)
 
     def by_tenant(self, counter):
         """Of a level the one at the end of each row; 0 before the first."""

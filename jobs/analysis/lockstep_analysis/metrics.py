@@ -27,8 +27,8 @@ def by_epoch(run, name):
     numerator = _sum(run, metric["numerator"])
     if "denominator" in metric:
         return _ratio(numerator, _sum(run, metric["denominator"]) * _factor(run, metric))
-    passed = _passed(run, metric["per"], run.elapsed())
-    return _ratio(numerator, pd.DataFrame({tenant: passed for tenant in numerator}, index=run.times))
+    passed = {tenant: _passed(run, metric["per"], run.elapsed(), tenant) for tenant in numerator}
+    return _ratio(numerator, pd.DataFrame(passed, index=run.times))
 
 
 def whole(run, name):
@@ -39,9 +39,10 @@ def whole(run, name):
         return table[metric["whole"]].rename(name)
     numerator = _sum(run, metric["numerator"]).sum()
     if "denominator" in metric:
-        return _ratio(numerator, _sum(run, metric["denominator"]).sum() * _factor(run, metric)).rename(name)
+        return _ratio(numerator, (_sum(run, metric["denominator"]) * _factor(run, metric)).sum()).rename(name)
     time = run.times[-1] if len(run.times) else 0
-    return _ratio(numerator, pd.Series(_passed(run, metric["per"], time), index=numerator.index)).rename(name)
+    passed = pd.Series({tenant: _passed(run, metric["per"], time, tenant) for tenant in numerator.index})
+    return _ratio(numerator, passed).rename(name)
 
 
 def kernels(run):
@@ -62,7 +63,10 @@ def kernel_metric(run, table, name):
     metric = KERNEL_DEFINITIONS[name]
     numerator = _columns(table, metric["numerator"])
     if "denominator" in metric:
-        return _ratio(numerator, _columns(table, metric["denominator"]) * _factor(run, metric)).rename(name)
+        factor = _factor(run, metric)
+        if isinstance(factor, pd.Series):
+            factor = factor.reindex(_tenants_of_rows(run, table)).to_numpy()
+        return _ratio(numerator, _columns(table, metric["denominator"]) * factor).rename(name)
     passed = table["cycles"] if metric["per"] == "cycle" else table["duration"] / FEMTOSECONDS_PER_SECOND
     return _ratio(numerator, passed.astype(float)).rename(name)
 
@@ -95,11 +99,24 @@ def _columns(table, weights):
 
 
 def _factor(run, metric):
-    return int(run.setting(metric["denominator_times"])) if "denominator_times" in metric else 1
+    """By tenant where GPUs may differ."""
+    if "denominator_times" not in metric:
+        return 1
+    key = metric["denominator_times"]
+    if not run.gpus:
+        return int(run.setting(key))
+    return pd.Series({tenant: int(run.setting(key, tenant)) for tenant in run.tenant_names})
 
 
-def _passed(run, per, femtoseconds):
-    rate = run.core_clock() if per == "cycle" else 1.0
+def _tenants_of_rows(run, table):
+    """Names: of rows of /kernels, or of sums by tenant and kernel."""
+    if "tenant" in table:
+        return [run.tenant_names[tenant] for tenant in table["tenant"]]
+    return table.index.get_level_values("tenant")
+
+
+def _passed(run, per, femtoseconds, tenant):
+    rate = run.core_clock(tenant) if per == "cycle" else 1.0
     return np.asarray(femtoseconds, dtype=float) * rate / FEMTOSECONDS_PER_SECOND
 
 

@@ -2,6 +2,8 @@
 from dataclasses import dataclass
 from typing import Callable
 
+import pandas as pd
+
 from . import metrics
 
 PAGE_MEBIBYTES = 4096 / 2**20
@@ -20,8 +22,10 @@ class Panel:
 
 
 def _busy_sms(run):
-    cycles = run.elapsed() * run.core_clock() / metrics.FEMTOSECONDS_PER_SECOND
-    return run.by_tenant("sm/active_cycles").div(cycles, axis=0)
+    active = run.by_tenant("sm/active_cycles")
+    seconds = run.elapsed() / metrics.FEMTOSECONDS_PER_SECOND
+    return pd.DataFrame({tenant: active[tenant] / (seconds * run.core_clock(tenant)) for tenant in active},
+                        index=active.index)
 
 
 def _resident(run):

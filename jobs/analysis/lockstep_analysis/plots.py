@@ -105,6 +105,8 @@ def blocks(run):
     table = run.table("thread_blocks")
     last = run.times[-1] if len(run.times) else 1
     edges = np.linspace(0, last, 401)
+    if "gpu" in table:  # of several GPUs one above the other
+        table["sm"] += table["gpu"] * (int(table["sm"].max()) + 1 if len(table) else 1)
     count = np.zeros((int(table["sm"].max()) + 1 if len(table) else 1, len(edges) - 1))
     for sm, rows in table.groupby("sm"):
         started = np.sort(rows["started"].to_numpy(dtype=np.int64))

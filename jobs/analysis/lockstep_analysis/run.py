@@ -1,4 +1,7 @@
-"""One output file: counters by epoch, totals and tables as data frames."""
+"""One output file: counters by epoch, totals and tables as data frames.
+
+Of a run with several GPUs "gpu1/sm/l1_hits" is counted on the one; "sm/l1_hits" stands for all of them.
+"""
 import pathlib
 import re
 
@@ -12,6 +15,11 @@ NEVER = np.iinfo(np.int64).max  # of a time that has not come
 HERTZ = {"GHz": 1e9, "MHz": 1e6, "kHz": 1e3, "Hz": 1.0}
 
 
+def _bytes(text):
+    found = re.fullmatch(r"(\d+)([KMGT]i)?B", text)
+    return int(found[1]) * 1024 ** (" KMGT".index(found[2][0]) if found[2] else 0)
+
+
 class Run:
     """Names of counters are those of docs/output.md without /stats/: "sm/warp_instructions"."""
 
@@ -21,6 +29,7 @@ class Run:
         self.times = pd.Index(file["epochs/time"][:], name="time")  # fs; later rows are not complete yet
         self.tenant_names = [name.decode() for name in file["axes/tenants"][:]]
         self.config = file["config"][()].decode()
+        self._settings = configuration.by_key(self.config)
 
     @property
     def is_finished(self):
@@ -34,7 +43,18 @@ class Run:
 
     @property
     def machine(self):
-        return configuration.by_key(self.config).get("gpu.name", "a GPU")
+        names = [self.setting(f"{gpu}.name") for gpu in self._gpu_keys()]
+        kinds = [f"{names.count(name)} x {name}" if len(names) > 1 else name for name in dict.fromkeys(names)]
+        return " + ".join(kinds)
+
+    @property
+    def gpus(self):
+        """Numbers of those that have tenants, where there are several; else nothing."""
+        return sorted(int(name[3:]) for name in self.file["axes"] if re.fullmatch(r"gpu\d+", name))
+
+    def gpu_of(self, tenant):
+        """Number of the GPU on which a tenant runs, by its name; the first of several; 0 where there is one."""
+        return next((gpu for gpu in self.gpus if tenant in self.tenants_of(f"gpu{gpu}/")), 0)
 
     @property
     def command_line(self):
@@ -54,8 +74,13 @@ class Run:
         axis = f"axes/{counter.split('/')[0]}/tenants"
         return [name.decode() for name in self.file[axis][:]] if axis in self.file else self.tenant_names
 
+    def parts_of(self, counter):
+        """The counters that a name stands for: of several GPUs one for each that has it."""
+        everywhere = [f"gpu{gpu}/{counter}" for gpu in self.gpus]
+        return [part for part in everywhere if f"stats/{part}" in self.file] or [counter]
+
     def axes(self, counter):
-        """What tells the entries of a counter apart, as levels of its index."""
+        """What tells the entries of a counter of one GPU apart, as levels of its index."""
         dataset = self._dataset(counter)
         names = dataset.attrs["axes"]
         names = (names.decode() if isinstance(names, bytes) else str(names)).split(", ")
@@ -80,17 +105,27 @@ class Run:
         return self._dataset(counter)[: len(self.times)]
 
     def __getitem__(self, counter):
-        """A frame of one column: increments of a counter, levels of a gauge."""
-        index = pd.MultiIndex.from_product(self.axes(counter))
-        return pd.DataFrame({counter: self.values(counter).ravel()}, index=index)
+        """A frame of one column: increments of a counter, levels of a gauge.  Of all GPUs, "gpu" is the first level."""
+        frames = {}
+        for part in self.parts_of(counter):
+            index = pd.MultiIndex.from_product(self.axes(part))
+            frames[part.split("/")[0]] = pd.DataFrame({counter: self.values(part).ravel()}, index=index)
+        return next(iter(frames.values())) if self.parts_of(counter) == [counter] else pd.concat(frames, names=["gpu"])
 
     def is_level(self, counter):
         """Of a gauge the rows are levels, of a counter increments."""
-        kind = self._dataset(counter).attrs["kind"]
+        kind = self._dataset(self.parts_of(counter)[0]).attrs["kind"]
         return "gauge" in (kind.decode() if isinstance(kind, bytes) else str(kind))
 
     def by_tenant(self, counter):
-        """[epochs, tenants]: summed over instances and names."""
+        """[epochs, tenants]: summed over instances, names and GPUs."""
+        parts = self.parts_of(counter)
+        if parts == [counter]:
+            return self._by_tenant(counter)
+        frames = [self._by_tenant(part).reindex(columns=self.tenant_names, fill_value=0) for part in parts]
+        return sum(frames[1:], frames[0]).rename_axis(columns="tenant")
+
+    def _by_tenant(self, counter):
         names = [axis.name for axis in self.axes(counter)]
         values = self.values(counter)
         if "tenant" not in names:
@@ -113,25 +148,27 @@ class Run:
                 frame[column] = times.mask(times == NEVER)
         return frame
 
-    def setting(self, key):
-        """The text of a value of the configuration, such as "gpu.sm.warps"."""
-        path = []
-        for line in self.config.splitlines():
-            name, _, value = line.strip().partition(":")
-            path[(len(line) - len(line.lstrip())) // 2:] = [name]
-            if ".".join(path) == key:
-                return value.strip()
-        raise KeyError(f"{self.path}: /config has no {key}")
+    def setting(self, key, tenant=None):
+        """The text of a value of the configuration, such as "gpu.sm.warps"; of several GPUs that of a tenant's."""
+        if self.gpus and key.startswith("gpu.") and tenant is not None:
+            key = f"gpus.{self.gpu_of(tenant)}.{key[len('gpu.'):]}"
+        if key not in self._settings:
+            raise KeyError(f"{self.path}: /config has no {key}")
+        return self._settings[key]
 
     def bytes(self, key):
-        """A size of the configuration, such as gpu.memory.capacity."""
-        found = re.fullmatch(r"(\d+)([KMGT]i)?B", self.setting(key))
-        return int(found[1]) * 1024 ** (" KMGT".index(found[2][0]) if found[2] else 0)
+        """A size of the configuration, such as gpu.memory.capacity; of several GPUs that of all that have tenants."""
+        keys = [key] if not self.gpus else [f"gpus.{gpu}.{key.removeprefix('gpu.')}" for gpu in self.gpus]
+        return sum(_bytes(self.setting(each)) for each in keys)
 
-    def core_clock(self):
-        """Hertz of gpu.sm.clock."""
-        found = re.fullmatch(r"([\d.]+)([A-Za-z]+)", self.setting("gpu.sm.clock"))
+    def core_clock(self, tenant=None):
+        """Hertz of gpu.sm.clock; of several GPUs that of a tenant's."""
+        found = re.fullmatch(r"([\d.]+)([A-Za-z]+)", self.setting("gpu.sm.clock", tenant))
         return float(found[1]) * HERTZ[found[2]]
+
+    def _gpu_keys(self):
+        keys = (re.match(r"gpus\.\d+(?=\.name$)", key) for key in self._settings)
+        return [key[0] for key in keys if key] or ["gpu"]
 
     def elapsed(self):
         """Femtoseconds that each row covers: epochs in which nothing happened have none, and count to the next."""

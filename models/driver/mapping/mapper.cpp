@@ -101,7 +101,9 @@ void Mapper::finish(std::uint32_t index, const HostCycle& cycle) {
   const TenantId tenant = request.pages.tenant;
   if (mapping.new_root) news_.set_root(tenant, page_manager_.tables().root(tenant), cycle);
   news_.announce(request.pages, cycle);
-  finished_.push_back({request.pages, request.owner, !request.frames.empty()});
+  const bool in_gpu_memory =
+      !request.frames.empty() && (request.flags & PageTableEntry::remote) == 0;
+  finished_.push_back({request.pages, request.owner, in_gpu_memory});
   mapping = Mapping{};
   free_.push_back(index);
 }

@@ -8,6 +8,7 @@
 #include "core/engine/outbox.hpp"
 #include "core/memory/warm.hpp"
 #include "models/noc/messages.hpp"
+#include "models/noc/peer_address.hpp"
 #include "models/sm/access/line_bytes.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/ports/reception_port.hpp"
@@ -24,7 +25,8 @@ class SmPorts {
              RequestPort(
                  {constants.setup.noc,
                   {{Destination::Kind::partition, "partition", constants.setup.to_partitions},
-                   {Destination::Kind::host, "the host", {constants.setup.to_host}}},
+                   {Destination::Kind::host, "the host", {constants.setup.to_host}},
+                   {Destination::Kind::port, "port", constants.setup.to_port}},
                   constants.parameters.port.queue,
                   constants.clock.duration(constants.parameters.port.injection_latency)}),
              ReceptionPort(constants.setup.noc), constants.setup.to_dispatcher,
@@ -39,9 +41,10 @@ class SmPorts {
   void begin_window(Outbox& outbox) { hot_.outbox = &outbox; }
   void end_window() { hot_.outbox = nullptr; }
 
-  Destination destination_of(PhysicalAddress line, bool in_host) const {
-    return in_host ? Destination::host()
-                   : Destination::partition(constants_.setup.mapping.partition(line));
+  /// `is_remote`: not in this GPU's memory.
+  Destination destination_of(PhysicalAddress line, bool is_remote) const {
+    if (!is_remote) return Destination::partition(constants_.setup.mapping.partition(line));
+    return is_peer_address(line.value()) ? Destination::port() : Destination::host();
   }
   /// Returns whether there is room for one more request to `destination`.
   bool accepts(Destination destination) const { return hot_.requests.accepts(destination); }

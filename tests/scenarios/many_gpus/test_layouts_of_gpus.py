@@ -1,7 +1,8 @@
 """Several GPUs in any layout, the same bits: threads, ranks (whole GPUs, parts of them), interruptions."""
 import unittest
 
-from machines import COPIED, DENSE, PAGED, ManyGpusTest
+from harness import ROOT
+from machines import COPIED, DENSE, GATHER, PAGED, RING, ManyGpusTest
 from segments import SegmentsTest
 
 LAYOUTS = [(2, 0), (1, 2), (1, 3), (2, 2)]  # threads, ranks
@@ -22,6 +23,14 @@ class LayoutsOfGpus(ManyGpusTest, SegmentsTest):
             paged, "gpus: 2", f"{RECORDED}\n{LITTLE_MEMORY}\npolicies: {{sharing: spatial}}", host=uplink)
         urgent = [f"{DENSE}, gpu: 2", f"{DENSE}, gpu: 2, priority: 2, arrival: 20us, latency_bound: 5us",
                   f"{PAGED}, gpu: 0", f"{COPIED}, gpu: 1"]
+        several = [f"{GATHER}", f"{RING}", f"{COPIED}, gpu: 3", f"{PAGED}, gpu: 2"]
+        yield "four GPUs and a fabric", self.machine(
+            several, "gpus: 4", f"{RECORDED}\nfabric: {ROOT}/configs/fabrics/nvswitch2.yaml\n"
+                                "policies: {sharing: spatial}")
+        linked = [f"{GATHER}", f"{DENSE}, gpu: 1"]
+        yield "two GPUs and a direct link", self.machine(
+            linked, "gpus: 2", f"{RECORDED}\nfabric: {ROOT}/configs/fabrics/nvlink1.yaml\n"
+                               "policies: {sharing: spatial}")
         yield "three GPUs, one preempts", self.machine(urgent, "gpus: 3", f"{RECORDED}\n{PREEMPTED}")
 
     def assert_equal_files(self, one, other):

@@ -1,4 +1,5 @@
 """Several GPUs in one scenario: each tenant runs on its own, as if that were the only one."""
+import sys
 import unittest
 
 import h5py
@@ -6,6 +7,10 @@ import numpy
 
 from harness import ROOT
 from machines import COPIED, DENSE, PAGED, ManyGpusTest, datasets, ends
+
+sys.path.insert(0, str(ROOT / "jobs/analysis"))
+
+import lockstep_analysis as la  # noqa: E402
 
 LITTLE_MEMORY = "override: {gpu.memory.capacity: 448KiB}"
 RECORDED = "simulation: {record_faults: true, record_blocks: true}"
@@ -70,6 +75,14 @@ class SeveralGpus(ManyGpusTest):
         difference = self.lockstep("diff", "list.h5", "one.h5")
         self.assertEqual(difference.returncode, 0, difference.stdout)
 
+    def test_the_configuration_of_one_gpu_says_nothing_of_placement(self):
+        """Nobody uses it there, and digests of older outputs and checkpoints stay what they are."""
+        for gpus, more, is_there in (("", "", False), ("", "policies: {placement: spread}", False),
+                                     ("gpus: 2", "", True)):
+            with self.run_it(self.machine([COPIED], gpus, more)) as file:
+                self.assertEqual("\n  placement: " in file["config"][()].decode(), is_there)
+                self.assertIn("\n  eviction:", file["config"][()].decode())
+
     def test_tables_name_the_gpu_only_where_there_are_several(self):
         for gpus, is_there in (("gpus: 2", True), ("", False)):
             with self.run_it(self.machine([PAGED], gpus, f"{LITTLE_MEMORY}\n{RECORDED}")) as file:
@@ -117,12 +130,76 @@ class SeveralGpus(ManyGpusTest):
         self.run_it(self.machine(tenants, more=RECORDED), "o.h5").close()
         for command in (["report", "o.h5"], ["export", "o.h5", "--format", "csv", "--output", "o.csv"],
                         ["export", "o.h5", "--format", "perfetto", "--output", "o.json"],
-                        ["watch", "o.h5"]):
+                        ["watch", "o.h5"], ["plot", "o.h5"]):
             run = self.lockstep(*command)
             self.assertEqual(run.returncode, 0, f"{command}: {run.stderr}")
         lines = (self.folder / "o.csv").read_text().splitlines()
         self.assertTrue(any("gpu1/sm/warp_instructions,0,t0" in line for line in lines))
         self.assertFalse(any("gpu1/sm/warp_instructions,0,t1" in line for line in lines))
+
+
+class ShippedScenarios(ManyGpusTest):
+    def run_shipped(self, name, *arguments, ranks=0):
+        scenario = ROOT / f"configs/scenarios/{name}.yaml"
+        return self.run_it(scenario, f"{name}.h5", "--overwrite", *arguments, ranks=ranks)
+
+    def test_eight_gpus_of_which_four_have_less_memory_than_their_tenants_use(self):
+        with self.run_shipped("eight_gpus_tiny", "--check") as file:
+            self.assertEqual([int(gpu) for gpu in file["tenants"]["gpu"]], [gpu for gpu in range(8) for _ in (0, 1)])
+            for gpu in range(4):
+                self.assertGreater(file[f"final/stats/gpu{gpu}/host/pages_evicted"][:].sum(), 0, gpu)
+            self.assertGreater(file["interference/uplink"][:8, :8].sum(), 0)
+            expected = ends(file)
+        with self.run_shipped("eight_gpus_tiny", "--threads", 2, ranks=2) as file:
+            self.assertEqual(ends(file), expected)
+
+    def test_tenants_of_different_gpus_wait_for_each_other_at_their_uplink(self):
+        with self.run_shipped("shared_uplink_tiny", "--check") as file:
+            waited = file["interference/uplink"][:]
+            self.assertGreater(waited[0][1], 0)
+            self.assertGreater(waited[1][0], 0)
+
+
+class AnalysedInPython(ManyGpusTest):
+    """The analysis package adds up over GPUs what it is asked of tenants."""
+
+    def setUp(self):
+        super().setUp()
+        tenants = [f"{DENSE}, gpu: 1", f"{COPIED}, gpu: 0", f"{DENSE}, gpu: 0"]
+        tiny = ROOT / "configs/gpus/tiny.yaml"
+        more = f"{RECORDED}\noverride: {{gpus.1.sm.clock: 700MHz}}\npolicies: {{sharing: spatial}}"
+        self.run_it(self.machine(tenants, f"gpus: [{tiny}, {tiny}]", more)).close()
+        self.run_ = la.load(self.folder / "o.h5")
+
+    def test_counters_of_all_gpus_by_tenant(self):
+        together = self.run_.by_tenant("sm/warp_instructions").sum()
+        self.assertEqual(list(together.index), ["t0", "t1", "t2"])
+        self.assertEqual(together["t0"], self.run_.by_tenant("gpu1/sm/warp_instructions")["t0"].sum())
+        self.assertEqual(together["t1"], self.run_.by_tenant("gpu0/sm/warp_instructions")["t1"].sum())
+        self.assertEqual(self.run_["sm/warp_instructions"].sum().item(), together.sum())
+
+    def test_metrics_go_by_the_clock_of_each_tenants_gpu(self):
+        table = self.run_.table("tenants").set_index("tenant")["instructions_per_cycle"]
+        self.assertEqual(la.metrics.whole(self.run_, "instructions_per_cycle").to_dict(), table.to_dict())
+        self.assertEqual(self.run_.core_clock("t0"), 700e6)
+        shares = la.metrics.stall_shares(self.run_).sum(axis=1).round(6)
+        self.assertEqual(shares.to_dict(), {f"t{i}": 1 for i in range(3)})
+        kernels = la.metrics.kernels(self.run_).reset_index()
+        of_table = self.run_.table("kernels")
+        for name in ("occupancy", "kernel_instructions_per_cycle"):
+            for tenant, value in zip(kernels["tenant"], kernels[name]):
+                row = of_table[of_table["tenant"] == int(tenant[1:])]
+                self.assertAlmostEqual(value, row[name].iloc[0], places=9, msg=f"{name} of {tenant}")
+
+    def test_pictures(self):
+        import matplotlib
+        matplotlib.use("Agg")
+        from lockstep_analysis import plots
+        self.assertEqual([axis.get_ylabel() for axis in plots.overview(self.run_).axes][0], "SMs with\na thread block")
+        sms = plots.blocks(self.run_).axes[0].images[0].get_array().shape[0]
+        self.assertEqual(sms, 2 * 4)
+        self.assertEqual(plots.delays(self.run_).axes[0].images[0].get_array().shape, (3, 3))
+        self.assertEqual(self.run_.machine, "2 x tiny")
 
 
 class Placement(ManyGpusTest):

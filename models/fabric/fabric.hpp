@@ -1,0 +1,40 @@
+/// Ways between the GPUs of a machine.
+///
+/// At a switch each GPU has one way out to all others and one in; the ways of direct links stand
+/// for themselves.  GPUs without a link do not reach each other: nothing goes through a third.
+/// Source: design of the project; the rates: nvbandwidth, Tartan.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/fabric/fabric_parameters.hpp"
+
+namespace lockstep {
+
+class Fabric {
+ public:
+  /// Reads `fabric:` of a scenario with so many GPUs.  Throws UserError for a GPU that is not there
+  /// and a pair that is named twice.
+  Fabric(const Node& fabric, std::size_t gpus);
+
+  const FabricParameters& parameters() const { return parameters_; }
+  bool is_switch() const { return parameters_.kind == FabricKind::crossed; }
+  bool has_way(std::uint32_t from, std::uint32_t to) const { return links(from, to) > 0; }
+  /// Bytes per second from one GPU to another, headers included.
+  double rate(std::uint32_t from, std::uint32_t to) const {
+    return parameters_.rate.bytes_per_second() * links(from, to);
+  }
+
+ private:
+  std::uint32_t links(std::uint32_t from, std::uint32_t to) const {
+    return links_[from * gpus_ + to];
+  }
+  void read_pairs(const Node& pairs);
+
+  FabricParameters parameters_;
+  std::size_t gpus_;
+  std::vector<std::uint32_t> links_;  ///< by both GPUs
+};
+
+}  // namespace lockstep

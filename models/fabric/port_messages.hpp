@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+/// peer_copy: host -> port of the GPU whose memory is read; payload: `from_runs` FrameRuns of that
+/// GPU, then those of the other one, `bytes` in all on each side.
+/// peer_copied: port -> host, when the other GPU's memory has the last byte.
+struct PeerCopy {
+  std::uint64_t id = 0;  ///< the asker's; comes back
+  std::uint64_t bytes = 0;
+  std::uint32_t from_runs = 0;
+  std::uint16_t tenant = 0;  ///< among those of the GPU that is read
+  std::uint16_t gpu = 0;     ///< number of the other one
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(id, bytes, from_runs, tenant, gpu);
+  }
+};
+static_assert(sizeof(PeerCopy) == 24);
+
+}  // namespace lockstep

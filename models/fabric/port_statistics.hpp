@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/statistics/statistics.hpp"
+
+namespace lockstep {
+
+/// Port of a GPU.
+struct PortStatistics {
+  struct OfTenant {
+    Counter requests, served, bytes_out, bytes_in, copies, copied_bytes;
+    Counter busy_time, wait_out, wait_in, wait_for_tags;
+  };
+  PerTenant<OfTenant> tenant;
+  PerTenantPair out_wait_behind, in_wait_behind;
+
+  static auto schema() {
+    using S = PortStatistics;
+    using T = OfTenant;
+    return statistics<S>()
+        .per_tenant("requests", &S::tenant, &T::requests, "requests",
+                    "of SMs to memory of other GPUs")
+        .per_tenant("served", &S::tenant, &T::served, "requests",
+                    "of other GPUs to memory here, copies among them")
+        .per_tenant("bytes_out", &S::tenant, &T::bytes_out, "bytes",
+                    "to other GPUs, with headers: requests, answers and copies")
+        .per_tenant("bytes_in", &S::tenant, &T::bytes_in, "bytes", "from other GPUs, likewise")
+        .per_tenant("copies", &S::tenant, &T::copies, "copies", "to other GPUs that have ended")
+        .per_tenant("copied_bytes", &S::tenant, &T::copied_bytes, "bytes",
+                    "of copies, that memory of other GPUs has")
+        .per_tenant("busy_time", &S::tenant, &T::busy_time, "fs",
+                    "ways out were taken; of direct links the sum")
+        .per_tenant("wait_out", &S::tenant, &T::wait_out, "fs", "waiting for a way out, summed")
+        .per_tenant("wait_in", &S::tenant, &T::wait_in, "fs",
+                    "waiting for the way in from a switch, summed")
+        .per_tenant("wait_for_tags", &S::tenant, &T::wait_for_tags, "fs",
+                    "requests of SMs waited until a tag was free, summed")
+        .per_tenant_pair("out_wait_behind", &S::out_wait_behind, "fs",
+                         "packets of the first tenant waited while one of the second left")
+        .per_tenant_pair("in_wait_behind", &S::in_wait_behind, "fs",
+                         "packets of the first tenant waited while one of the second came in");
+  }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "models/gpu/machine_parameters.hpp"
+#include "models/isa/program.hpp"
+
+namespace lockstep {
+
+/// Checks that the GPUs of a tenant reach the memory of each other that its steps name, and that
+/// pages stay where others know them.  Throws UserError.
+void check_peers(const Tenant& tenant, const MachineParameters& machine);
+/// Checks that the module of a tenant on several GPUs has no variables: each GPU would have its
+/// own. Throws UserError.
+void check_variables(const Tenant& tenant, const isa::Module& module);
+
+}  // namespace lockstep

@@ -1,0 +1,91 @@
+#include "models/workload/several_gpus.hpp"
+
+#include <set>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+namespace {
+
+void read_gpus_of(Tenant& tenant, std::size_t gpus) {
+  const Node& list = tenant.gpus_node;
+  if (!list.exists()) return;
+  const std::vector<Node> items = list.items();
+  if (items.empty()) throw list.error("a tenant runs on a GPU", "name one: gpus: [0, 1]");
+  std::set<std::uint64_t> known;
+  for (const Node& item : items) {
+    const std::uint64_t number = item.unsigned_integer();
+    const std::string name = "GPU " + std::to_string(number);
+    if (number >= gpus)
+      throw item.error(
+          "there is no " + name + ": the machine has " + std::to_string(gpus) + ", numbered from 0",
+          gpus == 1 ? "add gpus: 2 to the scenario"
+                    : "choose 0 to " + std::to_string(gpus - 1) + ", or raise gpus");
+    if (!known.insert(number).second) throw item.error(name + " is named twice", "name it once");
+    tenant.gpus.push_back(static_cast<std::uint32_t>(number));
+  }
+  tenant.gpu = tenant.gpus.front();
+  if (tenant.gpus.size() == 1) tenant.gpus.clear();
+}
+
+/// Refuses keys that speak of one GPU alone.
+void refuse_what_needs_one(const Tenant& tenant) {
+  const auto refuse = [&](const std::string& what, const std::string& advice,
+                          const std::string& where) {
+    throw UserError(where.empty() ? tenant.gpus_node.where() : where,
+                    "tenant " + tenant.name + " runs on several GPUs, and " + what, advice);
+  };
+  if (tenant.instructions != 0)
+    refuse("instructions: counts those of one", "leave one of them out", "");
+  if (tenant.workload.heap != 0)
+    refuse("a heap lies on one", "leave heap: out", tenant.workload.heap_where);
+  if (tenant.workload.recording)
+    refuse("recorded programs use one", "name one: gpu: " + std::to_string(tenant.gpu), "");
+  for (const Buffer& buffer : tenant.workload.buffers) {
+    if (buffer.memory == MemoryKind::managed)
+      refuse("managed memory moves between the host and one", "make it memory: device or pinned",
+             buffer.where);
+    if (!buffer.symbol.empty())
+      refuse("a variable of the module is on each of them", "pass a buffer to the kernel",
+             buffer.where);
+  }
+}
+
+[[noreturn]] void refuse_number(const std::string& where, const std::string& what,
+                                std::uint32_t gpu, const Tenant& tenant) {
+  const std::size_t has = tenant.members();
+  throw UserError(where,
+                  what + " is on GPU " + std::to_string(gpu) + " of tenant " + tenant.name +
+                      ", which has " + std::to_string(has) + ", numbered from 0",
+                  "give the tenant more, as gpus: [0, 1], or change gpu:");
+}
+
+void check_steps(const std::vector<Step>& steps, const Tenant& tenant) {
+  for (const Step& step : steps) {
+    if (step.kind == Step::Kind::launch && step.gpu >= tenant.members())
+      refuse_number(step.where, "this launch", step.gpu, tenant);
+    if (step.kind == Step::Kind::free && step.is_part && tenant.members() > 1)
+      throw UserError(step.where,
+                      "tenant " + tenant.name + " runs on several GPUs, and frees part of a buffer",
+                      "free all of it");
+    if (step.kind == Step::Kind::swap &&
+        tenant.workload.buffers[step.buffer].gpu != tenant.workload.buffers[step.other].gpu)
+      throw UserError(step.where, "the buffers lie on different GPUs",
+                      "only equal buffers can be swapped");
+    check_steps(step.body, tenant);
+  }
+}
+
+}  // namespace
+
+void check_several_gpus(Tenant& tenant, std::size_t gpus) {
+  read_gpus_of(tenant, gpus);
+  if (tenant.cpu) return;
+  if (tenant.members() > 1) refuse_what_needs_one(tenant);
+  for (const Buffer& buffer : tenant.workload.buffers)
+    if (buffer.gpu >= tenant.members())
+      refuse_number(buffer.where, "buffer " + buffer.name, buffer.gpu, tenant);
+  check_steps(tenant.workload.program, tenant);
+}
+
+}  // namespace lockstep
