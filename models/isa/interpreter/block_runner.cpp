@@ -158,10 +158,15 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         if (active != 0) memory(warp, i, active);
         paths.advance();
         break;
+      case Category::bulk_copy:
+        if (active != 0) bulk_copy(warp, i, active);
+        paths.advance();
+        break;
       case Category::fence:
         if (races_) races_->fence(w);
         [[fallthrough]];
       case Category::prefetch:
+      case Category::bulk_group:
       case Category::copy_group:  // copies are done where they stand
       case Category::sleep:
       case Category::nop:

@@ -90,6 +90,8 @@ class BlockRunner {
   bool changes(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void atomic(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void copy(Warp& warp, const Instruction& instruction, std::uint32_t active);
+  // bulk_copies.cpp
+  void bulk_copy(Warp& warp, const Instruction& instruction, std::uint32_t active);
   // matrix_access.cpp
   void require_whole_warp(const Warp& warp, const Instruction& instruction, std::uint32_t lanes);
   void matrix_access(Warp& warp, const Instruction& instruction, std::uint32_t active);

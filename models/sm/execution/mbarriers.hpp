@@ -57,6 +57,9 @@ class Mbarriers final : public SuspendedWaits {
   /// The lanes' operations on barriers, at `first` + relative of the block's shared memory.
   void change(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t active,
               std::byte* first, const LanePattern& pattern, SmCycle now);
+  /// Bytes of a bulk copy have come that the lane of the warp has begun at `pc`.
+  void complete(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t offset,
+                std::uint64_t bytes, SmCycle now);
   /// mbarrier_wait: the warp goes on, or one of its paths waits.
   void wait(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
             std::uint32_t active, SmCycle now);
