@@ -155,11 +155,8 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         [[fallthrough]];
       case Category::atomic:
       case Category::copy:
-        if (active != 0) memory(warp, i, active);
-        paths.advance();
-        break;
       case Category::bulk_copy:
-        if (active != 0) bulk_copy(warp, i, active);
+        if (active != 0) memory(warp, i, active);
         paths.advance();
         break;
       case Category::fence:

@@ -6,7 +6,6 @@
 #include "models/isa/barriers/mbarrier.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
 #include "models/isa/interpreter/whole_access.hpp"
-#include "models/isa/ir.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/text/copy_mistakes.hpp"
@@ -74,6 +73,8 @@ std::uint64_t BlockRunner::address_of(const Warp& warp, const Instruction& instr
 }
 
 void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  if (instruction.category == Category::bulk_copy) [[unlikely]]
+    return BulkCopies(*this).copy(warp, instruction, active);
   if (is_watched_) [[unlikely]]
     watch(warp, instruction, active);
   switch (instruction.category) {
@@ -155,10 +156,8 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
 /// Atomics may count on it: fresh memory is zero.
 void BlockRunner::touch_fresh(const Warp& warp, const Instruction& instruction,
                               std::uint64_t address) {
-  const bool reads = instruction.category == Category::load ||
-                     instruction.category == Category::copy ||
-                     (instruction.category == Category::bulk_copy &&
-                      instruction.detail == static_cast<std::uint16_t>(ir::BulkCopyStep::load));
+  const bool reads =
+      instruction.category == Category::load || instruction.category == Category::copy;
   if (reads && state_.launch.fresh_read)
     state_.launch.fresh_read(address,
                              place_of(warp) + ": kernel " + kernel_title(state_.program.name));

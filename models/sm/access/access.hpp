@@ -40,7 +40,7 @@ struct CopyTarget {
 /// There are many: one whose lanes follow each other in up to two lines touches one line of the
 /// computer's caches, and those of its data.
 struct alignas(64) Access {
-  /// Those of bulk copies are single lines, of the SM's bulk engine; its stores are `store`.
+  /// The last two are single lines of the SM's bulk engine, whose stores are of kind `store`.
   enum class Kind : std::uint8_t { load, store, atomic, prefetch, copy, bulk_load, bulk_prefetch };
 
   Kind kind = Kind::load;

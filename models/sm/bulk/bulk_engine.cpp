@@ -14,7 +14,7 @@ using isa::Instruction;
 using isa::ir::BulkGroupStep;
 
 BulkEngine::BulkEngine(const SmContext& sm, FrontEnd& front_end, Translation& translation,
-                       LineAccess& lines, Flights& flights, Mbarriers& mbarriers)
+                       LineAccess& lines, Flights& flights, Transactions& transactions)
     : constants_(sm.constants),
       statistics_(sm.statistics),
       blocks_(sm.blocks),
@@ -23,7 +23,7 @@ BulkEngine::BulkEngine(const SmContext& sm, FrontEnd& front_end, Translation& tr
       translation_(translation),
       lines_(lines),
       flights_(flights),
-      mbarriers_(mbarriers),
+      transactions_(transactions),
       groups_(sm.constants.parameters.warps) {
   flights.tell_of_bulk_copies(*this);
 }
@@ -242,7 +242,7 @@ bool BulkEngine::send_unless_kept(Access& line, SmCycle now) {
   return true;
 }
 
-/// Its store is not under way any more, like that of a squashed line.
+/// A store of the line is not under way any more, like that of a squashed one.
 void BulkEngine::line_refused(std::uint16_t copy, const Access& line, SmCycle) {
   if (line.writes()) {
     const WarpSlot slot(line.warp);
@@ -300,7 +300,7 @@ void BulkEngine::land(SmCycle now) {
   for (const Landed& landed : due) {
     const Copy copy = copies_[landed.copy];
     copies_.give_back(landed.copy);
-    mbarriers_.complete(slot_of(copy), copy.pc, copy.lane, copy.barrier, copy.bytes, now);
+    transactions_.complete(slot_of(copy), copy.pc, copy.lane, copy.barrier, copy.bytes, now);
     end_flight(slot_of(copy), now);
   }
 }

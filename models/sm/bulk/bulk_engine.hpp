@@ -30,7 +30,7 @@
 #include "models/sm/access/access.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/bulk/bulk_groups.hpp"
-#include "models/sm/execution/mbarriers.hpp"
+#include "models/sm/bulk/transactions.hpp"
 #include "models/sm/load_store/bulk_lines.hpp"
 #include "models/sm/load_store/line_access.hpp"
 #include "models/sm/parameters/sm_context.hpp"
@@ -41,7 +41,7 @@ namespace lockstep {
 class BulkEngine final : public BulkLines {
  public:
   BulkEngine(const SmContext& sm, FrontEnd& front_end, Translation& translation, LineAccess& lines,
-             Flights& flights, Mbarriers& mbarriers);
+             Flights& flights, Transactions& transactions);
 
   // Instructions.
   /// Returns whether the queue has room for one more copy; else the warp is told when to look
@@ -146,7 +146,7 @@ class BulkEngine final : public BulkLines {
   Translation& translation_;
   LineAccess& lines_;
   Flights& flights_;
-  Mbarriers& mbarriers_;
+  Transactions& transactions_;
   SlotPool<Copy> copies_;
   Ring<std::uint16_t> queue_{4};      ///< the first one is the engine's own
   SlotPool<Access> held_;             ///< lines of kept_ and again_

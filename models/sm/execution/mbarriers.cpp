@@ -252,7 +252,6 @@ void Mbarriers::complete(WarpSlot slot, std::uint32_t pc, unsigned lane, std::ui
   constexpr auto operation = AtomicOperation::complete_transactions;
   const Warp& warp = blocks_.warp(slot);
   const BlockSlot& block = blocks_.block_of(warp);
-  if (block.alive_threads == 0) return;
   if (const MbarrierMistake mistake =
           isa::mbarrier_mistake(operation, word_at(block, offset), bytes, offset))
     return mistakes_.report(TenantId(warp.tenant),

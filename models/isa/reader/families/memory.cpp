@@ -3,7 +3,7 @@
 ///
 /// Simplified: what says which lines caches should keep, eviction and prefetch-size hints,
 /// createpolicy, applypriority and discard, is read and has no effect.  All accesses go one
-/// way: no bulk copies or tensor maps, and no two virtual addresses of the same memory.  So
+/// way: no tensor maps, and no two virtual addresses of the same memory.  So
 /// fence.proxy.alias and .async have nothing to order and become no instruction; those of tensor
 /// maps, which also order ordinary accesses between threads, are plain fences.
 #include "models/isa/reader/families/memory.hpp"
