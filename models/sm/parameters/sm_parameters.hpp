@@ -209,7 +209,7 @@ struct SmBulkParameters {
                "of which it asks for so many in a cycle", "lines")
         .field("queue", &P::queue, 16, range(1, 1024), "copies that wait for it or are its own",
                "copies")
-        .field("start_latency", &P::start_latency, 70_cycles, range(1_cycles, 10000_cycles),
+        .field("start_latency", &P::start_latency, 35_cycles, range(1_cycles, 10000_cycles),
                "from issue to the first line of a copy")
         .field("start_interval", &P::start_interval, 32_cycles, range(1_cycles, 10000_cycles),
                "between the first lines of two copies")
