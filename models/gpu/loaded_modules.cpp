@@ -47,6 +47,7 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
   lowering.matrices = std::nullopt;
   if (sm.units[isa::Unit::tensor] > 0)
     lowering.matrices = isa::arithmetic_of(parameters.gpu.compute_capability);
+  lowering.bulk_copies = sm.bulk.on();
   const auto limits = sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
   std::map<Files, std::set<std::string>> launched = launched_by_module(scenario);
   std::vector<Files> known;

@@ -57,6 +57,8 @@ enum class Category : std::uint8_t {
   prefetch,
   copy,        ///< asynchronous, from global to shared memory
   copy_group,  ///< commits asynchronous copies, or waits; `detail`: ir::CopyGroupStep, `target`: N
+  bulk_copy,   ///< of many bytes, by the SM's bulk engine; `detail`: ir::BulkCopyStep
+  bulk_group,  ///< commits bulk stores, or waits; `detail`: ir::BulkGroupStep, `target`: N
   fence,
   shuffle_vote,  ///< shfl, vote, match, activemask, redux: `execute`, all lanes at once
   branch,
@@ -153,9 +155,10 @@ struct alignas(64) Instruction {
   /// a store or the operands of an atomic.  Addresses of shared and local memory count from the
   /// start of their window; generic ones include its base, those of constants and parameters too.
   /// A copy: source[1] the address in shared memory, source[2] (invalid: all) how many bytes to
-  /// read. A phase_wait: source[1] the parity, source[2] (invalid: none) nanoseconds.  Barrier:
-  /// source[0] number, source[1] thread count (flag_count_given).  Others: in PTX
-  /// order.
+  /// read. A bulk_copy: source[1] in its low half the address in shared memory, in its high half
+  /// that of an mbarrier; source[2] the bytes; all of 64 bits. A phase_wait: source[1] the parity,
+  /// source[2] (invalid: none) nanoseconds.  Barrier: source[0] number, source[1] thread count
+  /// (flag_count_given).  Others: in PTX order.
   std::array<Operand, 5> source{};
   std::array<std::uint8_t, 2> predicate_destination{no_predicate, no_predicate};
   std::array<std::uint8_t, 2> predicate_source{no_predicate, no_predicate};

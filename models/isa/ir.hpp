@@ -70,6 +70,20 @@ enum class CopyGroupStep : std::uint16_t {
   wait_all,  ///< commits, then waits for all
 };
 
+/// Operation::mode of a bulk_copy.
+enum class BulkCopyStep : std::uint16_t {
+  load,      ///< from global to shared memory; completes transactions of an mbarrier
+  store,     ///< from shared to global memory; belongs to a group
+  prefetch,  ///< from global memory to L2
+};
+
+/// Operation::mode of a bulk_group.
+enum class BulkGroupStep : std::uint16_t {
+  commit,     ///< closes the group of the stores since the last commit
+  wait,       ///< until no more than the `immediate` newest groups are under way
+  wait_read,  ///< until no more than these have shared memory to read
+};
+
 /// Operation::mode of a trap.
 enum class TrapReason : std::uint16_t {
   none,   ///< the program's own, or an assertion: those have sources

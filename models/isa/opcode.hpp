@@ -83,6 +83,8 @@ enum class Opcode : std::uint16_t {
   fence,
   cp_async,        ///< from global to shared memory, see families/async_copy.cpp
   cp_async_group,  ///< commits a group of them, or waits; `mode`: ir::CopyGroupStep
+  bulk_copy,       ///< many bytes at once, see families/bulk_copy.cpp; `mode`: ir::BulkCopyStep
+  bulk_group,      ///< commits a group of them, or waits; `mode`: ir::BulkGroupStep
   mbarrier_wait,   ///< d = the phase of parity b at a is over; c: for how long; PhaseWaitMode
   ldmatrix,
   stmatrix,

@@ -57,6 +57,8 @@ struct SourceModule {
   std::vector<SourceLink> global_links, constant_links;
   /// Computes the products of matrices; nothing: they are refused.
   std::optional<MatrixArithmetic> matrices = MatrixArithmetic::ampere;
+  /// The machine has an engine for bulk copies and counts transactions; else these are refused.
+  bool bulk_copies = true;
 };
 
 }  // namespace lockstep::isa

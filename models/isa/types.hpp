@@ -127,6 +127,11 @@ enum class AtomicOperation : std::uint8_t {
   arrive_drop_incomplete,
   arrive_behind_copies,  ///< cp.async.mbarrier.arrive.noinc
   join_behind_copies,    ///< the same, counting itself in first
+  // Transactions at an mbarrier: the count is one of bytes.
+  expect_transactions,         ///< expect_tx
+  complete_transactions,       ///< complete_tx
+  arrive_and_expect,           ///< arrive.expect_tx: expects first, then one arrives
+  arrive_and_expect_and_drop,  ///< arrive_drop.expect_tx
 };
 /// ld/st cache operators (`.nc` loads are `non_coherent`).
 enum class CacheOperator : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt, non_coherent };

@@ -52,6 +52,7 @@ SmCore::SmCore(SmSetup setup)
       answers_(sm_, front_end_, l1_, stores_, shootdowns_, flights_, engine_, code_,
                constant_cache_),
       mbarriers_(sm_, front_end_),
+      bulk_(sm_, front_end_, translation_, lines_, flights_, mbarriers_),
       shared_(sm_, front_end_, mbarriers_),
       constant_(sm_, front_end_, constant_cache_),
       memory_issue_(sm_, shared_, constant_, load_store_, flights_, faultable_),
@@ -59,7 +60,7 @@ SmCore::SmCore(SmSetup setup)
       printing_(sm_),
       control_(sm_, front_end_, l1_, barriers_, printing_),
       issue_(sm_, front_end_, faultable_, load_store_, shared_, memory_issue_, control_, code_,
-             constant_cache_, mbarriers_),
+             constant_cache_, mbarriers_, bulk_),
       switching_(make_block_switching(constants_.setup.block_switching)),
       contexts_(sm_, front_end_, faultable_, flights_, load_store_, printing_, mbarriers_),
       local_scheduler_(
@@ -163,6 +164,8 @@ template <class Policy>
 inline void SmCore::step(Policy& policy, SmCycle now) {
   front_end_.begin_cycle(now);
   if (load_store_.wake() <= now) load_store_.look_up_lines(now);
+  if (bulk_.wake() <= now) [[unlikely]]
+    bulk_.advance(now);
   if (turnover_.has_to_look()) [[unlikely]]
     turnover_.look(now);
   bool could_issue = false;
@@ -187,6 +190,8 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     case MessageKind::memory_response:
       answers_.receive(message, now);
       load_store_.retry_if_stalled(now);
+      if (bulk_.is_stalled()) [[unlikely]]
+        bulk_.retry(now);
       break;
     case MessageKind::start_grid:
       turnover_.start_grid(message.body<GridLaunch>(), message.payload());
@@ -225,6 +230,7 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
                                     turnover_.page_came({answer.page, answer.tenant, 0, 0}, now);
       translation_.on_answer(answer, now, blocks_in_memory);
       load_store_.retry(now);
+      if (bulk_.is_stalled()) bulk_.retry(now);
       break;
     }
     case MessageKind::pages_mapped:
@@ -280,6 +286,7 @@ std::string SmCore::waiting_for() const {
     text += (text.empty() ? "" : "; ") + blocks;
   if (l1_.misses().used() > 0)
     text += "; " + std::to_string(l1_.misses().used()) + " misses outstanding";
+  text += bulk_.waiting_for();
   text += translation_.waiting_for();
   const std::string requests = ports_.waiting_for();
   if (!requests.empty()) text += "; " + requests;
@@ -292,7 +299,7 @@ void SmCore::serialize(Archive& archive) {
   archive.section("sm", 12);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
-          constant_cache_, watch_, mbarriers_);
+          constant_cache_, watch_, mbarriers_, bulk_);
 }
 
 }  // namespace lockstep

@@ -11,6 +11,7 @@
 #include "models/sm/block_switching/block_switching.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/bulk/bulk_engine.hpp"
 #include "models/sm/context/block_contexts.hpp"
 #include "models/sm/context/context_engine.hpp"
 #include "models/sm/exception_scheme/faultable_accesses.hpp"
@@ -78,7 +79,7 @@ class SmCore {
     return front_end_.wake() == no_cycle ? Time::never() : constants_.time_of(front_end_.wake());
   }
   [[gnu::always_inline]] SmCycle next_event() const {
-    return std::min({front_end_.next_event(), load_store_.wake(), turnover_.wake()});
+    return std::min({front_end_.next_event(), load_store_.wake(), turnover_.wake(), bulk_.wake()});
   }
 
   // In the order in which they are built: each stands on those above it.  Where two parts need each
@@ -106,6 +107,7 @@ class SmCore {
   ContextEngine engine_;
   Answers answers_;
   Mbarriers mbarriers_;
+  BulkEngine bulk_;
 
   SharedMemoryUnit shared_;
   ConstantMemory constant_;

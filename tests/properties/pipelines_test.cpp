@@ -1,6 +1,6 @@
-/// Random pipelines of asynchronous copies and barriers of mbarrier leave what they leave in the
-/// functional interpreter: on any machine, in any layout, through checkpoints, with pages that
-/// fault, under every exception scheme, and while tenants take SMs from each other.
+/// Random pipelines of asynchronous or bulk copies and barriers of mbarrier leave what they leave
+/// in the functional interpreter: on any machine, in any layout, through checkpoints, with pages
+/// that fault, under every exception scheme, and while tenants take SMs from each other.
 #include <gtest/gtest.h>
 
 #include "tests/properties/going_on.hpp"
@@ -12,11 +12,26 @@
 namespace lockstep::testing::pipelines_test {
 namespace {
 
-TEST(Pipelines, LeaveTheSameMemoryOnAnyMachineAndCountTheSameInAnyLayout) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(150);
+using Copies = RandomPipeline::Copies;
+
+class Pipelines : public ::testing::TestWithParam<Copies> {};
+INSTANTIATE_TEST_SUITE_P(Of, Pipelines, ::testing::Values(Copies::by_lanes, Copies::in_bulk),
+                         [](const auto& info) {
+                           return info.param == Copies::in_bulk ? "BulkCopies" : "CopiesByLanes";
+                         });
+
+/// The settings, and what the pipeline needs.
+std::vector<std::string> with(RandomPipeline& pipeline, std::vector<std::string> settings) {
+  const std::vector<std::string> needed = pipeline.settings();
+  settings.insert(settings.end(), needed.begin(), needed.end());
+  return settings;
+}
+
+TEST_P(Pipelines, LeaveTheSameMemoryOnAnyMachineAndCountTheSameInAnyLayout) {
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(75);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
-    const RandomPipeline pipeline(seed);
-    const std::vector<std::string> settings = random_machine(seed);
+    RandomPipeline pipeline(seed, GetParam());
+    const std::vector<std::string> settings = with(pipeline, random_machine(seed));
     const Layout layout = Layout::random(seed);
     const std::string what = describe(seed, layout, settings);
     const HangGuard guard(what);
@@ -32,11 +47,11 @@ TEST(Pipelines, LeaveTheSameMemoryOnAnyMachineAndCountTheSameInAnyLayout) {
   }
 }
 
-TEST(Pipelines, GoOnWhereTheyWereInterrupted) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(80);
+TEST_P(Pipelines, GoOnWhereTheyWereInterrupted) {
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(40);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
-    const RandomPipeline pipeline(seed);
-    const std::vector<std::string> settings = random_machine(seed);
+    RandomPipeline pipeline(seed, GetParam());
+    const std::vector<std::string> settings = with(pipeline, random_machine(seed));
     const Layout before = Layout::interrupted(seed);
     const std::string what = describe(seed, before, settings);
     const HangGuard guard(what);
@@ -49,11 +64,11 @@ TEST(Pipelines, GoOnWhereTheyWereInterrupted) {
   }
 }
 
-TEST(Pipelines, LoseNothingWhilePagesMove) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(150);
+TEST_P(Pipelines, LoseNothingWhilePagesMove) {
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(75);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
-    const RandomPipeline pipeline(seed);
-    const std::vector<std::string> settings = random_paged_machine(seed, 1);
+    RandomPipeline pipeline(seed, GetParam());
+    const std::vector<std::string> settings = with(pipeline, random_paged_machine(seed, 1));
     const Layout layout = Layout::random(seed);
     const std::string what = describe(seed, layout, settings);
     const HangGuard guard(what);
@@ -68,15 +83,19 @@ TEST(Pipelines, LoseNothingWhilePagesMove) {
   }
 }
 
-void tenants_lose_nothing(std::uint64_t seed, const std::vector<std::string>& more, bool goes_on) {
+void tenants_lose_nothing(Copies copies, std::uint64_t seed, const std::vector<std::string>& more,
+                          bool goes_on) {
   std::vector<MachineBench::Application> tenants;
+  std::vector<std::string> engine;
   for (unsigned t = 0; t < 2 + seed % 2; ++t) {
-    const RandomPipeline pipeline(seed * 1000 + t);
+    RandomPipeline pipeline(seed * 1000 + t, copies);
+    engine = pipeline.settings();
     tenants.push_back({pipeline.ptx(), with_managed_memory(pipeline.workload(), seed + t)});
   }
   std::vector<std::string> settings =
       random_paged_machine(seed, static_cast<unsigned>(tenants.size()));
   settings.push_back("gpu.sm.count=4");
+  settings.insert(settings.end(), engine.begin(), engine.end());
   preempt_at_random(settings, tenants, seed);
   place_blocks(settings, seed);
   let_large_pages_meet(settings);
@@ -94,25 +113,25 @@ void tenants_lose_nothing(std::uint64_t seed, const std::vector<std::string>& mo
   if (::testing::Test::HasFatalFailure()) FAIL() << what;
 }
 
-TEST(Pipelines, OfTenantsThatTakeSmsFromEachOtherLoseNothing) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(100);
+TEST_P(Pipelines, OfTenantsThatTakeSmsFromEachOtherLoseNothing) {
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(50);
   for (std::uint64_t seed = first; seed < first + cases && !HasFatalFailure(); ++seed)
-    tenants_lose_nothing(seed, {}, seed % 4 == 1);
+    tenants_lose_nothing(GetParam(), seed, {}, seed % 4 == 1);
 }
 
 /// Slots whose warps have left, squashed lines and turns among their paths: a checkpoint keeps
 /// neither, and nothing may count them.
-TEST(Pipelines, EmptySlotsCountForNobody) {
+TEST(PipelinesOfTenants, EmptySlotsCountForNobody) {
   for (const char* setting : {"policies.prefetcher=none", "gpu.sm.count=2"})
-    tenants_lose_nothing(13, {setting}, true);
+    tenants_lose_nothing(Copies::by_lanes, 13, {setting}, true);
 }
 
-TEST(Pipelines, CountTheSameWithoutSkippingWhatIsIdle) {
+TEST_P(Pipelines, CountTheSameWithoutSkippingWhatIsIdle) {
   const std::uint64_t first = first_seed(1), cases = cases_to_run(8);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
-    const RandomPipeline pipeline(seed);
-    std::vector<std::string> settings =
-        seed % 2 == 0 ? random_machine(seed) : random_paged_machine(seed, 1);
+    RandomPipeline pipeline(seed, GetParam());
+    const std::vector<std::string> settings =
+        with(pipeline, seed % 2 == 0 ? random_machine(seed) : random_paged_machine(seed, 1));
     const std::string what = describe(seed, Layout{}, settings);
     const HangGuard guard(what);
     const std::string workload =
@@ -127,8 +146,10 @@ TEST(Pipelines, CountTheSameWithoutSkippingWhatIsIdle) {
 
 TEST(AsynchronousWorkloads, GoOnWhereTheyWereInterrupted) {
   for (const auto& [name, parameters] :
-       {std::pair("gemm_mma", "{m: 128, n: 128, k: 64}"), std::pair("sgemm_async", "{n: 48}")}) {
-    const auto bench = MachineBench::shipped(name, parameters, {"gpu.compute_capability=8.0"});
+       {std::pair("gemm_mma", "{m: 128, n: 128, k: 64}"), std::pair("sgemm_async", "{n: 48}"),
+        std::pair("scale_bulk", "{n: 9000}")}) {
+    const auto bench = MachineBench::shipped(
+        name, parameters, {"gpu.compute_capability=9.0", "gpu.sm.bulk.lines_in_flight=16"});
     const MachineResult whole = bench->run(Layout{});
     ASSERT_EQ(whole.problem, "") << name;
     for (const unsigned windows : {3u, 40u, 90u, 150u, 260u, 400u}) {

@@ -21,6 +21,7 @@ void PrintTo(const Shipped& workload, std::ostream* out) {
 constexpr Shipped workloads[] = {
     {"sgemm", "{n: 48}"},
     {"sgemm_async", "{n: 48}"},
+    {"scale_bulk", "{n: 9000}", "gpu.sm.bulk.lines_in_flight=16"},
     {"bfs", "{vertices: 512, edges: 4096, block: 128}"},
     {"histogram", "{n: 4096, block: 128, blocks: 4}"},
     {"reduction", "{n: 4096, block: 128, blocks: 8}"},

@@ -46,22 +46,26 @@ def epochs_in(path):
         return 0
 
 
-def needs_new_matrices(workload):
-    """Whether the workload's PTX is for sm_80: matrix instructions that older GPUs lack."""
+BULK_ENGINE = "sm:\n  bulk: {lines_in_flight: 32, start_latency: 20}\n"
+
+
+def target_of(workload):
+    """What the workload's PTX is for, as "sm_80" or "sm_90a"; None: nothing that the tiny GPU lacks."""
     path = pathlib.Path(workload)
     named = re.search(r"^module: (\S+\.ptx)$", path.read_text(encoding="utf-8"), re.M) if path.is_file() else None
     ptx = path.parent / named[1] if named else path.with_suffix(".ptx")
-    return ptx.exists() and ".target sm_80" in ptx.read_text(encoding="utf-8")
+    found = re.search(r"^\.target (sm_80|sm_90a)$", ptx.read_text(encoding="utf-8"), re.M) if ptx.exists() else None
+    return found[1] if found else None
 
 
 def tiny_gpu(workload, folder):
-    """The file of the tiny GPU, with an A100's arithmetic where the workload needs that."""
-    tiny = ROOT / "configs/gpus/tiny.yaml"
-    if not needs_new_matrices(workload):
+    """The file of the tiny GPU, with an A100's arithmetic or an H100's bulk copies where the workload needs that."""
+    tiny, target = ROOT / "configs/gpus/tiny.yaml", target_of(workload)
+    if target is None:
         return tiny
-    newer = pathlib.Path(folder) / "tiny_sm_80.yaml"
-    newer.write_text(tiny.read_text(encoding="utf-8").replace('compute_capability: "7.0"', 'compute_capability: "8.0"'),
-                     encoding="utf-8")
+    newer = pathlib.Path(folder) / f"tiny_{target}.yaml"
+    text = tiny.read_text(encoding="utf-8").replace('"7.0"', '"8.0"' if target == "sm_80" else '"9.0"')
+    newer.write_text(text.replace("sm:\n", BULK_ENGINE, 1) if target == "sm_90a" else text, encoding="utf-8")
     return newer
 
 

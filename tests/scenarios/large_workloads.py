@@ -85,6 +85,7 @@ SIZES = {
     "sad": "{columns: 11, rows: 9, range: 5}",
     "saxpy": "{n: 4194304, blocks: 640}",
     "scalar_product": "{pairs: 320, elements: 4096, blocks: 160}",
+    "scale_bulk": "{n: 4194304, blocks: 264}",
     "scan": "{n: 1000000}",
     "sgemm": "{n: 512}",
     "sgemm_async": "{n: 512}",
@@ -109,9 +110,9 @@ SIZES = {
 
 
 def gpu_of(name):
-    """The v100, or the a100 for what the v100 lacks."""
-    ptx = workload_file(name)["module"]
-    return "a100" if ".target sm_80" in (ROOT / "configs/workloads" / ptx).read_text(encoding="utf-8") else "v100"
+    """The v100, or the a100 or h100 for what the v100 lacks."""
+    ptx = (ROOT / "configs/workloads" / workload_file(name)["module"]).read_text(encoding="utf-8")
+    return "a100" if ".target sm_80" in ptx else "h100" if ".target sm_90a" in ptx else "v100"
 
 
 def workload_file(name):

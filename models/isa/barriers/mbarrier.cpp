@@ -10,13 +10,25 @@ namespace {
 constexpr const char* count_advice =
     "mbarrier.init names how many arrivals a phase waits for: let as many come, no more";
 
-/// The last arrival of a phase begins the next one.
-std::uint64_t arrive(std::uint64_t word, std::uint64_t count, bool drops) {
-  const std::uint64_t expected = MbarrierWord::expected(word) - (drops ? count : 0);
-  const std::uint64_t pending = MbarrierWord::pending(word) - count;
+constexpr const char* transaction_advice =
+    "expect as many bytes as copies bring, and wait for each phase before the next one's copies";
+
+/// Returns the word after a change: the next phase begins if this one waits for nothing more.
+std::uint64_t phase_of(std::uint64_t word, std::uint64_t expected, std::uint64_t pending,
+                       std::int64_t transactions) {
   const std::uint32_t parity = MbarrierWord::parity(word);
-  if (pending == 0) return MbarrierWord::of(expected, expected, parity ^ 1);
-  return MbarrierWord::of(expected, pending, parity);
+  if (pending == 0 && transactions == 0) return MbarrierWord::of(expected, expected, parity ^ 1);
+  return MbarrierWord::of(expected, pending, parity, transactions);
+}
+
+std::uint64_t arrive(std::uint64_t word, std::uint64_t count, std::int64_t bytes, bool drops) {
+  return phase_of(word, MbarrierWord::expected(word) - (drops ? count : 0),
+                  MbarrierWord::pending(word) - count, MbarrierWord::transactions(word) + bytes);
+}
+
+std::uint64_t transact(std::uint64_t word, std::int64_t bytes) {
+  return phase_of(word, MbarrierWord::expected(word), MbarrierWord::pending(word),
+                  MbarrierWord::transactions(word) + bytes);
 }
 
 std::string arrivals(std::uint64_t count) {
@@ -38,6 +50,18 @@ MbarrierMistake arrival_mistake(std::uint64_t word, std::uint64_t count, std::ui
   return {};
 }
 
+/// `sign`: 1 where bytes are expected, -1 where they come.
+MbarrierMistake transaction_mistake(std::uint64_t word, std::uint64_t bytes, std::int64_t sign,
+                                    std::uint64_t address) {
+  constexpr auto most = static_cast<std::int64_t>(MbarrierWord::most);
+  const bool fits = bytes <= MbarrierWord::most;
+  const std::int64_t after =
+      fits ? MbarrierWord::transactions(word) + sign * static_cast<std::int64_t>(bytes) : 0;
+  if (fits && after >= -most && after <= most) return {};
+  return {fmt::format("transactions of {} bytes more at {}", bytes, mbarrier_text(word, address)),
+          transaction_advice};
+}
+
 }  // namespace
 
 std::uint64_t mbarrier_step(AtomicOperation operation, std::uint64_t word, std::uint64_t count) {
@@ -48,10 +72,18 @@ std::uint64_t mbarrier_step(AtomicOperation operation, std::uint64_t word, std::
       return 0;
     case AtomicOperation::arrive:
     case AtomicOperation::arrive_incomplete:
-      return arrive(word, count, false);
+      return arrive(word, count, 0, false);
     case AtomicOperation::arrive_drop:
     case AtomicOperation::arrive_drop_incomplete:
-      return arrive(word, count, true);
+      return arrive(word, count, 0, true);
+    case AtomicOperation::expect_transactions:
+      return transact(word, static_cast<std::int64_t>(count));
+    case AtomicOperation::complete_transactions:
+      return transact(word, -static_cast<std::int64_t>(count));
+    case AtomicOperation::arrive_and_expect:
+      return arrive(word, 1, static_cast<std::int64_t>(count), false);
+    case AtomicOperation::arrive_and_expect_and_drop:
+      return arrive(word, 1, static_cast<std::int64_t>(count), true);
     case AtomicOperation::arrive_behind_copies:
       return word;
     case AtomicOperation::join_behind_copies:
@@ -75,6 +107,14 @@ MbarrierMistake mbarrier_mistake(AtomicOperation operation, std::uint64_t word, 
     case AtomicOperation::arrive_incomplete:
     case AtomicOperation::arrive_drop_incomplete:
       return arrival_mistake(word, count, shared_address, false);
+    case AtomicOperation::expect_transactions:
+      return transaction_mistake(word, count, 1, shared_address);
+    case AtomicOperation::complete_transactions:
+      return transaction_mistake(word, count, -1, shared_address);
+    case AtomicOperation::arrive_and_expect:
+    case AtomicOperation::arrive_and_expect_and_drop:
+      if (MbarrierMistake mistake = arrival_mistake(word, 1, shared_address, true)) return mistake;
+      return transaction_mistake(word, count, 1, shared_address);
     case AtomicOperation::join_behind_copies:
       if (MbarrierWord::pending(word) < MbarrierWord::most) return {};
       return {fmt::format("one arrival more at {}", mbarrier_text(word, shared_address)),
@@ -111,11 +151,15 @@ std::string mbarrier_text(std::uint64_t word, std::uint64_t shared_address) {
   if (!MbarrierWord::is_object(word))
     return fmt::format("the barrier at shared address {:#x}, which is none any more",
                        shared_address);
+  const std::int64_t bytes = MbarrierWord::transactions(word);
   return fmt::format(
       "the barrier at shared address {:#x}, whose phase of parity {} waits for {} more of {} "
-      "arrivals",
+      "arrivals{}",
       shared_address, MbarrierWord::parity(word), MbarrierWord::pending(word),
-      MbarrierWord::expected(word));
+      MbarrierWord::expected(word),
+      bytes == 0  ? ""
+      : bytes > 0 ? fmt::format(" and for {} bytes of transactions", bytes)
+                  : fmt::format(", and {} bytes came that nobody has expected yet", -bytes));
 }
 
 }  // namespace lockstep::isa

@@ -3,14 +3,16 @@
 ///
 /// The object is a word of shared memory and nothing beside it, so that who saves a block's shared
 /// memory has saved its barriers.  From its low end: arrivals that the phase still waits for (20
-/// bits), arrivals that each phase waits for (20), room for the bytes of transactions (21), one bit
-/// that says that the word is an object, a free one, and the parity of the phase.  The state that
-/// an arrival returns is the word as it stood before.
+/// bits), arrivals that each phase waits for (20), bytes of transactions that the phase still waits
+/// for (21, with a sign: they may come before somebody expects them), one bit that says that the
+/// word is an object, a free one, and the parity of the phase.  The state that an arrival returns
+/// is the word as it stood before.
 /// Source: PTX ISA 8.x, "Parallel Synchronization and Communication Instructions: mbarrier": what
 /// stands in the object is up to the machine; modern-isa.md, sections 3.2 and 5.5.
 ///
 /// Simplified: what PTX leaves undefined is a mistake: more arrivals than the phase waits for, a
-/// use of what nobody has initialised, .noComplete that completes.
+/// use of what nobody has initialised, .noComplete that completes, more bytes of transactions than
+/// the word has room for.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +25,28 @@ namespace lockstep::isa {
 
 struct MbarrierWord {
   static constexpr unsigned bytes = 8;
-  static constexpr unsigned count_bits = 20, parity_bit = 63;
+  static constexpr unsigned count_bits = 20, transaction_bits = 21, parity_bit = 63;
   static constexpr std::uint64_t most = (1u << count_bits) - 1;
   static constexpr std::uint64_t object = std::uint64_t{1} << 61;
 
   static constexpr std::uint64_t pending(std::uint64_t word) { return word & most; }
   static constexpr std::uint64_t expected(std::uint64_t word) { return word >> count_bits & most; }
+  /// Returns how many bytes the phase waits for; negative: they came before they were expected.
+  static constexpr std::int64_t transactions(std::uint64_t word) {
+    constexpr unsigned above = 64 - 2 * count_bits - transaction_bits;
+    return static_cast<std::int64_t>(word << above) >> (64 - transaction_bits);
+  }
   static constexpr std::uint32_t parity(std::uint64_t word) {
     return static_cast<std::uint32_t>(word >> parity_bit);
   }
   static constexpr bool is_object(std::uint64_t word) { return (word & object) != 0; }
   /// Returns the word of a phase.
   static constexpr std::uint64_t of(std::uint64_t expected, std::uint64_t pending,
-                                    std::uint32_t parity) {
-    return std::uint64_t{parity} << parity_bit | object | expected << count_bits | pending;
+                                    std::uint32_t parity, std::int64_t transactions = 0) {
+    constexpr std::uint64_t field = (std::uint64_t{1} << transaction_bits) - 1;
+    return std::uint64_t{parity} << parity_bit | object |
+           (static_cast<std::uint64_t>(transactions) & field) << (2 * count_bits) |
+           expected << count_bits | pending;
   }
   /// Returns whether the phase of that parity is over.
   static constexpr bool is_complete(std::uint64_t word, std::uint32_t of_parity) {

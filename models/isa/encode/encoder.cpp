@@ -125,12 +125,14 @@ void Encoder::operation(const ir::Operation& op, std::uint32_t meeting) {
       operands_.memory(op, instruction);
       program_.emit(instruction);
       break;
+    case Category::bulk_copy:
     case Category::phase_wait:
       operands_.memory(op, instruction);
       instruction.detail = op.mode;
       program_.emit(instruction);
       break;
     case Category::copy_group:
+    case Category::bulk_group:
       instruction.detail = op.mode;
       instruction.target = op.immediate;
       program_.emit(instruction);

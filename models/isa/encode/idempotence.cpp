@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "models/isa/encode/successors.hpp"
+#include "models/isa/ir.hpp"
 #include "models/isa/operand_lists.hpp"
 
 namespace lockstep::isa {
@@ -160,20 +161,24 @@ GlobalUse find_global_use(const Program& program) {
   for (std::uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
     const Instruction& instruction = program.instructions[pc];
     if (instruction.category == Category::print) use.writes.push_back({pc, from_anywhere});
-    if (!is_memory(instruction.category) || !is_global(instruction.memory)) continue;
+    const bool in_bulk = instruction.category == Category::bulk_copy;
+    if ((!is_memory(instruction.category) && !in_bulk) || !is_global(instruction.memory)) continue;
     PointerOrigins origins = from_anywhere;
     if (follows && !before[pc].empty())
       if (const PointerOrigins known =
               analysis.origins_of(instruction.source[0], guard_of(instruction), before[pc]))
         origins = known;
     use.addresses[pc] = origins;
-    if (instruction.category == Category::store || instruction.category == Category::atomic)
-      use.stored |= origins;
+    const bool stores_bulk =
+        in_bulk && instruction.detail == static_cast<std::uint16_t>(ir::BulkCopyStep::store);
+    const bool stores = instruction.category == Category::store || stores_bulk;
+    if (stores || instruction.category == Category::atomic) use.stored |= origins;
     if (instruction.category == Category::atomic) {
       use.writes.push_back({pc, from_anywhere});
-    } else if (instruction.category == Category::store) {
+    } else if (stores) {
       use.writes.push_back({pc, origins});
-    } else if (instruction.category == Category::load || instruction.category == Category::copy) {
+    } else if (instruction.category == Category::load || instruction.category == Category::copy ||
+               in_bulk) {
       use.read |= origins;
     }
   }

@@ -52,7 +52,39 @@ void ProgramBuilder::unsupported(const ir::Operation& op, const std::string& why
                   "write it with other instructions");
 }
 
+namespace {
+
+/// Returns how PTX names an operation that belongs to bulk copies; "": it does not.
+const char* name_among_bulk_copies(const ir::Operation& op) {
+  if (op.opcode == Opcode::bulk_copy || op.opcode == Opcode::bulk_group) return "cp.async.bulk";
+  switch (op.atomic) {
+    case AtomicOperation::expect_transactions:
+      return "mbarrier.expect_tx";
+    case AtomicOperation::complete_transactions:
+      return "mbarrier.complete_tx";
+    case AtomicOperation::arrive_and_expect:
+      return "mbarrier.arrive.expect_tx";
+    case AtomicOperation::arrive_and_expect_and_drop:
+      return "mbarrier.arrive_drop.expect_tx";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void ProgramBuilder::require_bulk_copies(const ir::Operation& op) const {
+  const std::string name = name_among_bulk_copies(op);
+  if (name.empty() || module_.bulk_copies) return;
+  throw UserError(file() + ":" + std::to_string(op.line) + ":" + std::to_string(op.column),
+                  name +
+                      " needs the engine for bulk copies of compute capability 9.0 or later: "
+                      "the machine has none",
+                  "simulate a GPU like H100 (9.0), or compile for the one that is simulated");
+}
+
 Instruction ProgramBuilder::common(const ir::Operation& op) const {
+  require_bulk_copies(op);
   if (op.opcode == Opcode::mma) return matrix_product(op);
   return common_of(op);
 }

@@ -155,6 +155,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         [[fallthrough]];
       case Category::atomic:
       case Category::copy:
+      case Category::bulk_copy:
         if (active != 0) memory(warp, i, active);
         paths.advance();
         break;
@@ -162,6 +163,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         if (races_) races_->fence(w);
         [[fallthrough]];
       case Category::prefetch:
+      case Category::bulk_group:
       case Category::copy_group:  // copies are done where they stand
       case Category::sleep:
       case Category::nop:

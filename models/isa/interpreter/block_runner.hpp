@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/isa/interpreter/barriers.hpp"
+#include "models/isa/interpreter/bulk_copies.hpp"
 #include "models/isa/interpreter/inexact/float_trace.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
 #include "models/isa/interpreter/line_warnings.hpp"
@@ -54,7 +55,8 @@ class BlockRunner {
   [[noreturn]] void report_spin(std::uint64_t instructions) const;
 
  private:
-  friend PhaseWaits;  // a part of it, in a file of its own
+  friend BulkCopies;  // parts of it, in files of their own
+  friend PhaseWaits;
   using Warp = InterpretedWarp;
 
   /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.

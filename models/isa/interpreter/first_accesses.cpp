@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/ir.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/operand_lists.hpp"
 
@@ -129,7 +130,11 @@ class FirstWarp {
       case Category::copy:
         if (!guard_unknown) access(instruction, active, false);
         break;
+      case Category::bulk_copy:
+        if (!guard_unknown && !access_in_bulk(instruction, active)) return false;
+        break;
       case Category::prefetch:
+      case Category::bulk_group:
       case Category::copy_group:
       case Category::fence:
       case Category::sleep:
@@ -165,6 +170,13 @@ class FirstWarp {
       visit_({address_of(instruction, row, lane), writes, line});
     });
     return true;
+  }
+
+  /// The first place of each lane's bulk copy.
+  bool access_in_bulk(const Instruction& instruction, std::uint32_t active) {
+    const auto step = static_cast<ir::BulkCopyStep>(instruction.detail);
+    return step == ir::BulkCopyStep::prefetch ||
+           access(instruction, active, step == ir::BulkCopyStep::store);
   }
 
   bool turn(const Instruction& instruction, std::uint32_t active) {

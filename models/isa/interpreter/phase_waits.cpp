@@ -47,6 +47,20 @@ void PhaseWaits::change(InterpretedWarp& warp, const Instruction& instruction,
   if (completes) wake();
 }
 
+void PhaseWaits::complete(const InterpretedWarp& warp, unsigned lane, std::uint32_t offset,
+                          std::uint64_t bytes) {
+  constexpr auto operation = AtomicOperation::complete_transactions;
+  std::byte* place = block_.shared_.data() + offset;
+  std::uint64_t before = 0;
+  std::memcpy(&before, place, MbarrierWord::bytes);
+  if (const MbarrierMistake mistake = mbarrier_mistake(operation, before, bytes, offset))
+    block_.fail(warp, lane, mistake.what, mistake.advice);
+  const std::uint64_t after = mbarrier_step(operation, before, bytes);
+  block_.state_.changed |= after != before;
+  std::memcpy(place, &after, MbarrierWord::bytes);
+  if (MbarrierWord::parity(after) != MbarrierWord::parity(before)) wake();
+}
+
 std::uint32_t PhaseWaits::lanes_with_phase_over(const InterpretedWarp& warp,
                                                 const Instruction& instruction, std::uint32_t pc,
                                                 std::uint32_t lanes) {

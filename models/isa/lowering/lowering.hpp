@@ -30,6 +30,7 @@ struct LoweringOptions {
   bool preemption_points = false;  ///< warps that are saved stop at points that the code names
   /// Arithmetic of the machine's matrix units; nothing: it has none.
   std::optional<MatrixArithmetic> matrices = MatrixArithmetic::ampere;
+  bool bulk_copies = true;                ///< the machine has an engine for them
   std::uint32_t maximum_registers = 255;  ///< rows above which registers spill
   std::uint32_t maximum_predicates = 32;
 

@@ -41,6 +41,7 @@ void for_each_in_parallel(std::size_t count, const std::function<void(std::size_
 ModuleLoader::ModuleLoader(SourceModule source, const LoweringOptions& options)
     : source_(std::move(source)), options_(options) {
   source_.matrices = options.matrices;
+  source_.bulk_copies = options.bulk_copies;
   for (std::uint32_t f = 0; f < source_.functions.size(); ++f) {
     SourceFunction& function = source_.functions[f];
     if (function.has_body && !function.mistake) find_successors(function.code);

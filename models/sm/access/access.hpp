@@ -40,7 +40,8 @@ struct CopyTarget {
 /// There are many: one whose lanes follow each other in up to two lines touches one line of the
 /// computer's caches, and those of its data.
 struct alignas(64) Access {
-  enum class Kind : std::uint8_t { load, store, atomic, prefetch, copy };
+  /// The last two are single lines of the SM's bulk engine, whose stores are of kind `store`.
+  enum class Kind : std::uint8_t { load, store, atomic, prefetch, copy, bulk_load, bulk_prefetch };
 
   Kind kind = Kind::load;
   bool local = false;
@@ -70,10 +71,13 @@ struct alignas(64) Access {
   }
   void set(const CopyTarget& target) { std::memcpy(data.data(), &target, sizeof target); }
   bool writes() const { return kind == Kind::store || kind == Kind::atomic; }
+  bool prefetches() const { return kind == Kind::prefetch || kind == Kind::bulk_prefetch; }
+  bool copies() const { return kind == Kind::copy || kind == Kind::bulk_load; }
+  bool is_bulk_load() const { return kind >= Kind::bulk_load; }
   /// Returns how many bytes of `data` the access uses.
   std::size_t data_bytes() const {
     if (kind == Kind::store) return std::size_t{32} * stride;
-    if (kind == Kind::copy) return sizeof(CopyTarget);
+    if (copies()) return sizeof(CopyTarget);
     if (kind != Kind::atomic) return 0;
     const std::size_t words = stride > 8 ? 2 : 1;
     return 32 * words * sizeof(isa::AtomicWord);

@@ -10,6 +10,8 @@ namespace lockstep {
 using isa::Category;
 using isa::Instruction;
 
+static constexpr auto commits_bulk = static_cast<std::uint16_t>(isa::ir::BulkGroupStep::commit);
+
 template <bool follows>
 void Issue::issue_as(WarpSlot slot, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
@@ -62,6 +64,12 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
           return;
         }
         break;
+      case Category::bulk_copy:
+        if (active != 0) bulk_.begin(slot, instruction, record, active, now);
+        break;
+      case Category::bulk_group:
+        if (active != 0 && instruction.detail == commits_bulk) bulk_.commit(slot);
+        break;
       case Category::arithmetic:
         if ((instruction.flags & isa::flag_needs_all_lanes) == 0)
           return execute_through(slot, instruction, record, active, now);
@@ -103,6 +111,13 @@ inline bool Issue::fetched(WarpSlot slot, GridSlot& grid, std::uint32_t pc, SmCy
 
 bool Issue::in_order(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
                      SmCycle now) {
+  if (instruction.category == Category::bulk_copy || instruction.category == Category::bulk_group) {
+    const bool passes = instruction.category == Category::bulk_copy
+                            ? bulk_.has_room_for(slot)
+                            : bulk_.is_through(slot, instruction);
+    if (!passes) front_end_.refuse(slot, record, StallCause::async_copy);
+    return passes;
+  }
   if (instruction.category != Category::copy_group) {
     if (blocks_.released(slot)) return true;
     front_end_.refuse(slot, record, StallCause::fence);

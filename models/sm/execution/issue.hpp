@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "models/sm/bulk/bulk_engine.hpp"
 #include "models/sm/execution/control.hpp"
 #include "models/sm/execution/memory_issue.hpp"
 #include "models/sm/execution/shared_memory.hpp"
@@ -20,7 +21,7 @@ class Issue {
   Issue(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
         LoadStoreUnit& load_store, SharedMemoryUnit& shared, MemoryIssue& memory,
         ControlUnit& control, InstructionCache& code, ConstantCache& constant_cache,
-        Mbarriers& mbarriers)
+        Mbarriers& mbarriers, BulkEngine& bulk)
       : constants_(sm.constants),
         blocks_(sm.blocks),
         front_end_(front_end),
@@ -32,6 +33,7 @@ class Issue {
         code_(code),
         constant_cache_(constant_cache),
         mbarriers_(mbarriers),
+        bulk_(bulk),
         fetches_(sm.constants.parameters.fetches()),
         preemptible_(faultable.preemptible()),
         reads_late_(sm.constants.parameters.source_release == SourceRelease::operand_read),
@@ -46,7 +48,7 @@ class Issue {
   /// `follows`: exception schemes, the release of sources or preemptions follow what issues.
   template <bool follows>
   void issue_as(WarpSlot slot, SmCycle now);
-  /// A release or a wait for copies may pass; false: the warp waits.
+  /// A release, a wait for copies or a bulk copy may pass; false: the warp waits.
   bool in_order(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                 SmCycle now);
   void access_matrices(WarpSlot slot, const isa::Instruction& instruction,
@@ -84,6 +86,7 @@ class Issue {
   InstructionCache& code_;
   ConstantCache& constant_cache_;
   Mbarriers& mbarriers_;
+  BulkEngine& bulk_;
   const bool fetches_;
   const bool preemptible_, reads_late_, follows_blocks_,
       follows_ = preemptible_ || reads_late_ || follows_blocks_;

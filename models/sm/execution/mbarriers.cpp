@@ -247,6 +247,18 @@ void Mbarriers::arrive(WarpSlot slot, const Owed& owed, SmCycle now) {
   if (completes) wake(BlockPlace(warp.block), now);
 }
 
+void Mbarriers::complete(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t offset,
+                         std::uint64_t bytes, SmCycle now) {
+  constexpr auto operation = AtomicOperation::complete_transactions;
+  const Warp& warp = blocks_.warp(slot);
+  const BlockSlot& block = blocks_.block_of(warp);
+  if (const MbarrierMistake mistake =
+          isa::mbarrier_mistake(operation, word_at(block, offset), bytes, offset))
+    return mistakes_.report(TenantId(warp.tenant),
+                            mistakes_.by(warp, pc, lane, mistake.what, mistake.advice), now);
+  if (step(block, offset, operation, bytes)) wake(BlockPlace(warp.block), now);
+}
+
 std::vector<Mbarriers::Owed> Mbarriers::take_out(WarpSlot slot) {
   front_end_.set_owing(slot, false);
   return std::exchange(owed_[slot.value()], {});

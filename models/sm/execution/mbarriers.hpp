@@ -24,12 +24,13 @@
 
 #include "models/sm/access/lane_pattern.hpp"
 #include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/bulk/transactions.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
-class Mbarriers final : public SuspendedWaits {
+class Mbarriers final : public SuspendedWaits, public Transactions {
  public:
   /// Lanes of an instruction that arrive when copies are through.
   struct Owed {
@@ -57,6 +58,8 @@ class Mbarriers final : public SuspendedWaits {
   /// The lanes' operations on barriers, at `first` + relative of the block's shared memory.
   void change(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t active,
               std::byte* first, const LanePattern& pattern, SmCycle now);
+  void complete(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t offset,
+                std::uint64_t bytes, SmCycle now) override;
   /// mbarrier_wait: the warp goes on, or one of its paths waits.
   void wait(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
             std::uint32_t active, SmCycle now);

@@ -79,7 +79,7 @@ class L1 {
 
   void warm_hot() const;
   void serialize(Archive& archive) {
-    archive.section("sm/l1", 3);
+    archive.section("sm/l1", 4);
     archive(hot_.cache, hot_.misses, written_back_);
   }
 

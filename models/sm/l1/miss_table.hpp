@@ -50,12 +50,13 @@ struct Miss {
   bool open = false;
   bool local = false;
   bool in_host = false;
+  bool in_bulk = false;              ///< of the bulk engine, which has its own room
   std::uint16_t shootdown = 0xffff;  ///< waits for its answers
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(tag, epoch, chain, before, first, last, line, pending, waiters, open, local, in_host,
-            shootdown);
+            in_bulk, shootdown);
   }
 };
 
@@ -70,8 +71,10 @@ class MissTable {
     heads_.assign(buckets_.count(), none);
   }
 
-  bool full() const { return misses_.used() >= entries_; }
+  bool full() const { return misses_.used() >= entries_ + in_bulk_; }
   std::size_t used() const { return misses_.used(); }
+  /// Lines of bulk copies that are under way.
+  std::size_t in_bulk() const { return in_bulk_; }
   Miss& operator[](std::uint16_t index) { return misses_[index]; }
   const Miss& operator[](std::uint16_t index) const { return misses_[index]; }
   Waiter& waiter(std::uint16_t index) { return waiters_[index]; }
@@ -108,6 +111,7 @@ class MissTable {
   /// computer would wait until its line has come.
   std::uint16_t take(Miss fresh, std::uint16_t waiter) {
     const std::uint16_t index = misses_.take();
+    in_bulk_ += fresh.in_bulk;
     fresh.first = fresh.last = waiter;
     fresh.waiters = 1;
     if (fresh.open) {
@@ -128,6 +132,7 @@ class MissTable {
   }
   void give_back(std::uint16_t index) {
     close(index);
+    in_bulk_ -= misses_[index].in_bulk;
     misses_.give_back(index);
   }
   void attach(std::uint16_t index, std::uint16_t waiter) {
@@ -153,10 +158,12 @@ class MissTable {
     misses_.for_each_used(function);
   }
 
-  void serialize(Archive& archive) { archive(heads_, misses_, waiters_, offsets_, copy_targets_); }
+  void serialize(Archive& archive) {
+    archive(heads_, misses_, waiters_, offsets_, copy_targets_, in_bulk_);
+  }
 
  private:
-  std::uint32_t entries_ = 0;
+  std::uint32_t entries_ = 0, in_bulk_ = 0;
   Buckets buckets_;
   std::vector<std::uint16_t> heads_;
   SlotPool<Miss> misses_;

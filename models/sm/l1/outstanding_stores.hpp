@@ -27,11 +27,12 @@ struct StoreRecord {
   std::uint16_t warp = 0;
   std::uint8_t grid = 0;             ///< its place in the SM
   std::uint16_t shootdown = 0xffff;  ///< waits for it
+  std::uint16_t bulk = 0xffff;       ///< copy of the bulk engine that it belongs to
   std::uint64_t frame = 0;           ///< frame_number
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(phase, entry, warp, grid, shootdown, frame);
+    archive(phase, entry, warp, grid, shootdown, bulk, frame);
   }
 };
 
@@ -55,7 +56,7 @@ class OutstandingStores {
     stores_.for_each_used([&](std::uint16_t index) { function(stores_[index]); });
   }
   void serialize(Archive& archive) {
-    archive.section("sm/stores", 3);
+    archive.section("sm/stores", 4);
     archive(stores_);
   }
 

@@ -147,6 +147,8 @@ void Answers::acknowledged(std::uint16_t index, SmCycle now) {
   const StoreRecord record = stores_.remove(index);
   if (record.shootdown != Shootdowns::none) [[unlikely]]
     shootdowns_.request_done(record.shootdown, now);
+  if (record.bulk != BulkLines::none) [[unlikely]]
+    flights_.bulk_lines()->line_acknowledged(record.bulk, now);
   const WarpSlot slot(record.warp);
   const BlockPlace place(blocks_.warp(slot).block);
   const BlockSlot& block = blocks_.block(place);

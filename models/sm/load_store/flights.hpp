@@ -11,6 +11,7 @@
 #include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/l1/l1.hpp"
+#include "models/sm/load_store/bulk_lines.hpp"
 #include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
@@ -22,13 +23,14 @@ struct Flight {
   std::uint16_t outstanding = 0;  ///< what it waits for
   std::uint8_t warp = 0;
   std::uint8_t acquires = 0;
-  std::uint16_t copy_group = no_copy;  ///< of an asynchronous copy
+  std::uint16_t copy_group = no_copy;    ///< of an asynchronous copy
+  std::uint16_t bulk = BulkLines::none;  ///< the bulk copy that it is
 
   static constexpr std::uint16_t no_copy = 0xffff;
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(ready, pc, outstanding, warp, acquires, copy_group);
+    archive(ready, pc, outstanding, warp, acquires, copy_group, bulk);
   }
 };
 
@@ -55,6 +57,7 @@ class Flights {
     flight.acquires = (record.flags & IssueRecord::ordered_after) != 0;
     flight.outstanding = 1;
     flight.copy_group = Flight::no_copy;
+    flight.bulk = BulkLines::none;
     under_way_.flight_begins(slot);
     for (unsigned i = 0; i < record.releases; ++i) {
       warp.pending.mark(record.release[i]);
@@ -70,6 +73,21 @@ class Flights {
         returns ? under_way_.copies().begin_again(slot) : under_way_.copies().begin(slot);
     return index;
   }
+  /// Begins a bulk copy, of which `bulk_lines` hears.
+  std::uint16_t begin_bulk(WarpSlot slot, std::uint32_t pc, const IssueRecord& record,
+                           std::uint16_t copy) {
+    const std::uint16_t index = begin(slot, pc, record);
+    flights_[index].bulk = copy;
+    return index;
+  }
+  /// A store leaves that belongs to the flight.  Returns the bulk copy that it is part of, if any.
+  std::uint16_t send_line_of_bulk(std::uint16_t index) {
+    const std::uint16_t copy = flights_[index].bulk;
+    if (copy != BulkLines::none) bulk_lines_->line_sent(copy);
+    return copy;
+  }
+  BulkLines* bulk_lines() const { return bulk_lines_; }
+  void tell_of_bulk_copies(BulkLines& bulk_lines) { bulk_lines_ = &bulk_lines; }
   /// It waits for one thing more.
   void expect(std::uint16_t index) { ++flights_[index].outstanding; }
   /// Some of its data can be used from `cycle` on.
@@ -98,7 +116,7 @@ class Flights {
     flights_.warm_next(3);
   }
   void serialize(Archive& archive) {
-    archive.section("sm/flights", 3);
+    archive.section("sm/flights", 4);
     archive(flights_);
   }
 
@@ -119,6 +137,8 @@ class Flights {
       faultable_.commits_before(when, slot, index);
     if (flight.copy_group != Flight::no_copy) [[unlikely]]
       end_copy(slot, flight.copy_group, when);
+    if (flight.bulk != BulkLines::none) [[unlikely]]
+      bulk_lines_->all_lines_done(flight.bulk, when, now);
     if (flight.acquires) {
       l1_.drop_clean();
       front_end_.resumed_at(slot, when);
@@ -138,6 +158,7 @@ class Flights {
   L1& l1_;
   FaultableAccesses& faultable_;
   UnderWay& under_way_;
+  BulkLines* bulk_lines_ = nullptr;
   const bool follows_commits_;
   SlotPool<Flight> flights_;
 };

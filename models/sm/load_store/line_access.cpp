@@ -114,13 +114,17 @@ bool LineAccess::miss(const Target& target, std::uint16_t line, std::uint8_t mis
 
 bool LineAccess::bypass(const Target& target, SmCycle now) {
   MissTable& misses = l1_.misses();
-  if (misses.full() || !ports_.accepts(target.destination)) return false;
+  const bool in_bulk = target.access.is_bulk_load();
+  const bool full =
+      in_bulk ? misses.in_bulk() >= constants_.parameters.bulk.lines_in_flight : misses.full();
+  if (full || !ports_.accepts(target.destination)) return false;
   const std::uint8_t sectors = target.group.sectors;
   if (!target.in_host) l1_.pass_by(target.tag(), sectors);
   const std::uint16_t miss = misses.take({.tag = target.tag(),
                                           .epoch = l1_.cache().epoch(),
                                           .pending = sectors,
-                                          .in_host = target.in_host},
+                                          .in_host = target.in_host,
+                                          .in_bulk = in_bulk},
                                          make_waiter(target, sectors));
   ++statistics_.tenant[target.access.tenant].l1_bypasses;
   fill_request(ports_.send(target.destination, 0, now).request, target, MemoryOperation::load,
@@ -184,10 +188,14 @@ std::uint16_t LineAccess::add_store(const Target& target) {
   const WarpSlot slot(target.access.warp);
   const Warp& warp = blocks_.warp(slot);
   blocks_.under_way().store_is_sent(slot);
+  std::uint16_t bulk = BulkLines::none;
+  if (target.access.flight != Flights::none) [[unlikely]]
+    bulk = flights_.send_line_of_bulk(target.access.flight);
   return stores_.add({.phase = target.access.phase,
                       .entry = blocks_.block_of(warp).entry,
                       .warp = target.access.warp,
                       .grid = warp.grid,
+                      .bulk = bulk,
                       .frame = frame_number(target.physical.value(), target.in_host)});
 }
 
@@ -198,14 +206,14 @@ std::uint16_t LineAccess::make_waiter(const Target& target, std::uint8_t missing
   Waiter& waiter = misses.waiter(index);
   waiter.next = MissTable::none;
   waiter.flight = access.flight;
-  waiter.lanes = access.kind == Access::Kind::prefetch ? 0 : target.group.lanes;
+  waiter.lanes = access.prefetches() ? 0 : target.group.lanes;
   waiter.missing = missing;
   waiter.part = access.part;
   waiter.local = access.local;
   waiter.whole = missing == target.group.sectors;
   waiter.contiguous = access.contiguous;
   waiter.first_offset = target.group.first_offset;
-  waiter.copies = access.kind == Access::Kind::copy;
+  waiter.copies = access.copies();
   if (waiter.copies) [[unlikely]]
     misses.copy_target(index) = access.copy_target();
   if (!access.contiguous) misses.offsets(index) = access.offset;

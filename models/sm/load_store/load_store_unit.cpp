@@ -47,10 +47,11 @@ static Access::Kind access_kind(Category category) {
 
 /// Words of messages before an address.
 static std::string access_word(Access::Kind kind) {
-  return kind == Access::Kind::load    ? "load from "
-         : kind == Access::Kind::copy  ? "asynchronous copy from "
-         : kind == Access::Kind::store ? "store to "
-                                       : "atomic at ";
+  return kind == Access::Kind::load        ? "load from "
+         : kind == Access::Kind::copy      ? "asynchronous copy from "
+         : kind == Access::Kind::bulk_load ? "bulk copy from "
+         : kind == Access::Kind::store     ? "store to "
+                                           : "atomic at ";
 }
 
 static LaneAddresses consecutive(std::uint64_t base, unsigned bytes) {
@@ -373,6 +374,7 @@ void LoadStoreUnit::drop_tenant(TenantId tenant, SmCycle now) {
         if (access.flight != Flights::none) flights_.answered(access.flight, SmCycle{}, now);
       },
       now);
+  if (flights_.bulk_lines()) flights_.bulk_lines()->drop_tenant(tenant, now);
   translation_.find_fault_waits(now);
 }
 

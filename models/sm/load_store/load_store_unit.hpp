@@ -90,10 +90,18 @@ class LoadStoreUnit final : public ParkedLines {
     last_check_passed(access.flight, access.member, now);
   }
   void squashed(const Access& access, unsigned group, SmCycle now) override {
+    if (const std::uint16_t copy = bulk_copy_of(access); copy != BulkLines::none) [[unlikely]]
+      return flights_.bulk_lines()->line_refused(copy, access, now);
     squash_line(access, group, page_of(access, group), false, now);
   }
-  bool come(TlbKey page, SmCycle now) override { return faultable_.come(page, now); }
-  std::uint64_t stopped_warps() const override { return faultable_.stopped_warps(); }
+  bool come(TlbKey page, SmCycle now) override {
+    const bool in_bulk = flights_.bulk_lines() && flights_.bulk_lines()->page_came(page, now);
+    return faultable_.come(page, now) || in_bulk;
+  }
+  std::uint64_t stopped_warps() const override {
+    const BulkLines* bulk_lines = flights_.bulk_lines();
+    return faultable_.stopped_warps() | (bulk_lines ? bulk_lines->waiting_warps() : 0);
+  }
   void violated(const Access& access, unsigned group, SmCycle now) override;
 
   void warm_hot() const;
@@ -140,6 +148,12 @@ class LoadStoreUnit final : public ParkedLines {
   static TlbKey page_of(const Access& access, unsigned group) {
     return TlbKey::base(
         {TenantId{access.tenant}, lockstep::page_of(VirtualAddress{access.group[group].line})});
+  }
+  /// Returns the bulk copy that the line belongs to, if it does to one.
+  std::uint16_t bulk_copy_of(const Access& access) const {
+    const bool may_be = access.flight != Flights::none &&
+                        (access.is_bulk_load() || access.kind == Access::Kind::store);
+    return may_be ? flights_[access.flight].bulk : BulkLines::none;
   }
   /// Squashes a line of the access, to be issued again.  `come`: as soon as possible.
   void squash_line(const Access& access, unsigned group, TlbKey page, bool come, SmCycle now);

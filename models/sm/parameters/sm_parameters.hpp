@@ -191,6 +191,34 @@ struct SmConstantCacheParameters {
   bool on() const { return l0_bytes.count() > 0; }
 };
 
+/// Engine that copies many bytes between global and shared memory (Hopper's TMA).  Source:
+/// modern-isa.md, sections 4.2 and 5.6.
+struct SmBulkParameters {
+  std::uint32_t lines_in_flight, lines_per_cycle, queue;
+  Cycles start_latency, start_interval;
+
+  static auto schema() {
+    using namespace literals;
+    using P = SmBulkParameters;
+    return parameters<P>()
+        .field("lines_in_flight", &P::lines_in_flight, 0, range(0, 4096),
+               "128-byte lines that the engine for bulk copies has asked for at a time; 0: the SM "
+               "has no such engine, and no transactions of mbarriers",
+               "lines")
+        .field("lines_per_cycle", &P::lines_per_cycle, 1, range(1, 4),
+               "of which it asks for so many in a cycle", "lines")
+        .field("queue", &P::queue, 16, range(1, 1024), "copies that wait for it or are its own",
+               "copies")
+        .field("start_latency", &P::start_latency, 35_cycles, range(1_cycles, 10000_cycles),
+               "from issue to the first line of a copy")
+        .field("start_interval", &P::start_interval, 32_cycles, range(1_cycles, 10000_cycles),
+               "between the first lines of two copies")
+        .only_if("lines_per_cycle queue start_latency start_interval",
+                 "with lines_in_flight above 0", [](const P& p) { return p.on(); });
+  }
+  bool on() const { return lines_in_flight > 0; }
+};
+
 /// Streaming multiprocessor, and how many there are.  Defaults: V100.
 struct SmParameters {
   std::uint32_t count;
@@ -216,6 +244,7 @@ struct SmParameters {
   SmL1Parameters l1;
   SmInstructionCacheParameters instruction_cache;
   SmConstantCacheParameters constant_cache;
+  SmBulkParameters bulk;
   SmPortParameters port;
 
   /// Turn of paths that wait for each other, see isa::WarpPaths.
@@ -309,6 +338,7 @@ struct SmParameters {
         .group("l1", &P::l1, "first-level data cache")
         .group("instruction_cache", &P::instruction_cache, "instruction caches")
         .group("constant_cache", &P::constant_cache, "constant caches")
+        .group("bulk", &P::bulk, "engine for bulk copies")
         .group("port", &P::port, "the SM's end of the network")
         .only_if("turn", "with thread_scheduling: independent",
                  [](const P& p) { return p.thread_scheduling == ThreadScheduling::independent; })

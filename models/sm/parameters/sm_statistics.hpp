@@ -42,6 +42,7 @@ struct SmStatistics {
     Counter tlb_lookups, tlb_misses, tlb_merges, tlb_refusals;
     Counter warp_instructions, thread_instructions, active_cycles, blocks, warp_cycles;
     Counter issue_slots, l1_bypasses, atomics_sent, local_writebacks, async_copy_bytes;
+    Counter bulk_copies, bulk_lines;
     Counter divergent_branches, fences;
     std::array<Counter, isa::matrix_types> matrix_instructions;
     Counter tensor_cycles, matrix_wavefronts;
@@ -113,6 +114,10 @@ struct SmStatistics {
                     "atomics to L2 or host")
         .per_tenant("async_copy_bytes", &S::tenant, &T::async_copy_bytes, "bytes",
                     "that asynchronous copies read from global memory")
+        .per_tenant("bulk_copies", &S::tenant, &T::bulk_copies, "copies",
+                    "that the bulk engine has begun")
+        .per_tenant("bulk_lines", &S::tenant, &T::bulk_lines, "lines",
+                    "that it has asked for or stored")
         .per_tenant("matrix_instructions", &S::tenant, &T::matrix_instructions,
                     isa::matrix_type_names, "instructions",
                     "matrix products (mma and wmma.mma), by the type of what they multiply")

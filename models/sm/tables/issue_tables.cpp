@@ -151,6 +151,12 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   } else if (instruction.category == Category::phase_wait) {
     interval = parameters.memory_interval.count();
     latency = parameters.shared.latency.count() + parameters.latency[LatencyClass::integer].count();
+  } else if (instruction.category == Category::bulk_copy) {
+    record.flags |= IssueRecord::ordered_before;  // where the engine's queue has an end
+    interval = parameters.memory_interval.count();
+  } else if (instruction.category == Category::bulk_group) {
+    const auto commit = static_cast<std::uint16_t>(isa::ir::BulkGroupStep::commit);
+    if (instruction.detail != commit) record.flags |= IssueRecord::ordered_before;
   } else if (instruction.category == Category::copy_group) {
     const auto commit = static_cast<std::uint16_t>(isa::ir::CopyGroupStep::commit);
     if (instruction.detail != commit) record.flags |= IssueRecord::ordered_before;

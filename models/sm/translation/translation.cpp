@@ -241,7 +241,7 @@ void Translation::squash_lines(std::uint16_t index, SmCycle now) {
   while (pages_.miss(index).has_lines()) {
     const ParkedGroup line = pages_.front(index);
     const Access& access = pages_.access_of(line);
-    if (access.kind != Access::Kind::prefetch) lines_.squashed(access, line.group, now);
+    if (!access.prefetches()) lines_.squashed(access, line.group, now);
     if (pages_.pop(index)) lines_.dropped(access, now);
   }
 }
@@ -257,7 +257,7 @@ void Translation::end_fault_wait(std::uint16_t miss, SmCycle now) {
 void Translation::page_invalid(std::uint16_t index, bool blocks_in_memory, SmCycle now) {
   bool mistaken = false;
   pages_.for_each_parked(index, [&](const Access& access, unsigned group) {
-    mistaken = access.kind != Access::Kind::prefetch;
+    mistaken = !access.prefetches();
     if (mistaken) lines_.violated(access, group, now);
     return mistaken;
   });

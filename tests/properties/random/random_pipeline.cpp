@@ -4,7 +4,7 @@
 
 namespace lockstep::testing {
 
-RandomPipeline::RandomPipeline(std::uint64_t seed) : random_(seed) {
+RandomPipeline::RandomPipeline(std::uint64_t seed, Copies copies) : random_(seed), copies_(copies) {
   threads_ = 2 + below(chance(3) ? 30 : 126);
   producers_ = 1 + below(threads_ - 1);
   if (chance(3) && threads_ > 64) producers_ = 32 * (1 + below(threads_ / 32 - 1));
@@ -80,6 +80,82 @@ copied:
                      copy_bytes_, producers_, arrivals[static_cast<unsigned>(arrival_)]);
 }
 
+/// Thread t of the producers brings the chunks from t chunks / producers on of each tile.
+std::string RandomPipeline::bulk_producer() {
+  static constexpr const char* copy =
+      "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r17], [%rd4], %r21, "
+      "[%r7];\n";
+  static constexpr const char* expect =
+      "  mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r7], %r21;\n";
+  static constexpr const char* arrive = "  mbarrier.arrive.shared.b64 _, [%r7];\n";
+  static constexpr const char* both =
+      "  mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%r7], %r21;\n";
+  const std::string orders[] = {std::string(both) + copy, std::string(copy) + both,
+                                std::string(expect) + copy + arrive,
+                                std::string(copy) + expect + arrive};
+  const std::string prefetch =
+      chance(3) ? "  cp.async.bulk.prefetch.L2.global [%rd4], %r21;\n" : "";
+  return fmt::format(R"(
+  mul.lo.u32 %r19, %r1, {0};
+  div.u32 %r19, %r19, {1};
+  add.u32 %r21, %r1, 1;
+  mul.lo.u32 %r21, %r21, {0};
+  div.u32 %r21, %r21, {1};
+  sub.u32 %r21, %r21, %r19;
+  shl.b32 %r21, %r21, 4;
+produce:
+  rem.u32 %r11, %r10, {2};
+  div.u32 %r12, %r10, {2};
+  and.b32 %r13, %r12, 1;
+  xor.b32 %r14, %r13, 1;
+  mad.lo.u32 %r6, %r11, 8, %r5;
+  mad.lo.u32 %r7, %r11, 8, %r4;
+{3}
+  mad.lo.u32 %r17, %r11, {0}, %r19;
+  mad.lo.u32 %r17, %r17, 16, %r3;
+  mad.lo.u32 %r18, %r2, {4}, %r10;
+  mad.lo.u32 %r18, %r18, {0}, %r19;
+  mul.wide.u32 %rd3, %r18, 16;
+  add.u64 %rd4, %rd2, %rd3;
+  fence.proxy.async.shared::cta;
+{5}{6}
+  add.u32 %r10, %r10, 1;
+  setp.lt.u32 %p6, %r10, {4};
+  @%p6 bra produce;
+  bra done;
+)",
+                     chunks_, producers_, stages_, wait("%r6", "%r14"), tiles_, prefetch,
+                     orders[below(4)]);
+}
+
+/// Stages are stored one by one, each as two copies of a group.
+std::string RandomPipeline::bulk_stores() {
+  std::string text = R"(
+  bar.sync 0;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra end;
+  fence.proxy.async.shared::cta;
+)";
+  const unsigned bytes = 16 * chunks_;
+  for (unsigned stage = 0; stage < stages_; ++stage) {
+    const unsigned first = 16 * below(chunks_ + 1);
+    text += fmt::format(R"(
+  mad.lo.u32 %r9, %r2, {0}, {1};
+  mul.wide.u32 %rd3, %r9, {2};
+  add.u64 %rd4, %rd8, %rd3;
+  cp.async.bulk.global.shared::cta.bulk_group [%rd4], [room+{3}], {4};
+  cp.async.bulk.global.shared::cta.bulk_group [%rd4+{4}], [room+{5}], {6};
+  cp.async.bulk.commit_group;
+)",
+                        stages_, stage, bytes, stage * bytes, first, stage * bytes + first,
+                        bytes - first);
+    if (chance(2))
+      text += fmt::format("  cp.async.bulk.wait_group{} {};\n", chance(2) ? ".read" : "", below(3));
+  }
+  if (chance(2)) text += "  cp.async.bulk.wait_group 0;\n";
+  return text + "end:\n";
+}
+
 /// Who leaves has seen the end of each phase at which it has arrived, so that it drops out of the
 /// next.
 std::string RandomPipeline::leaving() {
@@ -138,12 +214,13 @@ std::string RandomPipeline::kernel() {
         "  mbarrier.init.shared.b64 [full+{0}], {1};\n"
         "  mbarrier.init.shared.b64 [empty+{0}], {2};\n",
         8 * stage, producers_, threads_ - producers_);
-  const std::string produced = producer(), consumed = consumer();
+  const bool in_bulk = copies_ == Copies::in_bulk;
+  const std::string produced = in_bulk ? bulk_producer() : producer(), consumed = consumer();
   return fmt::format(R"(
-.version 8.0
-.target sm_80
+.version 8.6
+.target {7}
 .address_size 64
-.visible .entry k(.param .u64 out, .param .u64 in) {{
+.visible .entry k(.param .u64 out, .param .u64 in, .param .u64 stored) {{
   .reg .b64 %rd<10>;
   .reg .b32 %r<24>;
   .reg .pred %p<9>;
@@ -152,6 +229,7 @@ std::string RandomPipeline::kernel() {
   .shared .align 8 .b8 empty[{1}];
   ld.param.u64 %rd1, [out];
   ld.param.u64 %rd2, [in];
+  ld.param.u64 %rd8, [stored];
   mov.u32 %r1, %tid.x;
   mov.u32 %r2, %ctaid.x;
   mov.u32 %r3, room;
@@ -173,11 +251,22 @@ done:
   mul.wide.u32 %rd5, %r8, 4;
   add.u64 %rd6, %rd1, %rd5;
   st.global.u32 [%rd6], %r20;
+{8}
   ret;
 }}
 )",
                      16 * stages_ * chunks_, 8 * stages_, init, producers_, produced, consumed,
-                     threads_);
+                     threads_, in_bulk ? "sm_90a" : "sm_80", in_bulk ? bulk_stores() : "");
+}
+
+std::vector<std::string> RandomPipeline::settings() {
+  if (copies_ == Copies::by_lanes) return {};
+  static constexpr unsigned lines[] = {1, 3, 16, 384};
+  return {fmt::format("gpu.sm.bulk.lines_in_flight={}", lines[below(4)]),
+          fmt::format("gpu.sm.bulk.lines_per_cycle={}", 1 + below(4)),
+          fmt::format("gpu.sm.bulk.queue={}", 1 + below(8)),
+          fmt::format("gpu.sm.bulk.start_latency={}", 1 + below(200)),
+          fmt::format("gpu.sm.bulk.start_interval={}", 1 + below(60))};
 }
 
 std::string RandomPipeline::workload_text() {
@@ -185,12 +274,15 @@ std::string RandomPipeline::workload_text() {
 buffers:
   out: {{type: u32, count: {0}, memory: device}}
   in: {{type: u32, count: {1}, memory: device, init: {{uniform: {{low: 0, high: 4000000000, seed: 7}}}}}}
+  stored: {{type: u32, count: {4}, memory: device}}
 program:
   - copy: {{buffer: in, to: device}}
-  - launch: {{kernel: k, grid: [{2}], block: [{3}], arguments: [out, in]}}
+  - launch: {{kernel: k, grid: [{2}], block: [{3}], arguments: [out, in, stored]}}
   - copy: {{buffer: out, to: host}}
+  - copy: {{buffer: stored, to: host}}
 )",
-                     blocks_ * threads_, 4 * blocks_ * tiles_ * chunks_, blocks_, threads_);
+                     blocks_ * threads_, 4 * blocks_ * tiles_ * chunks_, blocks_, threads_,
+                     4 * blocks_ * stages_ * chunks_);
 }
 
 }  // namespace lockstep::testing

@@ -54,6 +54,8 @@ bool has_side_effect(const ir::Operation& operation) {
     case Category::prefetch:
     case Category::copy:
     case Category::copy_group:
+    case Category::bulk_copy:
+    case Category::bulk_group:
     case Category::phase_wait:
     case Category::fence:
       return true;
@@ -71,6 +73,8 @@ bool is_scheduling_barrier(const ir::Operation& operation) {
     case Category::atomic:
     case Category::copy:
     case Category::copy_group:
+    case Category::bulk_copy:
+    case Category::bulk_group:
     case Category::phase_wait:
     case Category::fence:
       return true;

@@ -59,12 +59,14 @@ bool ends_block(const ir::Operation&);
 inline bool reads_memory(const ir::Operation& operation) {
   return category_of(operation.opcode) == Category::load ||
          category_of(operation.opcode) == Category::copy ||
+         category_of(operation.opcode) == Category::bulk_copy ||
          has_trait(operation.opcode, returns_old_value);
 }
 inline bool writes_memory(const ir::Operation& operation) {
   return category_of(operation.opcode) == Category::store ||
          category_of(operation.opcode) == Category::atomic ||
-         category_of(operation.opcode) == Category::copy;
+         category_of(operation.opcode) == Category::copy ||
+         category_of(operation.opcode) == Category::bulk_copy;
 }
 /// Returns whether the operation is a load that other loads and unrelated stores may pass.
 bool is_weak_load(const ir::Operation&);

@@ -18,10 +18,11 @@ namespace lockstep::isa {
 
 void AsyncCopyReader::cp(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
-  if (!modifiers.take("async") || modifiers.has("bulk")) {
+  if (!modifiers.take("async")) {
     instruction.refuse_known();
-    instruction.fail("bulk copies are not supported in this release: compile for sm_80");
+    instruction.fail("is no instruction");
   }
+  if (modifiers.take("bulk")) return bulk_.copy(instruction);
   if (modifiers.take("commit_group")) return group(instruction, ir::CopyGroupStep::commit);
   if (modifiers.take("wait_group")) return group(instruction, ir::CopyGroupStep::wait);
   if (modifiers.take("wait_all")) return group(instruction, ir::CopyGroupStep::wait_all);
@@ -46,7 +47,7 @@ void AsyncCopyReader::copy(PtxInstruction& instruction) {
     instruction.fail(size.at,
                      "a copy has " + std::string(by_l2 ? "16 bytes with .cg" : "4, 8 or 16 bytes"),
                      "split or pad the copy");
-  const ir::Operand to = shared_address(instruction, instruction.argument(0));
+  const ir::Operand to = shared_address(code_, operands_, instruction, instruction.argument(0));
   const std::size_t given = instruction.arguments() - (hinted ? 1 : 0);
   ir::Operand read;
   if (given == 4)
@@ -65,19 +66,20 @@ void AsyncCopyReader::copy(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-ir::Operand AsyncCopyReader::shared_address(PtxInstruction& instruction, const Argument& argument) {
+ir::Operand shared_address(Translation& code, OperandReader& operands, PtxInstruction& instruction,
+                           const syntax::Operand& argument) {
   ir::Operation& operation = instruction.operation;
-  operands_.address(instruction, argument);
+  operands.address(instruction, argument);
   const ir::Operand base = operation.sources.back();
   const std::int64_t offset = operation.offset;
   operation.sources.pop_back();
   operation.offset = 0;
   ir::Operand low = base;
   low.type = Type::none;
-  if (base.kind == Kind::reg && base.type == Type::b64)
-    low = narrow(code_, instruction, low, Type::u64);
-  if (low.kind == Kind::reg && offset == 0) return low;
-  return compute(code_, instruction, Opcode::add, Type::u32, low, ir::immediate_operand(offset));
+  if (base.kind == ir::Operand::Kind::reg && base.type == Type::b64)
+    low = narrow(code, instruction, low, Type::u64);
+  if (low.kind == ir::Operand::Kind::reg && offset == 0) return low;
+  return compute(code, instruction, Opcode::add, Type::u32, low, ir::immediate_operand(offset));
 }
 
 ir::Operand AsyncCopyReader::source_bytes(PtxInstruction& instruction, const Argument& argument,

@@ -1,8 +1,13 @@
 #pragma once
 
+#include "models/isa/reader/families/bulk_copy.hpp"
 #include "models/isa/reader/families/family_reader.hpp"
 
 namespace lockstep::isa {
+
+/// The address in shared memory as a 32-bit source.
+ir::Operand shared_address(Translation& code, OperandReader& operands, PtxInstruction& instruction,
+                           const syntax::Operand& argument);
 
 /// cp.async: copies from global to shared memory that a thread does not wait for at once.
 class AsyncCopyReader : public FamilyReader {
@@ -12,12 +17,12 @@ class AsyncCopyReader : public FamilyReader {
 
  private:
   void copy(PtxInstruction& instruction);
-  /// The address in shared memory as a 32-bit source.
-  ir::Operand shared_address(PtxInstruction& instruction, const Argument& argument);
   /// How many bytes of each copy are read; kind none: all.
   ir::Operand source_bytes(PtxInstruction& instruction, const Argument& argument, unsigned bytes);
   void group(PtxInstruction& instruction, ir::CopyGroupStep step);
   void arrive(PtxInstruction& instruction);
+
+  BulkCopyReader bulk_{code_, operands_};
 };
 
 }  // namespace lockstep::isa

@@ -5,9 +5,9 @@
 /// phase; a state, the word as it stood before an arrival, holds it in its top bit.
 /// Source: PTX ISA 8.x, "Parallel Synchronization and Communication Instructions: mbarrier".
 ///
-/// Simplified: transactions (expect_tx, complete_tx) and arrivals at other blocks' barriers are
-/// refused, like bulk copies and clusters.  Cost model: init, inval and arrive are shared atomics
-/// of 64 bits; a wait is a load and an integer instruction, and one that compares.
+/// Simplified: arrivals at other blocks' barriers are refused, like clusters.  Cost model: init,
+/// inval, arrive and transactions are shared atomics of 64 bits; a wait is a load and an integer
+/// instruction, and one that compares.
 #include "models/isa/reader/families/mbarrier.hpp"
 
 #include "models/isa/barriers/mbarrier.hpp"
@@ -32,8 +32,12 @@ void MbarrierReader::mbarrier(PtxInstruction& instruction) {
     wait(instruction, PhaseWaitMode::suspend);
   } else if (modifiers.take("pending_count")) {
     pending_count(instruction);
+  } else if (modifiers.take("expect_tx")) {
+    transact(instruction, AtomicOperation::expect_transactions);
+  } else if (modifiers.take("complete_tx")) {
+    transact(instruction, AtomicOperation::complete_transactions);
   } else {
-    instruction.fail("is not supported in this release (transactions belong to bulk copies)");
+    instruction.fail("is no instruction");
   }
 }
 
@@ -58,8 +62,17 @@ ir::Operand MbarrierReader::count(PtxInstruction& instruction, std::size_t which
     if (value == 0 || value > MbarrierWord::most)
       instruction.fail(instruction.argument(which).at, "a count is 1 to 1048575",
                        "give the number of threads that arrive");
-    return count;
   }
+  return widened(instruction, count);
+}
+
+ir::Operand MbarrierReader::bytes(PtxInstruction& instruction, std::size_t which) {
+  return widened(instruction,
+                 operands_.source(instruction, instruction.argument(which), Type::u32));
+}
+
+ir::Operand MbarrierReader::widened(PtxInstruction& instruction, const ir::Operand& count) {
+  if (count.kind == Kind::immediate) return count;
   const ir::Operand wide = ir::register_operand(code_.new_register(Type::b64));
   widen(code_, instruction, count, wide, Type::u64);
   return wide;
@@ -77,20 +90,36 @@ void MbarrierReader::change(PtxInstruction& instruction, AtomicOperation atomic)
   code_.finish(instruction);
 }
 
+/// Bytes that copies bring are expected, or come.
+void MbarrierReader::transact(PtxInstruction& instruction, AtomicOperation atomic) {
+  qualifiers(instruction);
+  instruction.expect_arguments(2, 2);
+  instruction.operation.opcode = Opcode::red;
+  instruction.operation.atomic = atomic;
+  instruction.operation.ordering = Ordering::relaxed;  // an SM keeps its own order
+  operands_.address(instruction, instruction.argument(0));
+  instruction.operation.sources.push_back(bytes(instruction, 1));
+  code_.finish(instruction);
+}
+
 void MbarrierReader::arrive(PtxInstruction& instruction, bool drops) {
   ir::Operation& operation = instruction.operation;
+  const bool expects = instruction.modifiers.take("expect_tx");
   const bool incomplete = instruction.modifiers.take("noComplete");
   qualifiers(instruction);
-  instruction.expect_arguments(incomplete ? 3 : 2, 3);
+  instruction.expect_arguments(incomplete || expects ? 3 : 2, 3);
   operation.opcode = Opcode::atom;
-  operation.atomic = incomplete ? (drops ? AtomicOperation::arrive_drop_incomplete
-                                         : AtomicOperation::arrive_incomplete)
-                                : (drops ? AtomicOperation::arrive_drop : AtomicOperation::arrive);
+  operation.atomic =
+      expects ? (drops ? AtomicOperation::arrive_and_expect_and_drop
+                       : AtomicOperation::arrive_and_expect)
+      : incomplete
+          ? (drops ? AtomicOperation::arrive_drop_incomplete : AtomicOperation::arrive_incomplete)
+          : (drops ? AtomicOperation::arrive_drop : AtomicOperation::arrive);
   operation.ordering = Ordering::relaxed;  // an SM keeps its own order
   operation.destinations.push_back(
       operands_.destination(instruction, instruction.argument(0), Type::b64));
   operands_.address(instruction, instruction.argument(1));
-  operation.sources.push_back(count(instruction, 2));
+  operation.sources.push_back(expects ? bytes(instruction, 2) : count(instruction, 2));
   code_.finish(instruction);
 }
 

@@ -13,10 +13,14 @@ class MbarrierReader : public FamilyReader {
  private:
   /// init and inval.
   void change(PtxInstruction& instruction, AtomicOperation atomic);
+  void transact(PtxInstruction& instruction, AtomicOperation atomic);
   void arrive(PtxInstruction& instruction, bool drops);
   void wait(PtxInstruction& instruction, PhaseWaitMode mode);
   void pending_count(PtxInstruction& instruction);
   ir::Operand count(PtxInstruction& instruction, std::size_t which);
+  /// Bytes of transactions.
+  ir::Operand bytes(PtxInstruction& instruction, std::size_t which);
+  ir::Operand widened(PtxInstruction& instruction, const ir::Operand& count);
   ir::Operand parity_of(PtxInstruction& instruction, const ir::Operand& state);
   /// The named state space; nothing but .cta scope and the release or acquire that is the rule.
   void qualifiers(PtxInstruction& instruction);

@@ -3,7 +3,7 @@
 ///
 /// Simplified: what says which lines caches should keep, eviction and prefetch-size hints,
 /// createpolicy, applypriority and discard, is read and has no effect.  All accesses go one
-/// way: no bulk copies or tensor maps, and no two virtual addresses of the same memory.  So
+/// way: no tensor maps, and no two virtual addresses of the same memory.  So
 /// fence.proxy.alias and .async have nothing to order and become no instruction; those of tensor
 /// maps, which also order ordinary accesses between threads, are plain fences.
 #include "models/isa/reader/families/memory.hpp"
@@ -155,6 +155,7 @@ void MemoryReader::move_parameter(PtxInstruction& instruction, const syntax::Ope
 void MemoryReader::fence(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   Modifiers& modifiers = instruction.modifiers;
+  if (modifiers.take("mbarrier_init")) return fence_of_barriers(instruction);
   const bool proxy = modifiers.take("proxy");
   if (proxy && (modifiers.take("alias") || modifiers.take("async"))) {
     for (const char* place : {"global", "shared::cta", "shared::cluster"}) modifiers.take(place);
@@ -175,6 +176,15 @@ void MemoryReader::fence(PtxInstruction& instruction) {
   const std::size_t operands = proxy && operation.ordering == Ordering::acquire ? 2 : 0;
   instruction.expect_arguments(operands, operands);
   code_.finish(instruction);
+}
+
+/// Initialised barriers are there for all that the SM does.
+void MemoryReader::fence_of_barriers(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  if (!modifiers.take("release") || !modifiers.take("cluster"))
+    instruction.fail("fence.mbarrier_init.release.cluster is the only form");
+  instruction.expect_arguments(0, 0);
+  instruction.reject_rest();
 }
 
 void MemoryReader::prefetch(PtxInstruction& instruction) {

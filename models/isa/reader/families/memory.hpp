@@ -18,6 +18,7 @@ class MemoryReader : public FamilyReader {
   void create_policy(PtxInstruction& instruction);
 
  private:
+  void fence_of_barriers(PtxInstruction& instruction);
   bool parameter_access(PtxInstruction& instruction, bool is_store);
   void read_kernel_parameter(PtxInstruction& instruction, const Argument& name,
                              const Symbol& symbol);

@@ -1,7 +1,10 @@
 /// The word of an mbarrier against a model that counts arrivals one by one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "models/isa/barriers/mbarrier.hpp"
 
@@ -63,6 +66,65 @@ TEST(MbarrierWord, FollowsAModelThroughRandomCountsAndOrders) {
       model.arrive(arrivals, drops);
     }
   }
+}
+
+TEST(MbarrierWord, APhaseEndsWithTheLastArrivalOrTheLastByteInWhateverOrderTheyCome) {
+  using Step = std::pair<AtomicOperation, std::uint64_t>;
+  constexpr auto arrive = AtomicOperation::arrive;
+  constexpr auto arrive_and_expect = AtomicOperation::arrive_and_expect;
+  constexpr auto complete = AtomicOperation::complete_transactions;
+  std::mt19937_64 random(2);
+  for (unsigned run = 0; run < 4000; ++run) {
+    const std::uint64_t count = 1 + random() % 8;
+    std::vector<Step> steps, completions;
+    for (std::uint64_t a = 0; a < count; ++a) {
+      const std::uint64_t bytes = 2 + random() % 5000, first = 1 + random() % (bytes - 1);
+      const bool at_once = random() % 2 == 0;
+      steps.emplace_back(at_once ? arrive_and_expect : arrive, at_once ? bytes : 1);
+      if (!at_once) steps.emplace_back(AtomicOperation::expect_transactions, bytes);
+      completions.emplace_back(complete, first);
+      completions.emplace_back(complete, bytes - first);
+    }
+    std::ranges::shuffle(steps, random);
+    std::ranges::shuffle(completions, random);
+    const bool ends_with_bytes = run % 2 == 0;
+    if (!ends_with_bytes) steps.emplace_back(arrive, 1);
+    steps.insert(ends_with_bytes ? steps.end() : steps.begin(), completions.begin(),
+                 completions.end());
+    const std::uint64_t arrivals = count + (ends_with_bytes ? 0 : 1);
+    if (!ends_with_bytes) std::shuffle(steps.begin(), steps.end() - 1, random);
+    std::uint64_t word = start(arrivals), left = arrivals;
+    std::int64_t bytes = 0;
+    for (const auto& [operation, n] : steps) {
+      ASSERT_EQ(word, MbarrierWord::of(arrivals, left, 0, bytes));
+      ASSERT_FALSE(mbarrier_mistake(operation, word, n, 0));
+      word = mbarrier_step(operation, word, n);
+      if (operation == arrive || operation == arrive_and_expect) --left;
+      if (operation == complete) bytes -= static_cast<std::int64_t>(n);
+      if (operation != complete && operation != arrive) bytes += static_cast<std::int64_t>(n);
+    }
+    ASSERT_EQ(word, MbarrierWord::of(arrivals, arrivals, 1));
+  }
+}
+
+TEST(MbarrierWord, CountsBytesUpToTwentyBitsEitherWay) {
+  constexpr auto expect = AtomicOperation::expect_transactions;
+  constexpr auto complete = AtomicOperation::complete_transactions;
+  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{4096}, MbarrierWord::most}) {
+    const std::uint64_t ahead = mbarrier_step(complete, start(3), bytes);
+    EXPECT_EQ(MbarrierWord::transactions(ahead), -static_cast<std::int64_t>(bytes));
+    EXPECT_EQ(mbarrier_step(expect, ahead, bytes), start(3));
+    const std::uint64_t owed = mbarrier_step(expect, start(3), bytes);
+    EXPECT_EQ(MbarrierWord::transactions(owed), static_cast<std::int64_t>(bytes));
+    EXPECT_TRUE(MbarrierWord::is_object(owed));
+    EXPECT_EQ(MbarrierWord::expected(owed), 3u);
+    EXPECT_EQ(mbarrier_step(complete, owed, bytes), start(3));
+  }
+  const std::uint64_t full = mbarrier_step(expect, start(3), MbarrierWord::most);
+  EXPECT_TRUE(mbarrier_mistake(expect, full, 1, 0));
+  EXPECT_TRUE(mbarrier_mistake(expect, start(3), MbarrierWord::most + 1, 0));
+  EXPECT_FALSE(mbarrier_mistake(complete, full, MbarrierWord::most, 0));
+  EXPECT_TRUE(mbarrier_mistake(AtomicOperation::arrive_and_expect, full, 1, 0));
 }
 
 TEST(MbarrierWord, WhoDropsOutIsNotWaitedForAgain) {

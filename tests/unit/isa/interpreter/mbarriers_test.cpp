@@ -213,8 +213,74 @@ TEST_P(Mbarriers, MistakesAreToldWithThreadAndLine) {
   has("cp.async.mbarrier.arrive.shared.b64 [gate];\n", "1048575", "one arrival more");
 }
 
+TEST_P(Mbarriers, APhaseWaitsForBytesOfTransactionsBesideArrivals) {
+  const auto out = run(R"(
+    mov.u32 %r3, gate;
+    mbarrier.arrive.expect_tx.shared.b64 %rd3, [%r3], 48;
+    mbarrier.test_wait.shared.b64 %p2, [%r3], %rd3;
+    selp.u32 %r5, 1, 0, %p2;
+    mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r3], 32;
+    mbarrier.test_wait.shared.b64 %p2, [%r3], %rd3;
+    selp.u32 %r6, 2, 0, %p2;
+    mov.u32 %r7, 16;
+    mbarrier.complete_tx.shared.b64 [gate], %r7;
+    mbarrier.test_wait.shared.b64 %p2, [%r3], %rd3;
+    selp.u32 %r8, 4, 0, %p2;
+    add.u32 %r9, %r5, %r6;
+    add.u32 %r9, %r9, %r8;
+)",
+                       "1", 1, GetParam());
+  EXPECT_EQ(out[0], 4u);
+}
+
+TEST_P(Mbarriers, BytesMayComeBeforeSomebodyExpectsThem) {
+  const auto out = run(R"(
+    mbarrier.complete_tx.shared.b64 [gate], 1048575;
+    mbarrier.expect_tx.relaxed.cta.shared.b64 [gate], 1048575;
+    mbarrier.test_wait.parity.shared.b64 %p2, [gate], 0;
+    selp.u32 %r5, 1, 0, %p2;
+    mbarrier.complete_tx.shared.b64 [gate], 16;
+    mbarrier.arrive.shared.b64 _, [gate];
+    mbarrier.test_wait.parity.shared.b64 %p2, [gate], 0;
+    selp.u32 %r6, 2, 0, %p2;
+    mbarrier.expect_tx.shared.b64 [gate], 16;
+    mbarrier.test_wait.parity.shared.b64 %p2, [gate], 0;
+    selp.u32 %r7, 4, 0, %p2;
+    add.u32 %r9, %r5, %r6;
+    add.u32 %r9, %r9, %r7;
+)",
+                       "1", 1, GetParam());
+  EXPECT_EQ(out[0], 4u) << "neither bytes nor arrivals alone end a phase";
+}
+
+TEST_P(Mbarriers, WhoDropsOutCanExpectBytes) {
+  const auto out = run(R"(
+    mbarrier.arrive_drop.expect_tx.shared.b64 %rd3, [gate], 8;
+    mbarrier.arrive.shared.b64 %rd3, [gate];
+    mbarrier.complete_tx.shared.b64 [gate], 8;
+    mbarrier.arrive.shared.b64 %rd4, [gate];
+    mbarrier.test_wait.shared.b64 %p2, [gate], %rd4;
+    selp.u32 %r9, 1, 0, %p2;
+)",
+                       "2", 1, GetParam());
+  EXPECT_EQ(out[0], 1u) << "the second phase waits for one arrival and no bytes";
+}
+
+TEST_P(Mbarriers, TransactionsOfMoreBytesThanABarrierCountsAreAMistake) {
+  const auto has = [&](const std::string& body, const char* part) {
+    const std::string text = mistake_of(body, "40", GetParam());
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  has("mbarrier.expect_tx.shared.b64 [gate], 1048576;\n", "transactions of 1048576 bytes more");
+  has("mbarrier.complete_tx.shared.b64 [gate], 600000;\n"
+      "mbarrier.complete_tx.shared.b64 [gate], 600000;\n",
+      "transactions of 600000 bytes more at the barrier at shared address 0x0, whose phase of "
+      "parity 0 waits for 40 more of 40 arrivals, and ");
+}
+
 const std::string form =
-    "write it as mbarrier.init.shared.b64 [a], count; also .arrive, .test_wait, .try_wait, .inval";
+    "write it as mbarrier.init.shared.b64 [a], count; also .arrive, .test_wait, .try_wait, .inval, "
+    ".expect_tx, .complete_tx";
 
 std::string error_of(const std::string& line) {
   try {
@@ -225,19 +291,34 @@ std::string error_of(const std::string& line) {
   return "";
 }
 
-TEST(MbarrierErrors, WhatNeedsBulkCopiesOrClustersIsRefused) {
-  EXPECT_EQ(
-      error_of("mbarrier.expect_tx.relaxed.cta.shared.b64 [gate], 16;"),
-      "bad.ptx:17:1: mbarrier.expect_tx.relaxed.cta.shared.b64: is not supported in this release "
-      "(transactions belong to bulk copies) - " +
-          form);
-  EXPECT_EQ(error_of("mbarrier.arrive.expect_tx.shared.b64 %rd3, [gate], 16;"),
-            "bad.ptx:17:1: mbarrier.arrive.expect_tx.shared.b64: modifier .expect_tx is not "
-            "supported - transactions belong to bulk copies, which are not modelled in "
-            "this release");
+TEST(MbarrierErrors, WhatNeedsClustersIsRefused) {
   EXPECT_EQ(error_of("mbarrier.arrive.release.cluster.shared::cta.b64 %rd3, [gate];"),
             "bad.ptx:17:1: mbarrier.arrive.release.cluster.shared::cta.b64: modifier .cluster is "
             "not supported - clusters are not modelled in this release: compile for sm_80");
+}
+
+TEST(MbarrierErrors, TransactionsNeedAMachineThatCountsThem) {
+  LoweringOptions options;
+  options.bulk_copies = false;
+  const auto on_such = [&](const std::string& line) -> std::string {
+    try {
+      load_module_text(kernel_text(declarations + line + "\nret;"), "bad.ptx", options);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const auto& [line, name] :
+       {std::pair("mbarrier.expect_tx.shared.b64 [gate], 16;", "mbarrier.expect_tx"),
+        std::pair("mbarrier.complete_tx.shared.b64 [gate], 16;", "mbarrier.complete_tx"),
+        std::pair("mbarrier.arrive.expect_tx.shared.b64 %rd3, [gate], 16;",
+                  "mbarrier.arrive.expect_tx")})
+    EXPECT_EQ(on_such(line),
+              std::string("bad.ptx:17:1: ") + name +
+                  " needs the engine for bulk copies of compute capability 9.0 or later: the "
+                  "machine has none - simulate a GPU like H100 (9.0), or compile for the one that "
+                  "is simulated");
+  EXPECT_EQ(on_such("mbarrier.arrive.shared.b64 %rd3, [gate];"), "");
 }
 
 TEST(MbarrierErrors, ACountOfNothingIsAnErrorWhereItStands) {

@@ -103,9 +103,6 @@ TEST(AsyncCopyErrors, SayWhatACopyMayBe) {
             std::string::npos);
   EXPECT_NE(error_of("cp.async.shared.global [%r1], [%rd1], 4;").find("needs .ca or .cg"),
             std::string::npos);
-  EXPECT_NE(error_of("cp.async.bulk.shared::cluster.global [%r1], [%rd1], 64, [%r1];")
-                .find("not supported"),
-            std::string::npos);
   EXPECT_NE(error_of("cp.async.wait_group 70000;").find("0 to 65535"), std::string::npos);
 }
 

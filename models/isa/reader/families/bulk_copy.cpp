@@ -1,0 +1,142 @@
+/// Bulk copies between global and shared memory, and the groups of those that store.
+///
+/// A copy is one operation, all of whose sources have 64 bits: sources[0] is the global address;
+/// sources[1] has the shared address in its low half and that of the mbarrier, of a load, in its
+/// high half; sources[2] is how many bytes.
+/// Source: PTX ISA 8.x, "cp.async.bulk", "cp.async.bulk.prefetch", "cp.async.bulk.commit_group",
+/// "cp.async.bulk.wait_group"; modern-isa.md, section 3.3.
+///
+/// Simplified: cache policies are read and have no effect.  A shared address of a cluster is one of
+/// the block itself, which is its only block.
+#include "models/isa/reader/families/bulk_copy.hpp"
+
+#include "models/isa/reader/families/async_copy.hpp"
+#include "models/isa/reader/families/qualifiers.hpp"
+#include "models/isa/reader/translation/expansion.hpp"
+
+namespace lockstep::isa {
+
+using ir::BulkCopyStep;
+using ir::BulkGroupStep;
+
+void BulkCopyReader::copy(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  if (modifiers.has("reduce") || modifiers.has("tensor"))
+    instruction.fail(
+        "tensor copies and reductions are not supported in this release: copy rows "
+        "with cp.async.bulk, or compile for sm_80");
+  if (modifiers.take("commit_group")) return group(instruction, BulkGroupStep::commit);
+  if (modifiers.take("wait_group"))
+    return group(instruction,
+                 modifiers.take("read") ? BulkGroupStep::wait_read : BulkGroupStep::wait);
+  if (modifiers.take("prefetch")) return prefetch(instruction);
+  if (modifiers.take("bulk_group")) return store(instruction);
+  load(instruction);
+}
+
+void BulkCopyReader::begin(PtxInstruction& instruction, BulkCopyStep step, const Argument& global) {
+  ir::Operation& operation = instruction.operation;
+  operation.opcode = Opcode::bulk_copy;
+  operation.mode = static_cast<std::uint16_t>(step);
+  operation.type = Type::b64;
+  operation.elements = 2;  // the engine moves units of 16 bytes
+  operation.space = Space::global;
+  operation.cache = CacheOperator::cg;
+  operation.sources.clear();
+  operation.offset = 0;
+  operands_.address(instruction, global);
+}
+
+ir::Operand BulkCopyReader::places(PtxInstruction& instruction, const ir::Operand& low,
+                                   const ir::Operand& high) {
+  ir::Operation pack = instruction.plain(Opcode::mov_pack, Type::b64);
+  pack.guard = instruction.operation.guard;
+  pack.sources = {low, high};
+  pack.destinations = {ir::register_operand(code_.new_register(Type::b64))};
+  const ir::Operand both = pack.destinations[0];
+  code_.append(std::move(pack));
+  return both;
+}
+
+ir::Operand BulkCopyReader::bytes(PtxInstruction& instruction, const Argument& argument) {
+  const ir::Operand given = operands_.source(instruction, argument, Type::u32);
+  const ir::Operand wide = ir::register_operand(code_.new_register(Type::b64));
+  widen(code_, instruction, given, wide, Type::u64);
+  return wide;
+}
+
+void BulkCopyReader::load(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  const bool of_cluster = modifiers.take("shared::cluster");
+  const bool is_own = modifiers.take("shared::cta");
+  if (!modifiers.take("global") || of_cluster == is_own) {
+    instruction.fail(
+        "copies from .global to .shared::cta, or from .shared::cta to .global with "
+        ".bulk_group: clusters are not modelled in this release");
+  }
+  if (!modifiers.take("mbarrier::complete_tx::bytes"))
+    instruction.fail("needs .mbarrier::complete_tx::bytes");
+  const std::size_t hints = take_cache_hint(modifiers);
+  instruction.refuse_known();
+  instruction.expect_arguments(4 + hints, 4 + hints);
+  if (hints != 0) check_cache_hint(instruction, operands_);
+  const ir::Operand to = shared_address(code_, operands_, instruction, instruction.argument(0));
+  const ir::Operand barrier =
+      shared_address(code_, operands_, instruction, instruction.argument(3));
+  const ir::Operand both = places(instruction, to, barrier);
+  const ir::Operand size = bytes(instruction, instruction.argument(2));
+  begin(instruction, BulkCopyStep::load, instruction.argument(1));
+  instruction.operation.sources.push_back(both);
+  instruction.operation.sources.push_back(size);
+  code_.finish(instruction);
+}
+
+void BulkCopyReader::store(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  if (!modifiers.take("global") || !modifiers.take("shared::cta"))
+    instruction.fail("copies from .shared::cta to .global with .bulk_group");
+  if (modifiers.has("cp_mask")) instruction.fail("masks of bytes are not supported");
+  const std::size_t hints = take_cache_hint(modifiers);
+  instruction.expect_arguments(3 + hints, 3 + hints);
+  if (hints != 0) check_cache_hint(instruction, operands_);
+  const ir::Operand from = shared_address(code_, operands_, instruction, instruction.argument(1));
+  const ir::Operand both = places(instruction, from, ir::immediate_operand(0));
+  const ir::Operand size = bytes(instruction, instruction.argument(2));
+  begin(instruction, BulkCopyStep::store, instruction.argument(0));
+  instruction.operation.sources.push_back(both);
+  instruction.operation.sources.push_back(size);
+  code_.finish(instruction);
+}
+
+void BulkCopyReader::prefetch(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  if (!modifiers.take("L2") || !modifiers.take("global"))
+    instruction.fail("prefetches .L2 from .global");
+  const std::size_t hints = take_cache_hint(modifiers);
+  instruction.expect_arguments(2 + hints, 2 + hints);
+  if (hints != 0) check_cache_hint(instruction, operands_);
+  const ir::Operand size = bytes(instruction, instruction.argument(1));
+  begin(instruction, BulkCopyStep::prefetch, instruction.argument(0));
+  instruction.operation.sources.push_back(ir::immediate_operand(0));
+  instruction.operation.sources.push_back(size);
+  code_.finish(instruction);
+}
+
+void BulkCopyReader::group(PtxInstruction& instruction, BulkGroupStep step) {
+  ir::Operation& operation = instruction.operation;
+  operation.opcode = Opcode::bulk_group;
+  operation.mode = static_cast<std::uint16_t>(step);
+  const std::size_t arguments = step == BulkGroupStep::commit ? 0 : 1;
+  instruction.expect_arguments(arguments, arguments);
+  if (arguments == 1) {
+    const auto& newest = instruction.argument(0);
+    const std::int64_t value = operands_.immediate(instruction, newest, Type::u32).value;
+    if (value < 0 || value > 0xffff)
+      instruction.fail(newest.at, "cp.async.bulk.wait_group names 0 to 65535 groups",
+                       "give how many of the newest groups may be under way");
+    operation.immediate = static_cast<std::uint32_t>(value);
+  }
+  code_.finish(instruction);
+}
+
+}  // namespace lockstep::isa

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "models/isa/reader/families/family_reader.hpp"
+
+namespace lockstep::isa {
+
+/// cp.async.bulk: copies of many bytes that one thread begins and no thread waits for at once.
+class BulkCopyReader : public FamilyReader {
+ public:
+  using FamilyReader::FamilyReader;
+  /// Precondition: the modifiers async and bulk are taken.
+  void copy(PtxInstruction& instruction);
+
+ private:
+  void load(PtxInstruction& instruction);
+  void store(PtxInstruction& instruction);
+  void prefetch(PtxInstruction& instruction);
+  void group(PtxInstruction& instruction, ir::BulkGroupStep step);
+  /// Begins the operation: the global address is its first source.
+  void begin(PtxInstruction& instruction, ir::BulkCopyStep step, const Argument& global);
+  /// Two shared addresses as one source of 64 bits.
+  ir::Operand places(PtxInstruction& instruction, const ir::Operand& low, const ir::Operand& high);
+  ir::Operand bytes(PtxInstruction& instruction, const Argument& argument);
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,166 @@
+/// Engine for bulk copies: it copies many bytes between global and shared memory without a warp,
+/// which only begins the copy.
+///
+/// Copies wait in a queue; the engine takes them in turn, cuts each into 128-byte lines and sends
+/// these through the L1 TLB and past L1 on the way that loads and stores take.  A load's bytes go
+/// to shared memory as they come, and when all are there they complete transactions of its
+/// mbarrier. A store reads shared memory when its line leaves; it has been written when L2 has
+/// acknowledged all lines.
+///
+/// A line whose page is not there waits with the page, or here where the SM squashes what faults:
+/// the engine keeps what it is asked to do, so that under every exception scheme the warp issues
+/// nothing again.  A block with copies under way is not saved before they are through.
+/// Source: modern-isa.md, sections 3.3, 4.2, 5.4 and 5.6.
+///
+/// Simplified: the engine's writes to shared memory take no cycles of its banks.  Where lines of
+/// others wait for a page that was refused and block the TLB (ReplayMode::block_tlb), the engine
+/// waits, too.
+///
+/// Cost model: a copy's first line leaves bulk.start_latency after its issue, and
+/// bulk.start_interval after that of the copy before it; others follow, bulk.lines_per_cycle.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/memory/ring.hpp"
+#include "core/memory/slot_pool.hpp"
+#include "models/isa/bulk/bulk_copy.hpp"
+#include "models/sm/access/access.hpp"
+#include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/bulk/bulk_groups.hpp"
+#include "models/sm/bulk/transactions.hpp"
+#include "models/sm/load_store/bulk_lines.hpp"
+#include "models/sm/load_store/line_access.hpp"
+#include "models/sm/parameters/sm_context.hpp"
+#include "models/sm/translation/translation.hpp"
+
+namespace lockstep {
+
+class BulkEngine final : public BulkLines {
+ public:
+  BulkEngine(const SmContext& sm, FrontEnd& front_end, Translation& translation, LineAccess& lines,
+             Flights& flights, Transactions& transactions);
+
+  // Instructions.
+  /// Returns whether the queue has room for one more copy; else the warp is told when to look
+  /// again.
+  bool has_room_for(WarpSlot slot);
+  /// bulk_copy, with a copy for each lane.  Throws a Mistake.
+  void begin(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+             std::uint32_t active, SmCycle now);
+  void commit(WarpSlot slot) { groups_.commit(slot, entry_of(slot)); }
+  /// Returns whether a bulk_group that waits may pass.
+  bool is_through(WarpSlot slot, const isa::Instruction& instruction);
+
+  // Cycles.
+  SmCycle wake() const { return wake_; }
+  void advance(SmCycle now);
+  /// Returns whether a line has found no room.
+  bool is_stalled() const { return stalled_; }
+  /// An answer has come that may make room.
+  void retry(SmCycle now) {
+    stalled_ = false;
+    wake_ = now;
+  }
+
+  // Lines.
+  void all_lines_done(std::uint16_t copy, SmCycle usable, SmCycle now) override;
+  void line_sent(std::uint16_t copy) override { ++copies_[copy].unacknowledged; }
+  void line_acknowledged(std::uint16_t copy, SmCycle now) override;
+  void line_refused(std::uint16_t copy, const Access& line, SmCycle now) override;
+  bool page_came(TlbKey page, SmCycle now) override;
+  std::uint64_t waiting_warps() const override;
+  void drop_tenant(TenantId tenant, SmCycle now) override;
+
+  std::string waiting_for() const;
+  void serialize(Archive& archive);
+
+ private:
+  using Step = isa::ir::BulkCopyStep;
+
+  struct Copy {
+    std::uint64_t global = 0;
+    std::uint32_t shared = 0, barrier = 0, bytes = 0;
+    std::uint32_t next = 0;  ///< bytes that lines have been made of
+    std::uint32_t unacknowledged = 0;
+    std::uint32_t pc = 0, entry = 0;
+    SmCycle ready;  ///< its first line can leave
+    Step step = Step::load;
+    std::uint16_t group = 0, flight = 0xffff;
+    std::uint8_t warp = 0, lane = 0, tenant = 0, grid = 0;
+    bool lines_done = false;
+
+    template <class A>
+    void serialize(A& archive) {
+      archive(global, shared, barrier, bytes, next, unacknowledged, pc, entry, ready, step, group,
+              flight, warp, lane, tenant, grid, lines_done);
+    }
+  };
+  /// Line whose page was refused, by its place among `held_`.
+  struct KeptLine {
+    std::uint16_t line = 0;
+    TlbKey page;
+
+    template <class A>
+    void serialize(A& archive) {
+      archive(line, page);
+    }
+  };
+  struct Landed {
+    SmCycle when;
+    std::uint16_t copy = 0;
+
+    template <class A>
+    void serialize(A& archive) {
+      archive(when, copy);
+    }
+  };
+
+  std::uint32_t entry_of(WarpSlot slot) const { return blocks_.block_of(blocks_.warp(slot)).entry; }
+  static WarpSlot slot_of(const Copy& copy) { return WarpSlot(copy.warp); }
+  void require_right(const Warp& warp, Step step, const isa::BulkCopy& copy, unsigned lane);
+  void enter(WarpSlot slot, const IssueRecord& record, Step step, const isa::BulkCopy& copy,
+             unsigned lane, SmCycle now);
+  /// Makes an access of the next line of the copy.
+  void make_line(std::uint16_t copy);
+  /// Looks a line up and sends it.  Returns false if there is no room.
+  bool send(Access& line, SmCycle now);
+  bool send_unless_kept(Access& line, SmCycle now);
+  /// Sends lines as far as the cycle allows.  Returns the cycle in which the next one can leave.
+  SmCycle send_lines(SmCycle now);
+  void leave_queue(SmCycle now);
+  /// Bytes of loads that can be used now are counted by their mbarriers.
+  void land(SmCycle now);
+  void end_if_written(std::uint16_t copy, SmCycle now);
+  void end_flight(WarpSlot slot, SmCycle now);
+  /// The warp looks again at what it waits for.
+  void tell(WarpSlot slot, SmCycle now);
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  ResidentBlocks& blocks_;
+  Mistakes& mistakes_;
+  FrontEnd& front_end_;
+  Translation& translation_;
+  LineAccess& lines_;
+  Flights& flights_;
+  Transactions& transactions_;
+  SlotPool<Copy> copies_;
+  Ring<std::uint16_t> queue_{4};      ///< the first one is the engine's own
+  SlotPool<Access> held_;             ///< lines of kept_ and again_
+  std::vector<KeptLine> kept_;        ///< lines that wait for pages, oldest first
+  std::vector<std::uint16_t> again_;  ///< lines whose pages have come, oldest first
+  std::vector<Landed> landed_;        ///< loads whose bytes can be used soon
+  BulkGroups groups_;
+  Access line_;  ///< that is looked up
+  SmCycle wake_ = no_cycle;
+  SmCycle next_start_;      ///< of a copy's first line
+  SmCycle line_cycle_{-1};  ///< cycle in which `lines_sent_` lines were sent
+  std::uint32_t lines_sent_ = 0;
+  std::uint64_t wait_for_room_ = 0;  ///< warps
+  bool stalled_ = false;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/sm/access/access.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
+#include "models/vm/tlb_key.hpp"
+
+namespace lockstep {
+
+/// Owner of bulk copies, and of their lines that wait for pages.
+class BulkLines {
+ public:
+  static constexpr std::uint16_t none = 0xffff;
+
+  virtual ~BulkLines() = default;
+  /// All lines of the copy have come, to be used from `usable` on, or have been sent.
+  virtual void all_lines_done(std::uint16_t copy, SmCycle usable, SmCycle now) = 0;
+  /// A line that the copy stores is on its way, and will be acknowledged.
+  virtual void line_sent(std::uint16_t copy) = 0;
+  virtual void line_acknowledged(std::uint16_t copy, SmCycle now) = 0;
+  /// The page of a line was refused where refused lines are squashed.  The engine keeps it.
+  virtual void line_refused(std::uint16_t copy, const Access& line, SmCycle now) = 0;
+  /// Lines kept for the page can ask again.  Returns whether there are some.
+  virtual bool page_came(TlbKey page, SmCycle now) = 0;
+  /// Warps with lines that are kept.
+  virtual std::uint64_t waiting_warps() const = 0;
+  /// The tenant has ended: lines that have not left never will.
+  virtual void drop_tenant(TenantId tenant, SmCycle now) = 0;
+};
+
+}  // namespace lockstep
