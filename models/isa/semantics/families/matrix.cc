@@ -8,6 +8,7 @@
 #include "models/isa/semantics/matrix/fused_sums.hpp"
 #include "models/isa/semantics/matrix/integers.hpp"
 #include "models/isa/semantics/matrix/quad_pairs.hpp"
+#include "models/isa/semantics/matrix/transposition.hpp"
 
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
@@ -22,6 +23,11 @@ struct Product {
   unsigned words = 0;
 };
 
+constexpr u32 all_columns = (1U << most_columns) - 1;
+
+LOCKSTEP_INLINE FusedSum sum_of(const MatrixPlan& plan) {
+  return {static_cast<s32>(plan.fraction), plan.short_result};
+}
 /// Sums are f32 as soon as C or D is; D of f16 is rounded at last.
 LOCKSTEP_INLINE bool sums_are_halves(const MatrixForm& form) {
   return form.c == MatrixResult::f16 && form.d == MatrixResult::f16;
@@ -37,22 +43,38 @@ LOCKSTEP_INLINE void narrow_results(Results& results) {
   column[i] = narrow_half<F16>(float_of(column[i]), Direction{});
 }
 
-void add_fused(Product& x, const MatrixForm& form, const MatrixPlan& plan, TermOrder order) {
+/// Those columns of D in which something is special or leaves the range of f32.
+[[gnu::noinline]] void add_rare(const Product& x, const MatrixForm& form, const MatrixPlan& plan,
+                                TermOrder order, u32 columns, Results& d) {
   Terms<most_rows> a;
   Terms<most_columns> b;
-  FusedSum how;
-  how.fraction = static_cast<s32>(plan.fraction);
-  how.short_result = plan.short_result;
-  how.special = split(a, x.a, x.words, form.a, order, false);
-  how.special |= split(b, x.b, x.words, form.b, order, false);
-  if (how.special) {
-    split(a, x.a, x.words, form.a, order, true);
-    split(b, x.b, x.words, form.b, order, true);
-  }
+  split(a, x.a, x.words, form.a, order);
+  split(b, x.b, x.words, form.b, order);
+  const FusedSum how = sum_of(plan);
   if (sums_are_halves(form))
-    add_products<Float16>(a, b, form.k, plan.group, how, x.results);
+    add_products<Float16>(a, b, form.k, plan.group, how, columns, x.results, d);
   else
-    add_products<Float32>(a, b, form.k, plan.group, how, x.results);
+    add_products<Float32>(a, b, form.k, plan.group, how, columns, x.results, d);
+}
+void add_fused(Product& x, const MatrixForm& form, const MatrixPlan& plan, TermOrder order) {
+  Factors<most_rows> a;
+  Factors<most_columns> b;
+  Results d;
+  const FusedSum how = sum_of(plan);
+  const bool wide = form.a == MatrixElement::bf16 || form.a == MatrixElement::tf32;
+  bool special = split(a, x.a, x.words, form.a, order);
+  special |= split(b, x.b, x.words, form.b, order);
+  u32 rare = all_columns;
+  if (!special) {
+    if (sums_are_halves(form))
+      rare = add_aligned<Float16, false>(a, b, form.k, plan.group, how, x.results, d);
+    else if (wide)
+      rare = add_aligned<Float32, true>(a, b, form.k, plan.group, how, x.results, d);
+    else
+      rare = add_aligned<Float32, false>(a, b, form.k, plan.group, how, x.results, d);
+  }
+  if (rare != 0) add_rare(x, form, plan, order, rare, d);
+  x.results = d;
 }
 
 /// Hopper's fp8: a product without C, which is then added and rounded to nearest.

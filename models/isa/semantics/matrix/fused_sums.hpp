@@ -1,14 +1,11 @@
-/// Sums of products as tensor cores make them (see matrix/plan.hpp): all terms aligned to the
-/// largest exponent, truncated, added exactly, rounded once.
-///
-/// Of a term, significands multiply exactly in f32, and scaling by 2^(fraction - e), a power of two
-/// made from its bits, is exact: truncation to an integer is then the term in units of the sum.  No
-/// shifts by variables, no branches.
+/// Sums of products as tensor cores make them (see matrix/plan.hpp), whatever the operands are:
+/// infinity, NaN, and numbers at the ends of the range of f32.  Of ordinary numbers
+/// aligned_sums.hpp makes the same faster.
 #pragma once
 
 #include <utility>
 
-#include "models/isa/semantics/matrix/terms.hpp"
+#include "models/isa/semantics/matrix/aligned_sums.hpp"
 
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
@@ -111,51 +108,6 @@ void round_any(u32* to, const GroupSum<group>& sum) {
   }
 }
 
-/// A sum of 32 bits as an f32 truncated to 24 bits: with the bit below them cleared, rounding to
-/// nearest is rounding down.
-LOCKSTEP_INLINE u32 truncated_to_24(u32 magnitude) {
-  return bits_of(static_cast<float>(static_cast<s32>(magnitude & ~(magnitude >> 24))));
-}
-/// Returns the nearest f16 of a normal f32 above zero, whose last bit is odd if it stands for
-/// something inexact.
-LOCKSTEP_INLINE u32 nearest_half(u32 bits) {
-  const s32 field = static_cast<s32>(bits >> 23), least = 127 - 14;
-  const float magic = float_of(static_cast<u32>((field > least ? field : least) + 13) << 23);
-  const float rounded = (float_of(bits) + magic) - magic;
-  const u32 normal = (bits_of(rounded) >> 13) - (112U << 10);
-  const u32 subnormal = static_cast<u32>(static_cast<s32>(rounded * 0x1p24F));
-  const u32 finite = rounded < 0x1p-14F ? subnormal : normal;
-  return rounded < 65536.0F ? finite : 0x7c00U;
-}
-/// Rounds in 32 bits.  Returns false if a row needs more: a sum that overflows, or a subnormal f32.
-template <unsigned group, class F>
-LOCKSTEP_INLINE bool round_fast(u32* to, const GroupSum<group>& from) {
-  constexpr bool wide = GroupSum<group>::parts > 1;
-  u32 more = 0;
-  LOCKSTEP_ACROSS(most_rows) {
-    const u32 first = static_cast<u32>(from.sum[0][i]);
-    const u32 second = wide ? static_cast<u32>(from.sum[wide ? 1 : 0][i]) : 0U;
-    const u32 total = first + second, sign = total & 0x80000000U;
-    const u32 negative = static_cast<u32>(static_cast<s32>(total) >> 31);
-    const u32 magnitude = (total ^ negative) - negative;
-    const u32 bits = truncated_to_24(magnitude), scale = static_cast<u32>(from.shift[i]) << 23;
-    const s32 field = static_cast<s32>(bits >> 23) - from.shift[i];
-    const u32 kept = total == 0 ? 0U : ~0U;
-    const u32 overflow = (first ^ total) & (second ^ total) & 0x80000000U;
-    more |= overflow | (static_cast<u32>(field - 1) & kept & 0x80000000U);
-    u32 number = 0;
-    if constexpr (F::mantissa_bits == 23) {
-      number = (field >= 255 ? 0x7f800000U : bits - scale) | sign;
-    } else {
-      const s32 whole = static_cast<s32>(float_of(bits));
-      const u32 odd = bits | (static_cast<u32>(whole) != magnitude ? 1U : 0U);
-      number = nearest_half(odd - scale) | sign >> 16;
-    }
-    to[i] = number & kept;
-  }
-  return more == 0;
-}
-
 /// Infinity and NaN of a kind; otherwise the number.
 template <class F>
 LOCKSTEP_INLINE u32 with_kind(u32 number, float kind) {
@@ -164,27 +116,14 @@ LOCKSTEP_INLINE u32 with_kind(u32 number, float kind) {
   return kind != kind ? F::sign - 1 : finite ? number : infinity;
 }
 
-struct FusedSum {
-  s32 fraction = 0;
-  bool short_result = false;
-  bool special = false;  ///< some element of A or B is infinity or NaN
-};
-/// Some of the numbers in a column is infinity or NaN.
-template <class F>
-LOCKSTEP_INLINE bool has_special(const Column& column) {
-  u32 specials = 0;
-  LOCKSTEP_ACROSS(most_rows) specials |= is_special<F>(column.bits[i]) ? 1U : 0U;
-  return specials != 0;
-}
 /// Adds the kinds of the terms: where C or a product is infinity or NaN, so is the sum.
-template <unsigned group, class F>
-void add_kinds(u32* number, const Terms<most_rows>& a, const Terms<most_columns>& b, GroupPlace at,
-               bool products, const Column& c) {
+template <class F>
+LOCKSTEP_INLINE void add_kinds(u32* number, const Terms<most_rows>& a, const Terms<most_columns>& b,
+                               GroupPlace at, unsigned group, const Column& c) {
   alignas(64) float kind[most_rows];
   LOCKSTEP_ACROSS(most_rows) kind[i] = kind_of<F>(c.bits[i]);
-  if (products)
-    for (unsigned k = at.first; k < at.first + group; ++k)
-      LOCKSTEP_ACROSS(most_rows) kind[i] += a.kind[k][i] * b.kind[k][at.column];
+  for (unsigned k = at.first; k < at.first + group; ++k)
+    LOCKSTEP_ACROSS(most_rows) kind[i] += a.kind[k][i] * b.kind[k][at.column];
   LOCKSTEP_ACROSS(most_rows) number[i] = with_kind<F>(number[i], kind[i]);
 }
 /// column = column + the products of a group, rounded.
@@ -194,38 +133,37 @@ LOCKSTEP_INLINE void add_group(const Terms<most_rows>& a, const Terms<most_colum
   GroupSum<group> sum;
   alignas(64) u32 number[most_rows];
   sum_group<group, F>(sum, a, b, at, column, how.fraction);
-  if (GroupSum<group>::parts > 2 || !round_fast<group, F>(number, sum))
-    round_any<group, F>(number, sum);
+  round_any<group, F>(number, sum);
   if (how.short_result) LOCKSTEP_ACROSS(most_rows) number[i] &= ~0x3ffU;
-  if (how.special || has_special<F>(column))
-    add_kinds<group, F>(number, a, b, at, how.special, column);
+  add_kinds<F>(number, a, b, at, group, column);
   __builtin_memcpy(column.bits, number, sizeof number);
 }
 
-/// All columns: C becomes D.
+/// From C to D, those columns whose bits are set.
 template <unsigned group, class F>
 void add_products(const Terms<most_rows>& a, const Terms<most_columns>& b, unsigned terms,
-                  const FusedSum& how, Results& results) {
-  for (unsigned n = 0; n < most_columns; ++n) {
+                  const FusedSum& how, u32 columns, const Results& c, Results& d) {
+  for (; columns != 0; columns &= columns - 1) {
+    const unsigned n = static_cast<unsigned>(__builtin_ctz(columns));
     Column column;
-    __builtin_memcpy(column.bits, results.element[n], sizeof column.bits);
+    __builtin_memcpy(column.bits, c.element[n], sizeof column.bits);
     for (unsigned first = 0; first < terms; first += group)
       add_group<group, F>(a, b, {first, n}, how, column);
-    __builtin_memcpy(results.element[n], column.bits, sizeof column.bits);
+    __builtin_memcpy(d.element[n], column.bits, sizeof column.bits);
   }
 }
 template <class F>
 void add_products(const Terms<most_rows>& a, const Terms<most_columns>& b, unsigned terms,
-                  unsigned group, const FusedSum& how, Results& results) {
+                  unsigned group, const FusedSum& how, u32 columns, const Results& c, Results& d) {
   switch (group) {
     case 4:
-      return add_products<4, F>(a, b, terms, how, results);
+      return add_products<4, F>(a, b, terms, how, columns, c, d);
     case 8:
-      return add_products<8, F>(a, b, terms, how, results);
+      return add_products<8, F>(a, b, terms, how, columns, c, d);
     case 16:
-      return add_products<16, F>(a, b, terms, how, results);
+      return add_products<16, F>(a, b, terms, how, columns, c, d);
     default:
-      return add_products<32, F>(a, b, terms, how, results);
+      return add_products<32, F>(a, b, terms, how, columns, c, d);
   }
 }
 

@@ -5,8 +5,6 @@
 #include "models/isa/matrix/fragment.hpp"
 #include "models/isa/semantics/half.hpp"
 
-/// Places in fragments become constants.
-#define LOCKSTEP_UNROLLED_LANES _Pragma("GCC unroll 32") for (unsigned lane = 0; lane < 32; ++lane)
 /// Rows of A and C, or columns of B: nothing that is written is read.
 #define LOCKSTEP_ACROSS(width) \
   _Pragma("GCC ivdep") _Pragma("GCC unroll 1") for (unsigned i = 0; i < (width); ++i)
@@ -27,37 +25,6 @@ struct Words {
 struct Results {
   alignas(64) u32 element[most_columns][most_rows];
 };
-
-/// A form m8 fills the rows below 8.
-LOCKSTEP_INLINE void gather_a(Words<most_rows>& to, const u32* const* rows, unsigned registers) {
-  for (unsigned reg = 0; reg < registers; ++reg) LOCKSTEP_UNROLLED_LANES
-  to.word[fragment::a_word(lane, reg)][fragment::a_row(lane, reg)] = rows[reg][lane];
-}
-LOCKSTEP_INLINE void gather_b(Words<most_columns>& to, const u32* const* rows, unsigned registers) {
-  for (unsigned reg = 0; reg < registers; ++reg) LOCKSTEP_UNROLLED_LANES
-  to.word[fragment::b_word(lane, reg)][fragment::b_column(lane)] = rows[reg][lane];
-}
-LOCKSTEP_INLINE void gather_c(Results& to, const u32* const* rows, unsigned registers) {
-  for (unsigned reg = 0; reg < registers; ++reg) LOCKSTEP_UNROLLED_LANES
-  to.element[fragment::c_column(lane, reg)][fragment::c_row(lane, reg)] = rows[reg][lane];
-}
-LOCKSTEP_INLINE void gather_half_c(Results& to, const u32* const* rows, unsigned registers) {
-  for (unsigned reg = 0; reg < registers; ++reg) LOCKSTEP_UNROLLED_LANES {
-      const unsigned row = fragment::half_c_row(lane, reg), column = fragment::half_c_column(lane);
-      to.element[column][row] = rows[reg][lane] & 0xffff;
-      to.element[column + 1][row] = rows[reg][lane] >> 16;
-    }
-}
-LOCKSTEP_INLINE void scatter_d(u32* const* rows, const Results& from, unsigned registers) {
-  for (unsigned reg = 0; reg < registers; ++reg) LOCKSTEP_UNROLLED_LANES
-  rows[reg][lane] = from.element[fragment::c_column(lane, reg)][fragment::c_row(lane, reg)];
-}
-LOCKSTEP_INLINE void scatter_half_d(u32* const* rows, const Results& from, unsigned registers) {
-  for (unsigned reg = 0; reg < registers; ++reg) LOCKSTEP_UNROLLED_LANES {
-      const unsigned row = fragment::half_c_row(lane, reg), column = fragment::half_c_column(lane);
-      rows[reg][lane] = from.element[column][row] | from.element[column + 1][row] << 16;
-    }
-}
 
 /// A format of `E` exponent and `M` mantissa bits, in the low bits of a word.
 template <unsigned E, unsigned M, bool infinities = true>
@@ -120,7 +87,7 @@ template <unsigned width>
 struct Terms {
   alignas(64) float significand[most_terms][width];
   alignas(64) s32 exponent[most_terms][width];
-  alignas(64) float kind[most_terms][width];  ///< filled where some element is special
+  alignas(64) float kind[most_terms][width];
 };
 
 /// The order in which elements of words become terms.
@@ -149,11 +116,9 @@ LOCKSTEP_INLINE void normalise(float& significand, s32& exponent) {
   significand = zero ? significand : float_of((bits & 0x807fffffU) | 0x3f800000U);
 }
 
-/// Returns true if an element is infinity or NaN.
 template <class F, unsigned parts, unsigned width>
-LOCKSTEP_INLINE bool split_numbers(Terms<width>& to, const Words<width>& from, unsigned words,
-                                   TermOrder order) {
-  u32 specials = 0;
+LOCKSTEP_INLINE void split_as(Terms<width>& to, const Words<width>& from, unsigned words,
+                              TermOrder order) {
   for (unsigned k = 0; k < words; ++k)
     for (unsigned part = 0; part < parts; ++part) {
       const unsigned term = term_of<parts>(k, part, words, order);
@@ -161,42 +126,26 @@ LOCKSTEP_INLINE bool split_numbers(Terms<width>& to, const Words<width>& from, u
         const u32 code = code_in<parts, F>(from.word[k][i], part);
         to.significand[term][i] = significand_of<F>(code);
         to.exponent[term][i] = exponent_of<F>(code);
-        specials |= is_special<F>(code) ? 1U : 0U;
+        to.kind[term][i] = kind_of<F>(code);
       }
       if (F::bias < Float16::bias && order == TermOrder::by_halves) LOCKSTEP_ACROSS(width)
       normalise(to.significand[term][i], to.exponent[term][i]);
     }
-  return specials != 0;
 }
-template <class F, unsigned parts, unsigned width>
-LOCKSTEP_INLINE void split_kinds(Terms<width>& to, const Words<width>& from, unsigned words,
-                                 TermOrder order) {
-  for (unsigned k = 0; k < words; ++k)
-    for (unsigned part = 0; part < parts; ++part) LOCKSTEP_ACROSS(width)
-  to.kind[term_of<parts>(k, part, words, order)][i] =
-      kind_of<F>(code_in<parts, F>(from.word[k][i], part));
-}
-
-/// `kinds`: fills in these instead of numbers.
 template <unsigned width>
-bool split(Terms<width>& to, const Words<width>& from, unsigned words, MatrixElement element,
-           TermOrder order, bool kinds) {
-  const auto as = [&]<class F, unsigned parts>() {
-    if (!kinds) return split_numbers<F, parts>(to, from, words, order);
-    split_kinds<F, parts>(to, from, words, order);
-    return true;
-  };
+void split(Terms<width>& to, const Words<width>& from, unsigned words, MatrixElement element,
+           TermOrder order) {
   switch (element) {
     case MatrixElement::f16:
-      return as.template operator()<Float16, 2>();
+      return split_as<Float16, 2>(to, from, words, order);
     case MatrixElement::bf16:
-      return as.template operator()<BFloat16, 2>();
+      return split_as<BFloat16, 2>(to, from, words, order);
     case MatrixElement::tf32:
-      return as.template operator()<TensorFloat32, 1>();
+      return split_as<TensorFloat32, 1>(to, from, words, order);
     case MatrixElement::e4m3:
-      return as.template operator()<Float8E4M3, 4>();
+      return split_as<Float8E4M3, 4>(to, from, words, order);
     default:
-      return as.template operator()<Float8E5M2, 4>();
+      return split_as<Float8E5M2, 4>(to, from, words, order);
   }
 }
 
