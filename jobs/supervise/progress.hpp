@@ -16,8 +16,8 @@ class Rate {
  public:
   explicit Rate(std::uint64_t count) : count_(count) {}
   void look(std::uint64_t count, double seconds);
-  /// The same for a count that stands still between bursts: a look that finds it as it was counts
-  /// as none, and the next one covers the time since.
+  /// Looks at a count that stands still between bursts.  A look that finds no change counts
+  /// as none; the next one covers the time since the last change.
   void look_at_burst(std::uint64_t count, double seconds) {
     if (count != count_) look(count, seconds);
   }
