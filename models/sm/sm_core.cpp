@@ -190,8 +190,6 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     case MessageKind::memory_response:
       answers_.receive(message, now);
       load_store_.retry_if_stalled(now);
-      if (bulk_.is_stalled()) [[unlikely]]
-        bulk_.retry(now);
       break;
     case MessageKind::start_grid:
       turnover_.start_grid(message.body<GridLaunch>(), message.payload());
@@ -230,7 +228,6 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
                                     turnover_.page_came({answer.page, answer.tenant, 0, 0}, now);
       translation_.on_answer(answer, now, blocks_in_memory);
       load_store_.retry(now);
-      if (bulk_.is_stalled()) bulk_.retry(now);
       break;
     }
     case MessageKind::pages_mapped:
@@ -259,6 +256,8 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     default:
       internal_error(__FILE__, __LINE__, "message", "an SM got a message it does not know");
   }
+  if (bulk_.is_stalled()) [[unlikely]]
+    bulk_.retry(now);
 }
 
 const SmStatistics& SmCore::statistics(Time now) {
