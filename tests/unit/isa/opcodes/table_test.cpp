@@ -53,7 +53,8 @@ TEST(OpcodeTable, UnitsFitTheCategories) {
   for (const OpcodeFacts& facts : opcode_table) {
     const ExecutionClass where = execution_class(operation_of(facts.opcode));
     const bool memory = is_memory(where.category) || where.category == Category::fence ||
-                        where.category == Category::phase_wait;
+                        where.category == Category::phase_wait ||
+                        where.category == Category::bulk_copy;
     const bool computes =
         where.category == Category::arithmetic || where.category == Category::shuffle_vote;
     EXPECT_TRUE(!memory || where.unit == Unit::memory) << facts.name;

@@ -87,7 +87,6 @@ TEST(RefusedInstructions, SayWhy) {
       {"redux.sync.min.f32 %f1, %f2, 0xffffffff;", "redux.sync.min.f32: only .u32, .s32 and .b32"},
       {"fence.acq_rel.cluster;", "modifier .cluster is not supported - clusters"},
       {"ld.acquire.cluster.global.u32 %r2, [%rd1];", "modifier .cluster is not supported"},
-      {"mbarrier.arrive.expect_tx.shared.b64 %rd2, [%r1], 128;", "expect_tx"},
   };
   for (const auto& [line, why] : refused) {
     const std::string message = error_of(line);
