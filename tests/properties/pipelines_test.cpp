@@ -16,8 +16,8 @@ using Copies = RandomPipeline::Copies;
 
 class Pipelines : public ::testing::TestWithParam<Copies> {};
 INSTANTIATE_TEST_SUITE_P(Of, Pipelines, ::testing::Values(Copies::by_lanes, Copies::in_bulk),
-                         [](const auto& info) {
-                           return info.param == Copies::in_bulk ? "BulkCopies" : "CopiesByLanes";
+                         [](const auto& copies) {
+                           return copies.param == Copies::in_bulk ? "BulkCopies" : "CopiesByLanes";
                          });
 
 /// The settings, and what the pipeline needs.
