@@ -5,7 +5,7 @@
 namespace lockstep::isa::bulk_copies_test {
 namespace {
 
-LOCKSTEP_BOTH_FORMS(BulkCopies);
+LOCKSTEP_BOTH_FORMS(InterpretedBulkCopies);
 
 /// k(out, in, bytes): one thread brings `bytes` of in to room + 16, waits, and stores what has come
 /// to out.
@@ -54,7 +54,7 @@ std::vector<std::uint32_t> numbers(std::size_t count) {
   return values;
 }
 
-TEST_P(BulkCopies, BringAnyNumberOfUnitsThereAndBack) {
+TEST_P(InterpretedBulkCopies, BringAnyNumberOfUnitsThereAndBack) {
   IsaBench bench(through_shared(load, store), GetParam());
   const auto in = bench.buffer(numbers(2048));
   for (const std::uint32_t bytes : {0u, 16u, 112u, 128u, 4096u, 8176u}) {
@@ -78,7 +78,7 @@ std::string mistake_of(const std::string& load_line, const std::string& store_li
   return "";
 }
 
-TEST_P(BulkCopies, MistakesAreToldWithThreadAndLine) {
+TEST_P(InterpretedBulkCopies, MistakesAreToldWithThreadAndLine) {
   const auto has = [&](const std::string& load_line, std::uint32_t bytes, const char* part) {
     const std::string text = mistake_of(load_line, store, bytes, GetParam());
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -96,7 +96,7 @@ TEST_P(BulkCopies, MistakesAreToldWithThreadAndLine) {
   has(begin + "[%r3], [%rd2], %r1, [%r3+64];", 16, "no barrier has been initialised at shared");
 }
 
-TEST_P(BulkCopies, WhoWaitsForMoreBytesThanComeIsToldSo) {
+TEST_P(InterpretedBulkCopies, WhoWaitsForMoreBytesThanComeIsToldSo) {
   IsaBench bench(through_shared("", store), GetParam());
   const auto in = bench.buffer(numbers(64)), out = bench.buffer(numbers(64));
   try {
