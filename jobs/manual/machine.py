@@ -19,7 +19,8 @@ SM = {
          box("l1i", "Instruction cache of the SM", prefix="gpu.sm.instruction_cache", keys=(
              "l1_bytes", "l1_ways", "l1_latency"), text=("what it lacks comes from L2",)),
          box("constants", "Constant caches", prefix="gpu.sm", keys=(
-             "constant_latency", "constant_cache.l0_bytes", "constant_cache.l1_bytes", "constant_cache.l1_latency")),
+             "constant_latency", "constant_interval", "constant_cache.l0_bytes", "constant_cache.l1_bytes",
+             "constant_cache.l1_latency")),
          box("shared", "Shared memory", prefix="gpu.sm.shared", keys=(
              "bytes", "bytes_per_block", "unit", "banks", "latency", "packed_returns"))],
         [box("issue", "Issue", kind="policy", keys=("policies.warp_scheduler",), text=(
@@ -47,8 +48,8 @@ CACHES = {
     "title": "From a load to its answer: L1, network, L2",
     "columns": [
         [box("tags", "L1: tags", prefix="gpu.sm.l1", keys=(
-            "unified_bytes", "sets", "set_index", "lines_per_cycle", "banked", "hit_latency", "fetch",
-            "global_writes")),
+            "unified_bytes", "sets", "set_index", "recency", "lines_per_cycle", "banked", "tag_banks", "hit_latency",
+            "fetch", "global_writes", "allocates_stores")),
          box("mshrs", "L1: missed lines", kind="queue", prefix="gpu.sm.l1", keys=("mshrs", "merges")),
          box("port", "Request port of the SM", kind="queue", prefix="gpu.sm.port", keys=("queue", "injection_latency")),
          box("credits", "Credits at the partition", kind="queue", prefix="gpu.noc", keys=("credits",)),

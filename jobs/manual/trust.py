@@ -38,12 +38,12 @@ def rows(text):
 
 def measured_class(item, unit):
     if unit in ("GB/s", "B/clk/SM"):
-        return "streams over all of memory" if item.startswith("stream") else "bandwidth of caches"
+        return "streams over all of memory" if re.match(r"stream|add|ReLU|layer norm", item) else "bandwidth of caches"
     if unit == "cycles/warp":
         return "L1 hits with bank conflicts"
     if unit == "us":
         return "instruction fetch of a large kernel"
-    memory = re.match(r"shared load|L1|L2|DRAM", item)
+    memory = re.match(r"shared load|chain|L1|L2|DRAM", item)
     return "latency of memories" if memory else "latency of operations"
 
 

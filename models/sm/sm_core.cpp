@@ -295,10 +295,10 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 12);
+  archive.section("sm", 13);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
-          constant_cache_, watch_, mbarriers_, bulk_);
+          constant_cache_, constant_, watch_, mbarriers_, bulk_);
 }
 
 }  // namespace lockstep

@@ -41,7 +41,7 @@ class Calibrate(unittest.TestCase):
         other = self.folder / "other.yaml"
         other.write_text(text.replace(f"  request_latency: {value}", f"  request_latency: {value - 21}"))
         ended = self.calibrate({"clock": "1380MHz", "measurements": [
-            {"item": "L1 hit", "value": 28.9, "unit": "cycles"},
+            {"item": "L1 hit", "value": 29.9, "unit": "cycles"},
             {"item": "L2 hit", "value": 155.8, "unit": "ns"}]}, other)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         advice = re.search(r"gpu\.noc\.request_latency: (\d+) -> (\d+)", ended.stdout)

@@ -13,6 +13,13 @@ using isa::Category;
 using isa::for_each_lane;
 using isa::Instruction;
 
+SmCycle ConstantMemory::usable_at(unsigned words, unsigned latency, SmCycle now) {
+  if (interval_.count() == 0) return now + latency + words - 1;
+  const SmCycle begin = std::max(now, port_free_);
+  port_free_ = begin + interval_.count() * words;
+  return port_free_ - interval_.count() + latency;
+}
+
 void ConstantMemory::issue(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
                            std::uint32_t active, const LaneAddresses& address, bool commits,
                            SmCycle now) {
@@ -53,7 +60,7 @@ void ConstantMemory::issue(WarpSlot slot, const Instruction& instruction, const 
     }
   });
   if (!commits) return;
-  const SmCycle usable = now + record.latency + std::max(1u, distinct) - 1;
+  const SmCycle usable = usable_at(std::max(1u, distinct), record.latency, now);
   if (cache_.on()) {
     cache_.load(slot, record, std::span(lines).first(line_count), usable, now);
   } else {

@@ -35,13 +35,27 @@ void L1::pass_by(std::uint64_t tag, std::uint8_t sectors) {
   if (line != L1Cache::none) hot_.cache.line(line).valid &= static_cast<std::uint8_t>(~sectors);
 }
 
+/// Returns the sectors of which all bytes are in the mask.
+static std::uint8_t whole_sectors(const LineBytes& mask) {
+  unsigned sectors = 0;
+  for (unsigned sector = 0; sector < 4; ++sector)
+    sectors |= unsigned{mask[sector] == 0xffffffff} << sector;
+  return static_cast<std::uint8_t>(sectors);
+}
+
 void L1::store(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask,
-               const std::byte* bytes) {
+               const std::byte* bytes, SmCycle now) {
   close_pending(tag, sectors);
-  const std::uint16_t index = hot_.cache.find(tag);
+  std::uint16_t index = hot_.cache.find(tag);
+  const SmL1Parameters& p = constants_.parameters.l1;
+  if (p.allocates_stores) {
+    const std::uint8_t whole = whole_sectors(mask);
+    if (index == L1Cache::none && whole != 0) index = make_room(tag, false, now);
+    if (index != L1Cache::none) hot_.cache.line(index).valid |= whole;
+  }
   if (index == L1Cache::none) return;
   L1Cache::Line& line = hot_.cache.line(index);
-  if (constants_.parameters.l1.global_writes == L1WritePolicy::write_evict) {
+  if (p.global_writes == L1WritePolicy::write_evict) {
     line.valid &= static_cast<std::uint8_t>(~sectors);
     return;
   }

@@ -38,7 +38,8 @@ class L1 {
   /// The sectors are read or written past L1.
   void pass_by(std::uint64_t tag, std::uint8_t sectors);
   /// The bytes in `mask` of a global line are stored.
-  void store(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask, const std::byte* line);
+  void store(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask, const std::byte* line,
+             SmCycle now);
   /// Stores the bytes in `mask` of a local line.  Returns false if all lines that could hold it are
   /// reserved.
   bool store_local(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask,

@@ -46,7 +46,11 @@ bool LineAccess::load(const Target& target, SmCycle now) {
   const auto missing = static_cast<std::uint8_t>(needed & ~valid);
   const bool hit = missing == 0 || (access.local && line != L1Cache::none &&
                                     l1_.has_all(access, target.group, line));
-  if (!hit) return miss(target, line, missing, now);
+  if (!hit) {
+    if (line != L1Cache::none && constants_.parameters.l1.recency == L1Recency::tags)
+      cache.touch(line);
+    return miss(target, line, missing, now);
+  }
   cache.touch(line);
   ++blocks_.counts(access.grid).l1_hits;
   hand_over(target, target.group.lanes, cache.data(line));
@@ -137,7 +141,7 @@ bool LineAccess::store(const Target& target, SmCycle now) {
   alignas(16) std::array<std::byte, line_bytes> image;
   const LineBytes mask = store_image(target.access, target.group, image.data());
   const std::uint8_t sectors = target.group.sectors;
-  if (!target.in_host) l1_.store(target.tag(), sectors, mask, image.data());
+  if (!target.in_host) l1_.store(target.tag(), sectors, mask, image.data(), now);
   const std::uint16_t index = add_store(target);
   ++statistics_.tenant[target.access.tenant].stores_sent;
   fill_request(ports_.send_store(target.destination, sectors, mask, image.data(), now), target,

@@ -5,6 +5,7 @@
 
 #include "models/sm/access/bank_conflicts.hpp"
 #include "models/sm/access/lane_data.hpp"
+#include "models/sm/access/tag_banks.hpp"
 #include "models/sm/load_store/local_memory.hpp"
 
 namespace lockstep {
@@ -230,9 +231,13 @@ void LoadStoreUnit::look_up_lines(SmCycle now) {
   while (hot_.count > 0 && hot_.lookups < most) {
     Access& access = hot_.queue[hot_.head];
     if (blocked && !access.local) return stall(true, now);
-    // The tags of an instruction are compared while the banks still serve the one before it.
-    if (access.next == 0 && now + 1 < hot_.banks_free) break;
-    if (access.next == 0) hot_.first_lookup = now;
+    if (access.next == 0) {
+      // The tags of an instruction are compared while the banks still serve the one before it.
+      if (now + 1 < hot_.banks_free || now < hot_.tags_free) break;
+      begin_lookups(access, now);
+    } else if (constants_.parameters.l1.tag_banks && access.next >= lines_compared(access, now)) {
+      break;
+    }
     const LineGroup& line = access.group[access.next];
     if (const Progress progress = look_up_line(access, now); progress != Progress::done)
       return stall(progress == Progress::no_translation, now);
@@ -249,13 +254,22 @@ void LoadStoreUnit::look_up_lines(SmCycle now) {
   }
   hot_.wake = no_cycle;
   if (hot_.count > 0) hot_.wake = std::max(now + 1, hot_.banks_free - 1);
+  if (hot_.count > 0 && hot_.queue[hot_.head].next == 0)
+    hot_.wake = std::max(hot_.wake, hot_.tags_free);
   if (translation_.has_lines_to_leave()) hot_.wake = now + 1;
+}
+
+void LoadStoreUnit::begin_lookups(const Access& access, SmCycle now) {
+  hot_.first_lookup = now;
+  if (!constants_.parameters.l1.tag_banks) return;
+  hot_.tag_cycles = most_lines_of_a_tag_bank(access, constants_.parameters.l1.lines_per_cycle);
+  hot_.tags_free = now + hot_.tag_cycles;
 }
 
 /// Eight lanes at a time: each group of them compares the tag of a line that it touches (Accel-Sim,
 /// section IV: sub-warps of 8 threads).
 std::uint32_t LoadStoreUnit::lookups_of(const LineGroup& line) const {
-  if (!constants_.parameters.l1.banked) return 1;
+  if (!constants_.parameters.l1.banked || constants_.parameters.l1.tag_banks) return 1;
   std::uint32_t lookups = 0;
   for (std::uint32_t lanes = line.lanes; lanes != 0; lanes >>= 8) lookups += (lanes & 0xff) != 0;
   return lookups;
@@ -405,9 +419,10 @@ void LoadStoreUnit::warm_hot() const {
 }
 
 void LoadStoreUnit::serialize(Archive& archive) {
-  archive.section("sm/load_store", 6);
+  archive.section("sm/load_store", 7);
   archive(hot_.head, hot_.count, hot_.wake, hot_.lookup_cycle, hot_.lookups, hot_.stalled,
-          hot_.stalled_by_translation, hot_.stalled_since, hot_.banks_free, hot_.first_lookup);
+          hot_.stalled_by_translation, hot_.stalled_since, hot_.banks_free, hot_.first_lookup,
+          hot_.tags_free, hot_.tag_cycles);
   for (std::uint32_t i = 0; i < hot_.count; ++i) archive(hot_.queue[place(i)]);
   archive(log_);
 }

@@ -4,12 +4,15 @@
 /// few per cycle, one instruction after the other.  When a group finds no room (miss entry, line,
 /// request queue) everything behind it waits for an answer.  Lines whose page has come go first.
 /// With `l1.banked` an instruction has the data to itself for as long as its words conflict, which
-/// may be shorter than a cycle for each of its lines: a few tags are compared in one.
+/// may be shorter than a cycle for each of its lines: a few tags are compared in one.  With
+/// `l1.tag_banks` as many cycles pass as lines stand in the fullest bank, and no other instruction
+/// compares tags meanwhile.
 /// Source: gpu-parameters.md, sections 7 and 10 (one access per cycle to the L1 structures);
 /// te42kyfo/gpu-benches, strides of L1 hits (four tags a cycle, then conflicts of 32 banks).
 ///
 /// Simplified: the pipeline in front of the tags is a constant of latencies and departures, so that
-/// a group is looked up in the cycle in which its instruction issues if nothing is before it.
+/// a group is looked up in the cycle in which its instruction issues if nothing is before it. Lines
+/// that wait for their bank of tags are spread evenly over the instruction's cycles.
 #pragma once
 
 #include <cstdint>
@@ -118,8 +121,10 @@ class LoadStoreUnit final : public ParkedLines {
     bool stalled = false;  ///< the head waits for an answer to make room
     bool stalled_by_translation = false;
     SmCycle stalled_since;
-    SmCycle banks_free;    ///< of L1's data: for the next instruction
-    SmCycle first_lookup;  ///< of the instruction at the head, if it has begun
+    SmCycle banks_free;            ///< of L1's data: for the next instruction
+    SmCycle first_lookup;          ///< of the instruction at the head, if it has begun
+    SmCycle tags_free;             ///< banked tags: for the next instruction
+    std::uint32_t tag_cycles = 0;  ///< of the instruction at the head, if it has begun
   };
   /// Returns the home of a coalesced local access, whose warp may have left the slot.
   LocalHome home_of(const Access& access) const {
@@ -165,6 +170,13 @@ class LoadStoreUnit final : public ParkedLines {
   /// Looks up the first parked line whose page has come.  Returns false if there is no room, so
   /// that the caller tries again later.
   bool look_up_parked_line(SmCycle now);
+  /// Looking up the lines of the access at the head begins.
+  void begin_lookups(const Access& access, SmCycle now);
+  /// Returns how many lines of the access at the head banked tags have compared by the end of this
+  /// cycle.
+  std::int64_t lines_compared(const Access& access, SmCycle now) const {
+    return ((now - hot_.first_lookup + 1) * access.groups + hot_.tag_cycles - 1) / hot_.tag_cycles;
+  }
   /// Tags that a line of an access compares.
   std::uint32_t lookups_of(const LineGroup& line) const;
   /// Cycles in which the access has L1's data to itself.

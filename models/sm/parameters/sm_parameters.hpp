@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ enum class L1Allocation : std::uint8_t { on_miss, on_fill };
 enum class L1Fetch : std::uint8_t { sectors, line };
 enum class L1WritePolicy : std::uint8_t { write_through, write_evict };
 enum class L1SetIndex : std::uint8_t { folded, scattered };
+enum class L1Recency : std::uint8_t { hits, tags };
 
 /// Source: gpu-parameters.md, section 7.
 struct SmL1Parameters {
@@ -54,8 +56,9 @@ struct SmL1Parameters {
   L1Allocation allocation;
   L1Fetch fetch;
   L1WritePolicy global_writes;
-  bool caches_global_loads, banked;
+  bool caches_global_loads, allocates_stores, banked, tag_banks;
   L1SetIndex set_index;
+  L1Recency recency;
 
   static auto schema() {
     using namespace literals;
@@ -69,12 +72,20 @@ struct SmL1Parameters {
         .field("set_index", &P::set_index, L1SetIndex::folded, choice({"folded", "scattered"}),
                "how an address chooses its set: XOR of its parts, or a hash that fills sets "
                "unevenly, so that little more than the capacity does not miss throughout")
+        .field("recency", &P::recency, L1Recency::hits, choice({"hits", "tags"}),
+               "what makes a line the youngest of its set: a load that finds all that it wants, or "
+               "also one that finds the tag and lacks sectors")
         .field("mshrs", &P::mshrs, 256, range(1, 4096), "outstanding missed lines")
         .field("merges", &P::merges, 8, range(1, 64), "accesses that wait for one missed line")
         .field("lines_per_cycle", &P::lines_per_cycle, 1, range(1, 4), "tag lookups per cycle")
         .field("banked", &P::banked, false,
                "32 banks of 4 bytes behind the tags: an instruction takes as many cycles as words "
                "that it wants of one of them")
+        .field(
+            "tag_banks", &P::tag_banks, false,
+            "the tags of an instruction stand in lines_per_cycle banks, chosen by XOR of address "
+            "parts, of which each compares one in a cycle; false: any so many a cycle, each as "
+            "often as groups of eight lanes want its line (if banked)")
         .field("hit_latency", &P::hit_latency, 28_cycles, range(1_cycles, 1000_cycles),
                "from issue to a dependent's issue on a hit")
         .field("fill_latency", &P::fill_latency, 8_cycles, range(1_cycles, 1000_cycles),
@@ -87,11 +98,18 @@ struct SmL1Parameters {
         .field("global_writes", &P::global_writes, L1WritePolicy::write_through,
                choice({"write-through", "write-evict"}),
                "what a store does to a cached sector: update it, or drop it; both go to L2")
+        .field("allocates_stores", &P::allocates_stores, false,
+               "a store of the whole of a sector that is not cached puts it into L1")
         .field("caches_global_loads", &P::caches_global_loads, true,
                "false: global loads bypass L1, as on Kepler and Pascal")
         .only_if("bytes", "with unified_bytes: 0",
                  [](const P& p) { return p.unified_bytes.count() == 0; })
+        .only_if("allocates_stores", "with global_writes: write-through",
+                 [](const P& p) { return p.global_writes == L1WritePolicy::write_through; })
         .check([](const P& p) {
+          if (p.tag_banks && !std::has_single_bit(p.lines_per_cycle))
+            return "tag_banks with lines_per_cycle: " + std::to_string(p.lines_per_cycle) +
+                   " - make the latter 1, 2 or 4";
           return p.unified_bytes.count() > 0 ? std::string() : p.misfit(p.bytes.count(), "bytes");
         });
   }
@@ -234,7 +252,8 @@ struct SmParameters {
   bool unroll_loops;
   StoresDrainWith stores_drain_with;
   Placement placement;
-  Cycles operand_read, memory_interval, constant_latency, barrier_latency, block_start;
+  Cycles operand_read, memory_interval, constant_latency, constant_interval, barrier_latency;
+  Cycles block_start;
   Cycles mbarrier_time_limit;
   Bytes local_bytes_per_thread;
   SmUnitParameters units;
@@ -321,6 +340,10 @@ struct SmParameters {
                "between two memory instructions of one address generation unit")
         .field("constant_latency", &P::constant_latency, 26_cycles, range(1_cycles, 1000_cycles),
                "of a load from constant or parameter memory")
+        .field(
+            "constant_interval", &P::constant_interval, 0_cycles, range(0_cycles, 100_cycles),
+            "for which a word that such a load wants has the SM's constant port to itself; 0: any "
+            "number of loads at once, each a cycle longer for each further word")
         .field("barrier_latency", &P::barrier_latency, 8_cycles, range(1_cycles, 1000_cycles),
                "from a barrier's last arrival to the next instructions")
         .field("mbarrier_time_limit", &P::mbarrier_time_limit, 1048576_cycles,

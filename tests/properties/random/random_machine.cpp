@@ -168,6 +168,10 @@ void set_switches(Settings& s) {
   s.choose("gpu.sm.stores_drain_with", {"block", "grid"});
   s.set("gpu.noc.halves.crossing_latency", s.pick({0, 0, 1, 35}));
   s.set("gpu.noc.halves.crossing_rate", s.pick({1, 2, 8}));
+  s.choose("gpu.sm.l1.recency", {"hits", "tags"});
+  s.choose("gpu.sm.l1.tag_banks", {"false", "true"});
+  s.choose("gpu.sm.l1.allocates_stores", {"false", "false", "true"});
+  s.set("gpu.sm.constant_interval", s.pick({0, 0, 2, 7}));
   if (large == 0) return;
   s.choose("gpu.vm.device_pages", {"large", "shared"});
   s.set("gpu.memory.capacity", "96MiB");  // each buffer takes 2 MiB

@@ -171,6 +171,87 @@ TEST(SmCore, InstructionsThatComeFromMemoryAreNoExceptionToThat) {
   }
 }
 
+/// Loads of words 33 apart, whose lines stand in few banks, of constants by an index, and stores of
+/// whole sectors that are read again.
+isa::Module spread_kernel() {
+  return kernel_of(
+      R"(
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    mad.lo.u32 %r4, %r2, 256, %r1;
+    and.b32 %r5, %r1, 31;
+    shr.u32 %r6, %r1, 5;
+    mul.lo.u32 %r7, %r5, 132;
+    mad.lo.u32 %r7, %r6, 64, %r7;
+    cvt.u64.u32 %rd2, %r7;
+    add.u64 %rd3, %rd1, %rd2;
+    mul.wide.u32 %rd4, %r4, 4;
+    add.u64 %rd5, %rd0, %rd4;
+    mov.u32 %r21, table;
+    and.b32 %r22, %r1, 15;
+    mad.lo.u32 %r21, %r22, 4, %r21;
+    mov.u32 %r20, 0;
+    mov.u32 %r30, 0;
+again:
+    ld.global.u32 %r8, [%rd3];
+    ld.global.u32 %r9, [%rd3+64];
+    ld.const.u32 %r10, [%r21];
+    add.u32 %r30, %r30, %r8;
+    add.u32 %r30, %r30, %r9;
+    add.u32 %r30, %r30, %r10;
+    st.global.u32 [%rd5], %r30;
+    ld.global.u32 %r11, [%rd5];
+    xor.b32 %r30, %r30, %r11;
+    add.u32 %r30, %r30, %r20;
+    add.u32 %r20, %r20, 1;
+    setp.lt.u32 %p1, %r20, 10;
+    @%p1 bra again;
+    st.global.u32 [%rd5], %r30;
+  )",
+      "", ".const .align 4 .b32 table[16] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};\n");
+}
+
+/// The tags of L1 in banks, which stores fill as well, and a port of constants.
+IdealMachine::Options banked() {
+  IdealMachine::Options options = small();
+  auto& l1 = options.parameters.l1;
+  l1.lines_per_cycle = 4;
+  l1.banked = l1.tag_banks = l1.allocates_stores = true;
+  l1.recency = L1Recency::tags;
+  options.parameters.constant_interval = Cycles{5};
+  return options;
+}
+
+TEST(SmCore, BankedTagsAndAPortOfConstantsAreNoExceptionToThat) {
+  const auto run_spread = [](std::int64_t window, std::int64_t at,
+                             const IdealMachine::Options& options) {
+    IdealMachine machine(spread_kernel(), options);
+    start(machine);
+    if (at > 0) {
+      for (std::int64_t c = 10; c < at; c += 10) machine.advance_to(c);
+      machine.save_and_restore();
+    }
+    const std::int64_t end = machine.run(window);
+    machine.advance_to(end + 1000);
+    Outcome outcome = outcome_of(machine);
+    outcome.end = end;
+    return outcome;
+  };
+  const Outcome expected = run_spread(90, 0, banked());
+  EXPECT_TRUE(expected.memory == run_spread(90, 0, small()).memory);
+  for (std::int64_t window : {1, 17, 159}) {
+    const Outcome got = run_spread(window, 0, banked());
+    EXPECT_EQ(got.end, expected.end) << window;
+    EXPECT_EQ(got.statistics, expected.statistics) << window;
+  }
+  for (std::int64_t at = 50; at < 3000; at += 130) {
+    const Outcome got = run_spread(90, at, banked());
+    EXPECT_EQ(got.end, expected.end) << at;
+    EXPECT_TRUE(got.memory == expected.memory) << at;
+    EXPECT_EQ(got.statistics, expected.statistics) << at;
+  }
+}
+
 TEST(SmCore, EverySchedulerComputesTheSame) {
   // Sums depend on the order of nothing in this kernel but its barriers.
   const Outcome expected = run(90, small());

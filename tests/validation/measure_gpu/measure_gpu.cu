@@ -134,6 +134,17 @@ double chain_hop(int slots, int step, int warm_up, int hops) {
   });
 }
 
+/// Cycles of a hop through so many places in no order, 64 bytes each.
+double drawn_hop(int slots, int bits) {
+  Buffer<Address> chain(std::size_t{8} * slots);
+  Buffer<long long> cycles(1);
+  return median_of([&] {
+    draw<<<std::min(160, (slots + 255) / 256), 256>>>(chain.get(), slots, 8, bits);
+    follow<<<1, 1>>>(chain.get(), cycles.get(), slots, 2 * slots);
+    return cycles.largest() / (2.0 * slots);
+  });
+}
+
 /// Bytes a cycle of all blocks together.
 double summed(int n, int apart, int blocks, int rounds) {
   Buffer<double> data(n + std::size_t(apart) * (blocks - 1)), out(std::size_t{1024} * blocks);
@@ -147,16 +158,16 @@ double summed(int n, int apart, int blocks, int rounds) {
 void caches(const Measurements& all) {
   const double nanosecond = all.hertz() * 1e-9;
   all.add("L1 hit", chain_hop(64, 1, 64, 512), "cycles");
-  all.add("L1 chain of 144 KiB", chain_hop(1152, 5, 2304, 2304), "cycles");
+  all.add("L1 chain of 144 KiB", drawn_hop(2304, 12), "cycles");
   all.add("L2 hit", chain_hop(16384, 5, 16384, 4096) / nanosecond, "ns");
   all.add("DRAM, chain of 32 MiB", chain_hop(262144, 4099, 512, 2048) / nanosecond, "ns");
   all.add("L1 bandwidth", summed(8192, 0, 1, 8), "B/clk/SM");
   all.add("L2 bandwidth, all SMs the same", summed(65536, 0, all.sms(), 2) * all.hertz() * 1e-9, "GB/s");
   for (const int stride : {2, 3, 4, 17, 31, 32}) {
-    Buffer<unsigned> data(std::size_t{32} * stride), out(1024);
+    Buffer<Address> data(std::size_t{32} * stride + 16), out(1024);
     Buffer<long long> cycles(1);
     all.add(("L1 hits " + std::to_string(stride) + " words apart").c_str(), median_of([&] {
-              strided<<<1, 1024>>>(data.get(), out.get(), cycles.get(), stride, 8);
+              strided<<<1, 1024>>>(data.get(), out.get(), cycles.get(), 4, 64, stride, 0, 16);
               return cycles.largest() / 4096.0;
             }),
             "cycles/warp");

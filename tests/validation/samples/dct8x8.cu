@@ -1,5 +1,5 @@
-// The second forward transform of the CUDA samples' dct8x8: a block of 8 x 4 x 2 threads takes 32 x 16 pixels through
-// shared memory, a thread a column and then a row of eight.
+// Forward transforms of the CUDA samples' dct8x8.  The second one: a block of 8 x 4 x 2 threads takes 32 x 16 pixels
+// through shared memory, a thread a column and then a row of eight.
 constexpr int width = 32, height = 16, pitch = width + 1;
 
 __device__ __forceinline__ void transform(float* line, int step) {
@@ -38,4 +38,36 @@ extern "C" __global__ void dct(float* to, const float* from, int stride) {
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < 8; ++i) to[i * stride] = mine[i * pitch];
+}
+
+// The first one: a block of 8 x 8 threads takes as many pixels, once by columns and once by rows; a thread adds up one
+// element of the product with the matrix of cosines, which stands in constant memory: a row for each place, a column
+// for each frequency.
+__constant__ float cosines[64] = {
+    0.3535534f, 0.4903926f, 0.4619398f, 0.4157348f, 0.3535534f, 0.2777851f, 0.1913417f, 0.0975452f,
+    0.3535534f, 0.4157348f, 0.1913417f, -0.0975452f, -0.3535534f, -0.4903926f, -0.4619398f, -0.2777851f,
+    0.3535534f, 0.2777851f, -0.1913417f, -0.4903926f, -0.3535534f, 0.0975452f, 0.4619398f, 0.4157348f,
+    0.3535534f, 0.0975452f, -0.4619398f, -0.2777851f, 0.3535534f, 0.4157348f, -0.1913417f, -0.4903926f,
+    0.3535534f, -0.0975452f, -0.4619398f, 0.2777851f, 0.3535534f, -0.4157348f, -0.1913417f, 0.4903926f,
+    0.3535534f, -0.2777851f, -0.1913417f, 0.4903926f, -0.3535534f, -0.0975452f, 0.4619398f, -0.4157348f,
+    0.3535534f, -0.4157348f, 0.1913417f, 0.0975452f, -0.3535534f, 0.4903926f, -0.4619398f, 0.2777851f,
+    0.3535534f, -0.4903926f, 0.4619398f, -0.4157348f, 0.3535534f, -0.2777851f, 0.1913417f, -0.0975452f};
+
+extern "C" __global__ void dct_by_matrix(float* to, const float* from, int stride) {
+  __shared__ float first[64], second[64];
+  const int x = threadIdx.x, y = threadIdx.y, mine = y * 8 + x;
+  const int place = (blockIdx.y * 8 + y) * stride + blockIdx.x * 8 + x;
+  first[mine] = from[place];
+  __syncthreads();
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) sum = fmaf(cosines[i * 8 + y], first[i * 8 + x], sum);
+  second[mine] = sum;
+  __syncthreads();
+  sum = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) sum = fmaf(second[y * 8 + i], cosines[i * 8 + x], sum);
+  first[mine] = sum;
+  __syncthreads();
+  to[place] = first[mine];
 }

@@ -11,6 +11,8 @@ namespace {
 
 class L1Test : public testing::Test {
  protected:
+  explicit L1Test(void (*change)(SmSetup&) = nullptr) : world("", change) {}
+
   static LineBytes bytes(unsigned sector, std::uint32_t mask) {
     LineBytes result{};
     result[sector] = mask;
@@ -41,18 +43,59 @@ class L1Test : public testing::Test {
 
 TEST_F(L1Test, AStoreChangesValidSectorsByItsMask) {
   fill(5, 1);
-  l1.store(5, 0b10, bytes(1, 0x0000000f), image(9).data());
+  l1.store(5, 0b10, bytes(1, 0x0000000f), image(9).data(), SmCycle(10));
   EXPECT_EQ(byte_of(5, 32), std::byte{9});
   EXPECT_EQ(byte_of(5, 36), std::byte{1});
   EXPECT_EQ(byte_of(5, 0), std::byte{1});
 }
 
+TEST_F(L1Test, AStoreBringsNoLineIn) {
+  l1.store(5, 0b1111, {~0u, ~0u, ~0u, ~0u}, image(9).data(), SmCycle(10));
+  EXPECT_EQ(l1.cache().find(5), L1Cache::none);
+}
+
+struct AllocatedStoresTest : L1Test {
+  AllocatedStoresTest()
+      : L1Test([](SmSetup& setup) { setup.parameters.l1.allocates_stores = true; }) {}
+};
+
+TEST_F(AllocatedStoresTest, AStoreOfWholeSectorsIsReadBack) {
+  l1.store(5, 0b0111, {~0u, 0x00ffffff, ~0u, 0}, image(9).data(), SmCycle(10));
+  const std::uint16_t line = l1.cache().find(5);
+  ASSERT_NE(line, L1Cache::none);
+  EXPECT_EQ(l1.cache().line(line).valid, 0b0101) << "a part of the second sector is not known";
+  EXPECT_EQ(byte_of(5, 0), std::byte{9});
+  EXPECT_EQ(byte_of(5, 64), std::byte{9});
+}
+
+TEST_F(AllocatedStoresTest, AStoreOfAPartOfASectorBringsNoLineIn) {
+  l1.store(5, 0b0001, bytes(0, 0x7fffffff), image(9).data(), SmCycle(10));
+  EXPECT_EQ(l1.cache().find(5), L1Cache::none);
+}
+
+TEST_F(AllocatedStoresTest, AStoreOfWholeSectorsAddsThemToALine) {
+  fill(5, 1);
+  l1.pass_by(5, 0b0110);
+  l1.store(5, 0b0010, bytes(1, ~0u), image(9).data(), SmCycle(10));
+  EXPECT_EQ(l1.cache().line(l1.cache().find(5)).valid, 0b1011);
+  EXPECT_EQ(byte_of(5, 32), std::byte{9});
+  EXPECT_EQ(byte_of(5, 96), std::byte{1});
+}
+
+TEST_F(AllocatedStoresTest, WhatIsStoredReplacesTheOldestLine) {
+  l1.resize(4, SmCycle(0));  // a line in each of four sets
+  fill(8, 1);
+  l1.store(8 ^ 4 ^ 1, 0b0001, bytes(0, ~0u), image(9).data(), SmCycle(10));
+  EXPECT_EQ(l1.cache().find(8), L1Cache::none);
+  EXPECT_EQ(byte_of(8 ^ 4 ^ 1, 0), std::byte{9});
+}
+
 TEST_F(L1Test, AStoreClosesThePendingFillOfItsSectorsOnly) {
   const std::uint16_t waiter = l1.misses().take_waiter();
   l1.misses().take({.tag = 5, .pending = 0b0001, .open = true}, waiter);
-  l1.store(5, 0b0010, bytes(1, ~0u), image(9).data());
+  l1.store(5, 0b0010, bytes(1, ~0u), image(9).data(), SmCycle(10));
   EXPECT_NE(l1.misses().find(5), MissTable::none);
-  l1.store(5, 0b0001, bytes(0, ~0u), image(9).data());
+  l1.store(5, 0b0001, bytes(0, ~0u), image(9).data(), SmCycle(10));
   EXPECT_EQ(l1.misses().find(5), MissTable::none);
   EXPECT_EQ(l1.misses().used(), 1u);
 }

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "models/sm/context/context_engine.hpp"
 #include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/load_store/answers.hpp"
@@ -189,6 +192,107 @@ TEST_F(BankedL1Test, EightLanesCompareTheTagOfALineOnce) {
   EXPECT_EQ(looked_up(), before + 4);
   run(102, 103);
   EXPECT_EQ(looked_up(), before + 6) << "two instructions in three cycles";
+}
+
+struct TagBanksTest : LoadStoreUnitTest {
+  TagBanksTest()
+      : LoadStoreUnitTest([](SmSetup& setup) {
+          setup.parameters.l1.lines_per_cycle = 4;
+          setup.parameters.l1.banked = true;
+          setup.parameters.l1.tag_banks = true;
+        }) {
+    issue(load(), 4, 10);
+    answer_pages(20);
+    run(20, 40);
+    answer_requests(50);
+    before = world.statistics.tenant[0].l1_accesses.value();
+  }
+  std::uint64_t looked_up() const {
+    return world.statistics.tenant[0].l1_accesses.value() - before;
+  }
+  std::uint64_t before = 0;
+};
+
+TEST_F(TagBanksTest, ComparesATagOfEachBankInACycle) {
+  issue(load(), 4 * 3, 100);  // three lines that follow each other, and no conflict of data
+  EXPECT_EQ(looked_up(), 3u);
+  issue(load(), 4 * 7, 101);  // seven lines: two cycles
+  EXPECT_EQ(looked_up(), 7u);
+  run(102, 103);
+  EXPECT_EQ(looked_up(), 10u);
+  issue(load(), 4, 103);
+  EXPECT_EQ(looked_up(), 11u);
+}
+
+TEST_F(TagBanksTest, TakesACycleForEachLineOfTheFullestBank) {
+  // Lanes are 33 words apart.  Of the 32 lines, 0 to 31, eight stand in each bank.
+  issue(load(), 4 * 33, 100);
+  EXPECT_EQ(looked_up(), 4u);
+  issue(load(), 4, 101);
+  run(101, 107);
+  EXPECT_EQ(looked_up(), 28u);
+  run(107, 108);
+  EXPECT_EQ(looked_up(), 32u);
+  run(108, 109);
+  EXPECT_EQ(looked_up(), 33u);
+}
+
+TEST_F(TagBanksTest, ChoosesABankByAllPairsOfAddressBits) {
+  const auto load_of = [&](std::array<unsigned, 4> line_of, std::int64_t now) {
+    LaneAddresses address;
+    for (unsigned lane = 0; lane < 32; ++lane)
+      address[lane] = base + line_of[lane / 8] * 128 + lane * 4;
+    unit.issue_lines(WarpSlot(0), world.instruction(load()), world.record(load()), ~0u, address,
+                     false, Flights::none, FaultableAccesses::none, SmCycle(now));
+  };
+  load_of({0, 4, 8, 12}, 100);
+  EXPECT_EQ(looked_up(), 4u) << "XOR of the pairs is 0, 1, 2 and 3";
+  load_of({0, 5, 10, 15}, 101);
+  EXPECT_EQ(looked_up(), 5u) << "it is 0 of all";
+  issue(load(), 4, 102);
+  run(102, 105);
+  EXPECT_EQ(looked_up(), 8u);
+  run(105, 106);
+  EXPECT_EQ(looked_up(), 9u);
+}
+
+/// A line of which one sector is there is asked for another one; does it become young?
+struct RecencyTest : LoadStoreUnitTest {
+  explicit RecencyTest(void (*change)(SmSetup&) = nullptr) : LoadStoreUnitTest(change) {}
+  /// All lanes load the word at this place of the line, and memory answers.
+  void touch(unsigned line, unsigned offset) {
+    LaneAddresses address;
+    address.fill(base + line * 128 + offset);
+    unit.issue_lines(WarpSlot(0), world.instruction(load()), world.record(load()), ~0u, address,
+                     false, Flights::none, FaultableAccesses::none, SmCycle(now));
+    answer_pages(now + 1);
+    run(now + 1, now + 10);
+    answer_requests(now + 20);
+    now += 100;
+  }
+  /// Two lines fill the set.  Returns whether the first one outlives a third.
+  bool first_outlives() {
+    l1.resize(8, SmCycle(0));  // four sets of two lines: 0, 5 and 10 stand in one
+    touch(0, 0);
+    touch(5, 0);
+    touch(0, 64);
+    touch(10, 0);
+    return l1.cache().find(0) != L1Cache::none;
+  }
+  std::int64_t now = 100;
+};
+
+TEST_F(RecencyTest, ByHitsALineThatLacksTheSectorStaysOld) {
+  EXPECT_FALSE(first_outlives());
+}
+
+struct TagRecencyTest : RecencyTest {
+  TagRecencyTest()
+      : RecencyTest([](SmSetup& setup) { setup.parameters.l1.recency = L1Recency::tags; }) {}
+};
+
+TEST_F(TagRecencyTest, ByTagsALineThatLacksTheSectorBecomesYoung) {
+  EXPECT_TRUE(first_outlives());
 }
 
 TEST_F(LoadStoreUnitTest, ALoadCommitsWithItsLastAnswer) {
