@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/round_up.hpp"
+#include "core/parameters/policy_traits.hpp"
 #include "models/dispatch/dispatcher.hpp"
 #include "models/fragmentation/foreign_pages.hpp"
 #include "models/gpu/launch_check.hpp"
@@ -224,6 +225,8 @@ std::unique_ptr<Component> GpuBuilder::build_sm(std::uint32_t index, const LinkT
   setup.to_gmmu = links.to_one(sm, layout_.gmmu_kind);
   setup.sides = coordination_.sm_sides(index, sm);
   setup.epochs = coordination_.epochs_of(sm, links);
+  setup.marks_priorities =
+      has_trait(replacement_policies(), parameters_.policies.replacement, honours_hints);
   return std::make_unique<StreamingMultiprocessor>(std::move(setup));
 }
 
