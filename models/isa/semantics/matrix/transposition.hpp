@@ -87,7 +87,7 @@ LOCKSTEP_INLINE void gather_b(Words<most_columns>& to, const u32* const* rows, u
   for (unsigned reg = 0; reg < registers; ++reg)
     turn_lanes(&to.word[fragment::b_word(0, reg)][fragment::b_column(0)], most_columns, rows[reg]);
 }
-/// Of neighbouring t, columns are two apart.
+/// Columns of neighbouring t are two apart.
 LOCKSTEP_INLINE void gather_c(Results& to, const u32* const* rows, unsigned registers) {
   for (unsigned reg = 0; reg < registers; ++reg)
     turn_lanes(&to.element[fragment::c_column(0, reg)][fragment::c_row(0, reg)], 2 * most_rows,
