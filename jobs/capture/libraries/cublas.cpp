@@ -1,7 +1,7 @@
 /// libcublas of captured programs: handles, Sgemm, GemmEx and their strided batches, by kernels of
 /// our own.  Sums are in f32, whatever the mathematical mode allows.
 ///
-/// Source: cuBLAS 13 manual (numbers of enumerators from its public headers).
+/// Enumerators have the numbers that cuBLAS 13 documents.
 #include <cstddef>
 
 #include "jobs/capture/libraries/library_calls.hpp"
