@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/round_up.hpp"
+#include "core/parameters/policy_traits.hpp"
 #include "models/dispatch/dispatcher.hpp"
 #include "models/fabric/port.hpp"
 #include "models/fragmentation/foreign_pages.hpp"
@@ -263,6 +264,8 @@ std::unique_ptr<Component> GpuBuilder::build_sm(std::uint32_t index, const LinkT
   if (layout_.port_kind) setup.to_port = links.to_all(sm, *layout_.port_kind);
   setup.sides = coordination_.sm_sides(index, sm);
   setup.epochs = coordination_.epochs_of(sm, links);
+  setup.marks_priorities =
+      has_trait(replacement_policies(), parameters_.policies.replacement, honours_hints);
   return std::make_unique<StreamingMultiprocessor>(std::move(setup));
 }
 

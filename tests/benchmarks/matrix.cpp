@@ -10,9 +10,9 @@
 namespace lockstep::isa {
 namespace {
 
-/// f16 around one; as other types ordinary numbers too.
+/// f16 around one; as other types ordinary numbers too, none of fp8 NaN.
 std::uint32_t ordinary(std::mt19937& random) {
-  return (static_cast<std::uint32_t>(random()) & 0x83ff83ff) | 0x38003800;
+  return (static_cast<std::uint32_t>(random()) & 0x83bf83bf) | 0x38003800;
 }
 
 void run(benchmark::State& state, const MatrixForm& form, CpuLevel level) {

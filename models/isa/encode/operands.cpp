@@ -219,6 +219,8 @@ void OperandEncoder::memory(const ir::Operation& op, Instruction& instruction) {
   fields.atomic = op.atomic;
   if (op.opcode == Opcode::ldmatrix || op.opcode == Opcode::stmatrix)
     instruction.detail = op.mode;  // transposed
+  if (op.opcode == Opcode::ld || op.opcode == Opcode::st || op.opcode == Opcode::cp_async)
+    instruction.detail = op.mode;  // an L2Hint
   const unsigned width = register_bytes(op);
   fields.register_bytes = static_cast<std::uint8_t>(width);
   const Type lane = width == 8 ? Type::b64 : Type::b32;

@@ -100,15 +100,16 @@ bool modifiers_fit(const MatrixForm& form) {
 
 MatrixRegisters registers_of(const MatrixForm& form) {
   MatrixRegisters count;
-  const unsigned wide = form.a == f64 ? 64 : 32;
-  const unsigned result_wide = form.c == MatrixResult::f64 ? 64 : 32;
-  const auto registers = [](unsigned elements, unsigned bits, unsigned width) {
-    return elements * bits / 32 / width;
+  constexpr unsigned wide = 6, narrow = 5;  // bits of a register as a power of two
+  const unsigned width = form.a == f64 ? wide : narrow;
+  const unsigned result_width = form.c == MatrixResult::f64 ? wide : narrow;
+  const auto registers = [](unsigned elements, unsigned bits, unsigned of_register) {
+    return elements * bits / 32 >> of_register;
   };
-  count.a = registers(form.m * form.k, bits_of(form.a), wide);
-  count.b = registers(form.k * form.n, bits_of(form.b), wide);
-  count.c = registers(form.m * form.n, bits_of(form.c), result_wide);
-  count.d = registers(form.m * form.n, bits_of(form.d), result_wide);
+  count.a = registers(form.m * form.k, bits_of(form.a), width);
+  count.b = registers(form.k * form.n, bits_of(form.b), width);
+  count.c = registers(form.m * form.n, bits_of(form.c), result_width);
+  count.d = registers(form.m * form.n, bits_of(form.d), result_width);
   if (is_quad_pairs(form)) {  // each quad pair has matrices of its own
     count = {2, 2, 4 * count.c, 4 * count.d};
   } else if (form.wmma && form.a == f16) {

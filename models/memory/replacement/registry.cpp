@@ -9,6 +9,7 @@ const PolicyRegistry<ReplacementFactory>& replacement_registry() {
       LOCKSTEP_REGISTERED(ReplacementFactory, random_replacement),
       LOCKSTEP_REGISTERED(ReplacementFactory, srrip_replacement),
       LOCKSTEP_REGISTERED(ReplacementFactory, drrip_replacement),
+      LOCKSTEP_REGISTERED(ReplacementFactory, hints_replacement),
   };
   return registry;
 }

@@ -52,6 +52,8 @@ class Replacement {
 
 /// Trait: the place that a cache policy gives a line that comes in means something.
 inline constexpr const char* orders_lines = "orders lines";
+/// Trait: requests shall carry the priorities that programs give lines (noc/l2_priority_mark.hpp).
+inline constexpr const char* honours_hints = "honours hints";
 
 using ReplacementFactory = PartitionPolicyFactory<Replacement>;
 const PolicyRegistry<ReplacementFactory>& replacement_registry();

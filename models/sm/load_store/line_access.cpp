@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "models/noc/l2_priority_mark.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/access/line_image.hpp"
 #include "models/sm/load_store/delivery.hpp"
@@ -14,6 +15,14 @@ namespace lockstep {
 namespace {
 
 constexpr unsigned all_sectors = 0xf;
+
+/// Streaming accesses (.cs, .lu) go first where they have no hint.
+isa::L2Priority priority_of(const isa::Instruction& instruction, std::uint64_t line) {
+  if (instruction.detail != isa::no_l2_hint) return isa::l2_priority(instruction.detail, line);
+  const isa::CacheOperator cache = instruction.memory.cache;
+  const bool once = cache == isa::CacheOperator::cs || cache == isa::CacheOperator::lu;
+  return once ? isa::L2Priority::first : isa::L2Priority::unchanged;
+}
 
 }  // namespace
 
@@ -256,8 +265,17 @@ void LineAccess::fill_request(MemoryRequest& request, const Target& target,
   request.sectors = sectors;
   request.flags = static_cast<std::uint8_t>((access.local ? flag_local : 0) |
                                             (access.bypass ? flag_bypass_l1 : 0));
-  ports_.marks().mark(request, now);
+  if (ports_.marks().marks()) [[unlikely]]
+    mark(request, access, now);
   statistics_.tenant[request.tenant].sectors_requested += request.sector_count();
+}
+
+void LineAccess::mark(MemoryRequest& request, const Access& access, SmCycle now) {
+  ports_.marks().mark(request, now);
+  if (!ports_.marks().marks_priorities() || access.local) return;
+  const isa::Instruction& instruction =
+      blocks_.instruction(blocks_.warp(WarpSlot(access.warp)), access.pc);
+  mark_priority(request, priority_of(instruction, request.line / line_bytes));
 }
 
 }  // namespace lockstep

@@ -60,6 +60,8 @@ class LineAccess {
   void fill_request(MemoryRequest& request, const Target& target, MemoryOperation operation,
                     std::uint8_t sectors, std::uint32_t tag, SmCycle now);
 
+  void mark(MemoryRequest& request, const Access& access, SmCycle now);
+
   const SmConstants& constants_;
   SmStatistics& statistics_;
   ResidentBlocks& blocks_;

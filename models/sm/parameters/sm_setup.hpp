@@ -59,7 +59,8 @@ struct SmSetup {
   IdempotenceCheck idempotence = IdempotenceCheck::marks;  ///< then
   std::uint32_t log_entries = 0;                           ///< entries of the SM's operand log
   std::vector<SmSideChoice> sides;                         ///< of policies that have a part here
-  PolicyEpochs epochs;                                     ///< epochs of those policies
+  bool marks_priorities = false;  ///< requests say which lines the L2 shall keep
+  PolicyEpochs epochs;            ///< epochs of those policies
 };
 
 /// Constants of an SM; all its parts refer to them.

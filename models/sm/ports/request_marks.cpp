@@ -7,7 +7,9 @@ namespace lockstep {
 static_assert(SmSide::pc_bits == RequestTag::pc_bits);
 
 RequestMarks::RequestMarks(const SmConstants& constants)
-    : constants_(constants), epochs_(constants.setup.epochs) {
+    : constants_(constants),
+      marks_(!constants.setup.sides.empty() || constants.setup.marks_priorities),
+      epochs_(constants.setup.epochs) {
   for (const SmSideChoice& side : constants.setup.sides) {
     sides_.push_back(side.factory.make(side.setup));
     epochs_.add(side.topic, *sides_.back());

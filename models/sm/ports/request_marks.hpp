@@ -1,4 +1,5 @@
-/// The SM sides of the run's memory policies, and their way to the coordinator and back.
+/// The SM sides of the run's memory policies, and their way to the coordinator and back.  Hints of
+/// programs on what the L2 shall keep go with a request where its replacement honours them.
 ///
 /// Source: memory-interference.md, section 7.2.
 #pragma once
@@ -16,6 +17,9 @@ class RequestMarks {
  public:
   explicit RequestMarks(const SmConstants& constants);
 
+  /// Whether anybody marks requests.
+  bool marks() const { return marks_; }
+  bool marks_priorities() const { return constants_.setup.marks_priorities; }
   void mark(MemoryRequest& request, SmCycle now) const {
     if (!sides_.empty()) [[unlikely]]
       ask(request, now);
@@ -45,6 +49,7 @@ class RequestMarks {
   void tell(const MemoryResponse& answer, SmCycle now) const;
 
   const SmConstants& constants_;
+  const bool marks_;
   std::vector<std::unique_ptr<SmSide>> sides_;
   PolicyEpochs epochs_;
 };

@@ -9,9 +9,10 @@
 /// An arrival behind copies (cp.async.mbarrier.arrive) is an atomic of shared memory that has its
 /// effect later.
 ///
-/// Simplified: prefetch sizes and cache policies are read and have no effect.
+/// Simplified: prefetch sizes are read and have no effect.
 #include "models/isa/reader/families/async_copy.hpp"
 
+#include "models/isa/reader/families/qualifiers.hpp"
 #include "models/isa/reader/translation/expansion.hpp"
 
 namespace lockstep::isa {
@@ -52,8 +53,7 @@ void AsyncCopyReader::copy(PtxInstruction& instruction) {
   ir::Operand read;
   if (given == 4)
     read = source_bytes(instruction, instruction.argument(3), static_cast<unsigned>(bytes));
-  if (hinted)
-    operands_.source(instruction, instruction.argument(instruction.arguments() - 1), Type::b64);
+  if (hinted) operation.mode = read_cache_hint(instruction, code_, operands_);
   operation.opcode = Opcode::cp_async;
   operation.type = Type::b32;
   operation.elements = static_cast<std::uint8_t>(bytes / 4);

@@ -1,12 +1,21 @@
 /// Loads, stores, atomics, fences and prefetches.
 /// Source: PTX ISA 8.x, sections 9.7.9 and 9.7.13, "Memory Consistency Model" 8.
 ///
-/// Simplified: what says which lines caches should keep, eviction and prefetch-size hints,
-/// createpolicy, applypriority and discard, is read and has no effect.  All accesses go one
+/// Eviction priorities of the L2, their own or those of a policy, go with loads, stores and
+/// asynchronous copies to the L2 (l2_hint.hpp).
+///
+/// Simplified: hints to L1, prefetch sizes, applypriority, discard, and priorities of atomics and
+/// prefetches are read and have no effect.  A policy counts where the text tells it: the last
+/// createpolicy or constant before the access that writes its register.  A policy of a range gives
+/// all lines its primary priority, and one that is converted says nothing.  All accesses go one
 /// way: no tensor maps, and no two virtual addresses of the same memory.  So
 /// fence.proxy.alias and .async have nothing to order and become no instruction; those of tensor
 /// maps, which also order ordinary accesses between threads, are plain fences.
 #include "models/isa/reader/families/memory.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "models/isa/reader/families/qualifiers.hpp"
 
@@ -20,7 +29,7 @@ void MemoryReader::load(PtxInstruction& instruction) {
   if (operation.elements > 4)
     instruction.fail("vectors of 8 are not supported in this release: use two of .v4");
   instruction.expect_arguments(2 + hints, 2 + hints);
-  if (hints > 0) check_cache_hint(instruction, operands_);
+  if (hints > 0) operation.mode = read_cache_hint(instruction, code_, operands_);
   for (const Argument& to : elements(code_, instruction, instruction.argument(0)))
     operation.destinations.push_back(operands_.destination(instruction, to, operation.type, true));
   if (operation.space == Space::parameter && parameter_access(instruction, false)) return;
@@ -36,7 +45,7 @@ void MemoryReader::store(PtxInstruction& instruction) {
   if (operation.elements > 4)
     instruction.fail("vectors of 8 are not supported in this release: use two of .v4");
   instruction.expect_arguments(2 + hints, 2 + hints);
-  if (hints > 0) check_cache_hint(instruction, operands_);
+  if (hints > 0) operation.mode = read_cache_hint(instruction, code_, operands_);
   std::vector<ir::Operand> data;
   for (const Argument& from : elements(code_, instruction, instruction.argument(1)))
     data.push_back(operands_.source(instruction, from, operation.type, true));
@@ -219,6 +228,9 @@ void MemoryReader::create_policy(PtxInstruction& instruction) {
   if (fractional + range + converts != 1) instruction.fail("needs .fractional, .range or .cvt");
   take_space(modifiers);
   modifiers.take("L2");
+  L2Hint hint;
+  hint.primary = take_l2_priority(modifiers, L2Priority::unchanged);
+  hint.secondary = take_l2_priority(modifiers, L2Priority::unchanged);
   modifiers.drop_starting("L2::");
   if (modifiers.take_type() != Type::b64) instruction.fail("needs .b64");
   instruction.expect_arguments(range ? 4 : converts ? 2 : 1, range ? 4 : 2);
@@ -227,12 +239,25 @@ void MemoryReader::create_policy(PtxInstruction& instruction) {
   made.destinations.push_back(
       operands_.destination(instruction, instruction.argument(0), Type::b64));
   if (range) operands_.address(instruction, instruction.argument(1));
-  ir::Operand zero;
-  zero.kind = Kind::immediate;
-  zero.type = Type::b64;
-  made.sources.push_back(zero);
+  if (fractional && instruction.arguments() == 2)
+    hint.sixteenths = policy_fraction(instruction, instruction.argument(1));
+  ir::Operand policy =
+      ir::immediate_operand(converts ? 0 : static_cast<std::int64_t>(l2_policy(hint)));
+  policy.type = Type::b64;
+  made.sources.push_back(policy);
   instruction.reject_rest();
   code_.append(std::move(made));
+}
+
+/// Returns the fraction in sixteenths, all of them if the text does not tell it.
+std::uint8_t MemoryReader::policy_fraction(PtxInstruction& instruction, const Argument& written) {
+  const auto bits = code_.constant_in(operands_.source(instruction, written, Type::f32));
+  if (!bits) return 16;
+  const float fraction = std::bit_cast<float>(static_cast<std::uint32_t>(*bits));
+  if (!(fraction > 0.0F && fraction <= 1.0F))
+    instruction.fail(written.at, "the fraction of a policy is above 0 and at most 1",
+                     "leave it out for all lines");
+  return static_cast<std::uint8_t>(std::max(1.0F, std::round(fraction * 16.0F)));
 }
 
 }  // namespace lockstep::isa

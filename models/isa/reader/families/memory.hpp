@@ -14,11 +14,12 @@ class MemoryReader : public FamilyReader {
   void prefetch(PtxInstruction& instruction);
   /// Tells caches about an address: becomes no instruction.
   void hint(PtxInstruction& instruction);
-  /// A policy of L2, of which nobody asks what it says: zero.
+  /// A policy of L2: a constant.
   void create_policy(PtxInstruction& instruction);
 
  private:
   void fence_of_barriers(PtxInstruction& instruction);
+  std::uint8_t policy_fraction(PtxInstruction& instruction, const Argument& written);
   bool parameter_access(PtxInstruction& instruction, bool is_store);
   void read_kernel_parameter(PtxInstruction& instruction, const Argument& name,
                              const Symbol& symbol);

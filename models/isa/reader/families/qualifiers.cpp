@@ -25,6 +25,11 @@ constexpr std::pair<std::string_view, CacheOperator> cache_operators[] = {
     {"ca", CacheOperator::ca}, {"cg", CacheOperator::cg},          {"cs", CacheOperator::cs},
     {"lu", CacheOperator::lu}, {"cv", CacheOperator::cv},          {"wb", CacheOperator::wb},
     {"wt", CacheOperator::wt}, {"nc", CacheOperator::non_coherent}};
+constexpr std::pair<std::string_view, L2Priority> l2_priorities[] = {
+    {"L2::evict_normal", L2Priority::normal},
+    {"L2::evict_first", L2Priority::first},
+    {"L2::evict_last", L2Priority::last},
+    {"L2::evict_unchanged", L2Priority::unchanged}};
 constexpr std::pair<std::string_view, std::uint8_t> vector_widths[] = {
     {"v2", 2}, {"v4", 4}, {"v8", 8}};
 
@@ -50,6 +55,10 @@ void read_qualifiers(PtxInstruction& instruction) {
   operation.scope = take_scope(modifiers);
   operation.cache = modifiers.take_one(cache_operators, CacheOperator::none);
   modifiers.drop_starting("L1::");
+  const bool moves = operation.opcode == Opcode::ld || operation.opcode == Opcode::st;
+  const L2Priority priority = take_l2_priority(modifiers, L2Priority::unchanged);
+  if (moves && priority != L2Priority::unchanged)
+    operation.mode = L2Hint{.primary = priority}.packed();
   modifiers.drop_starting("L2::");
   modifiers.drop_starting("level::");
   operation.elements = modifiers.take_one(vector_widths, std::uint8_t{1});
@@ -59,8 +68,15 @@ std::size_t take_cache_hint(Modifiers& modifiers) {
   return modifiers.take("L2::cache_hint") ? 1 : 0;
 }
 
-void check_cache_hint(const PtxInstruction& instruction, OperandReader& operands) {
-  operands.source(instruction, instruction.argument(instruction.arguments() - 1), Type::b64);
+std::uint16_t read_cache_hint(const PtxInstruction& instruction, const Translation& code,
+                              OperandReader& operands) {
+  const syntax::Operand& written = instruction.argument(instruction.arguments() - 1);
+  const auto policy = code.constant_in(operands.source(instruction, written, Type::b64));
+  return policy ? l2_hint_of_policy(static_cast<std::uint64_t>(*policy)) : no_l2_hint;
+}
+
+L2Priority take_l2_priority(Modifiers& modifiers, L2Priority otherwise) {
+  return modifiers.take_one(l2_priorities, otherwise);
 }
 
 Type read_memory_type(PtxInstruction& instruction) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "models/isa/l2_hint.hpp"
 #include "models/isa/reader/translation/operands.hpp"
 
 namespace lockstep::isa {
@@ -13,10 +14,14 @@ Space take_space(Modifiers& modifiers);
 Ordering take_ordering(Modifiers& modifiers, Ordering otherwise);
 Scope take_scope(Modifiers& modifiers);
 void read_qualifiers(PtxInstruction& instruction);
-/// A policy of L2 as the last operand: read, and without effect.  Returns how many operands it is.
+/// The next eviction priority among the modifiers; `otherwise` if there is none.
+L2Priority take_l2_priority(Modifiers& modifiers, L2Priority otherwise);
+/// A policy of L2 as the last operand.  Returns how many operands it is.
 std::size_t take_cache_hint(Modifiers& modifiers);
-/// Fails if that operand is no register of 64 bits.
-void check_cache_hint(const PtxInstruction& instruction, OperandReader& operands);
+/// Returns the hint of that policy, as far as the text tells it: what createpolicy or a constant
+/// put into the register.  Fails if the operand is no register of 64 bits.
+std::uint16_t read_cache_hint(const PtxInstruction& instruction, const Translation& code,
+                              OperandReader& operands);
 /// The type of an element in memory; .b128 becomes two of b64.
 Type read_memory_type(PtxInstruction& instruction);
 /// The registers of a vector, of a .b128 register, or the one operand.

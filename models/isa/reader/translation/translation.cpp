@@ -1,5 +1,7 @@
 #include "models/isa/reader/translation/translation.hpp"
 
+#include <algorithm>
+
 #include "models/isa/opcodes/branch_mode.hpp"
 #include "models/isa/opcodes/table.hpp"
 
@@ -55,6 +57,25 @@ std::uint32_t Translation::carry_register() {
 Type Translation::register_type(const ir::Operand& operand, Type otherwise) const {
   return operand.kind == ir::Operand::Kind::reg ? function_.registers[operand.index].type
                                                 : otherwise;
+}
+
+std::optional<std::int64_t> Translation::constant_in(const ir::Operand& operand) const {
+  ir::Operand wanted = operand;
+  for (std::size_t b = function_.blocks.size(); b-- > 0;) {
+    const std::vector<ir::Operation>& operations = function_.blocks[b].operations;
+    for (std::size_t o = operations.size(); o-- > 0;) {
+      if (wanted.kind != ir::Operand::Kind::reg) break;
+      const ir::Operation& operation = operations[o];
+      const auto writes = [&](const ir::Operand& to) {
+        return to.kind == ir::Operand::Kind::reg && to.index == wanted.index;
+      };
+      if (!std::ranges::any_of(operation.destinations, writes)) continue;
+      if (operation.opcode != Opcode::mov || operation.sources.size() != 1) return std::nullopt;
+      wanted = operation.sources[0];  // of a copy: where that comes from
+    }
+  }
+  if (wanted.kind != ir::Operand::Kind::immediate) return std::nullopt;
+  return wanted.value;
 }
 
 void Translation::start_block() {

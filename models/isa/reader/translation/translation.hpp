@@ -2,6 +2,7 @@
 /// that its statements have become so far.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -47,6 +48,10 @@ class Translation {
   std::uint32_t carry_register();
   /// Type of a register; of any other operand `otherwise`.
   Type register_type(const ir::Operand& operand, Type otherwise) const;
+
+  /// Returns the constant that a register holds by what last writes it in the text; nothing if
+  /// that is no constant.
+  std::optional<std::int64_t> constant_in(const ir::Operand& operand) const;
 
   // Code
   void append(ir::Operation operation);

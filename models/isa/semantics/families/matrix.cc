@@ -43,7 +43,7 @@ LOCKSTEP_INLINE void narrow_results(Results& results) {
   column[i] = narrow_half<F16>(float_of(column[i]), Direction{});
 }
 
-/// Computes the columns of D in which a value is special or leaves the range of f32.
+/// The columns of D in which something is special or leaves the range of f32.
 [[gnu::noinline]] void add_rare(const Product& x, const MatrixForm& form, const MatrixPlan& plan,
                                 TermOrder order, u32 columns, Results& d) {
   Terms<most_rows> a;

@@ -27,7 +27,7 @@ template <class V, class T>
 LOCKSTEP_INLINE void store_vector(T* to, V value) {
   *reinterpret_cast<V*>(to) = value;
 }
-/// Returns a vector with the same 32 bits in every lane.
+/// Equal lanes.
 LOCKSTEP_INLINE Ints everywhere(s32 value) {
   return Ints{} + value;
 }

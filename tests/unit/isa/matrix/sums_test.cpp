@@ -126,6 +126,40 @@ TEST(MatrixSums, OverflowToInfinity) {
   EXPECT_EQ(sum(bf, 0, {large, large}, {two, two | 0x8000}), 0U) << "one sum";
 }
 
+TEST(MatrixSums, AtTheEndsOfTheRangeOfF32AreExactToo) {
+  for (const MatrixElement element : {bf16, tf32}) {
+    const MatrixForm form = mma_form(16, 8, 8, element, MatrixResult::f32);
+    EXPECT_EQ(value_sum(form, 0, {0x1p-60}, {0x1p-60}), 0x1p-120);
+    EXPECT_EQ(value_sum(form, 0, {0x1p-70, 0x1p-70}, {0x1p-70, 0x1p-71}), 0x1.8p-140);
+    EXPECT_EQ(value_sum(form, 0, {-0x1.8p-75}, {0x1p-75}), 0) << "below every subnormal";
+    EXPECT_EQ(value_sum(form, 0x1p-149, {}, {}), 0x1p-149) << "C alone";
+    EXPECT_EQ(value_sum(form, -0x1p-149, {0x1p-60}, {0x1p-60}), 0x1p-120);
+    EXPECT_EQ(value_sum(form, 0, {0x1p127, -0x1p127}, {0x1p127, 0x1p127}), 0) << "past f32";
+    EXPECT_EQ(value_sum(form, 0, {0x1p-126}, {0x1p126}), 1);
+  }
+}
+
+TEST(MatrixSums, OfOneColumnDoNotTouchTheOthers) {
+  const MatrixForm form = mma_form(16, 8, 8, bf16, MatrixResult::f32);
+  Matrix left(form.m, form.k), right(form.k, form.n), addend(form.m, form.n);
+  for (unsigned i = 0; i < form.m; ++i) left(i, 0) = code_of(i + 1, bf16);
+  for (unsigned n = 0; n < form.n; ++n) right(0, n) = code_of(n + 1, bf16);
+  right(0, 2) = code_of(0x1p-120, bf16);
+  addend(3, 2) = code_of(0x1p-149, MatrixResult::f32);
+  addend(4, 5) = infinity32;
+  for (const CpuLevel level : levels()) {
+    const Matrix d = product(form, left, right, addend, level);
+    for (unsigned i = 0; i < form.m; ++i)
+      for (unsigned n = 0; n < form.n; ++n) {
+        const double factor = n == 2 ? 0x1p-120 : n + 1;
+        if (i == 4 && n == 5)
+          EXPECT_EQ(d(i, n), infinity32);
+        else
+          EXPECT_EQ(value_of(d(i, n), form.d), (i + 1) * factor) << i << " " << n;
+      }
+  }
+}
+
 TEST(MatrixSums, OfInfinitiesAndNaN) {
   for (const MatrixArithmetic arithmetic : {ampere, hopper}) {
     const MatrixForm form = with(k16, arithmetic);

@@ -4,11 +4,14 @@
 
 #include <array>
 
+#include "models/noc/l2_priority_mark.hpp"
 #include "tests/unit/memory/partition_bench.hpp"
 #include "tests/unit/memory/partition_policies.hpp"
 
 namespace lockstep::test::replacement_test {
 namespace {
+
+using isa::L2Priority;
 
 /// Two sets of four ways in one bank; `text`: what a scenario says under `policies.replacement`.
 class Sets {
@@ -20,13 +23,17 @@ class Sets {
                     policy_setup(policy_written<replacement_policies>(text), parameters()))}) {}
 
   /// Loads the `number`-th line of set 0; returns whether it was there.
-  bool hits(std::uint32_t number) {
-    bench_.load(bench_.reached() + 1000, lines()[number] * line_bytes, 1, ++tag_);
+  bool hits(std::uint32_t number, L2Priority priority = L2Priority::unchanged) {
+    MemoryRequest request =
+        PartitionBench::request(MemoryOperation::load, lines()[number] * line_bytes, 1, ++tag_);
+    mark_priority(request, priority);
+    bench_.send(bench_.reached() + 1000, request);
     bench_.run();
     return bench_.answer(tag_).response.l2_hits != 0;
   }
-  void load(std::initializer_list<std::uint32_t> numbers) {
-    for (const std::uint32_t number : numbers) hits(number);
+  void load(std::initializer_list<std::uint32_t> numbers,
+            L2Priority priority = L2Priority::unchanged) {
+    for (const std::uint32_t number : numbers) hits(number, priority);
   }
   PartitionBench& bench() { return bench_; }
 
@@ -79,6 +86,85 @@ TEST(SrripReplacement, LinesGrowOlderTogetherUntilOneIsDistant) {
   EXPECT_TRUE(set.hits(4));
   EXPECT_FALSE(set.hits(3));  // over 2, since 4 is in use
   EXPECT_TRUE(set.hits(4));
+}
+
+TEST(HintsReplacement, WithoutHintsTheLineUsedLongestAgoGoes) {
+  Sets set("hints");
+  set.load({0, 1, 2, 3, 0, 4});  // 4 over 1
+  EXPECT_TRUE(set.hits(0));
+  EXPECT_TRUE(set.hits(2));
+  EXPECT_FALSE(set.hits(1));
+}
+
+TEST(HintsReplacement, EvictFirstLinesGoBeforeOthersAndEvictLastLinesAfterThem) {
+  Sets set("hints");
+  set.load({0}, L2Priority::last);
+  set.load({1, 2});
+  set.load({3}, L2Priority::first);
+  set.load({4});  // over 3, though 0, 1 and 2 were used longer ago
+  EXPECT_TRUE(set.hits(0));
+  EXPECT_TRUE(set.hits(2));
+  set.load({5});  // over 1, the oldest normal one
+  EXPECT_TRUE(set.hits(2));
+  EXPECT_TRUE(set.hits(4));
+  set.load({6, 7, 8, 9});
+  EXPECT_TRUE(set.hits(0)) << "stays for all normal lines";
+  EXPECT_FALSE(set.hits(1));
+}
+
+TEST(HintsReplacement, OfSeveralWithEvictFirstTheOldestGoes) {
+  Sets set("hints");
+  set.load({0});
+  set.load({1, 2, 3}, L2Priority::first);
+  set.load({1, 4});  // 4 over 2: a use without a hint leaves 1 its priority, but makes it young
+  EXPECT_TRUE(set.hits(0));
+  EXPECT_TRUE(set.hits(1));
+  EXPECT_TRUE(set.hits(3));
+  EXPECT_FALSE(set.hits(2));
+}
+
+TEST(HintsReplacement, AUseWithAHintGivesALineThatPriority) {
+  Sets set("hints");
+  set.load({0, 1}, L2Priority::last);
+  set.load({0}, L2Priority::normal);
+  set.load({2, 3, 1, 4});  // 4 over 0, normal again and the oldest of those
+  EXPECT_TRUE(set.hits(1));
+  EXPECT_FALSE(set.hits(0));
+  Sets streamed("hints");
+  streamed.load({0, 1, 2, 3});
+  streamed.load({3}, L2Priority::first);
+  streamed.load({4});  // over 3, the youngest
+  EXPECT_TRUE(streamed.hits(0));
+  EXPECT_FALSE(streamed.hits(3));
+}
+
+TEST(HintsReplacement, EvictLastLinesKeepThePartThatIsSetAside) {
+  Sets half("{name: hints, set_aside: 50}"), none("{name: hints, set_aside: 0}");
+  for (Sets* set : {&half, &none}) {
+    set->load({0, 1, 2}, L2Priority::last);
+    set->load({3, 4, 5, 6});
+  }
+  EXPECT_FALSE(half.hits(0)) << "the oldest of three counts as a normal one";
+  EXPECT_TRUE(half.hits(1));
+  EXPECT_TRUE(half.hits(2));
+  EXPECT_FALSE(none.hits(2));
+  Sets full("{name: hints, set_aside: 100}");
+  full.load({0, 1, 2, 3}, L2Priority::last);
+  full.load({4});  // over 0: all shall stay, and one has to go
+  EXPECT_FALSE(full.hits(0));
+}
+
+TEST(HintsReplacement, ACheckpointKeepsPriorities) {
+  Sets before("hints"), after("hints");
+  before.load({0}, L2Priority::last);
+  before.load({1, 2});
+  before.load({3}, L2Priority::first);
+  after.bench().restore(before.bench().save());
+  for (Sets* set : {&before, &after}) {
+    set->load({4, 5, 6, 7, 8});
+    EXPECT_TRUE(set->hits(0));
+    EXPECT_FALSE(set->hits(3));
+  }
 }
 
 /// Four sets: 0 leads by the static rule, 2 by the bimodal one, 1 and 3 follow who misses less.
