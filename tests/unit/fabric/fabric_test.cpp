@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "core/error/error.hpp"
+#include "core/parameters/document.hpp"
 
 namespace lockstep::test::fabric_test {
 namespace {

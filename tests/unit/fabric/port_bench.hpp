@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/parameters/document.hpp"
 #include "models/fabric/port.hpp"
 #include "models/noc/peer_address.hpp"
 #include "tests/harness/message_sink.hpp"
