@@ -204,6 +204,7 @@ bool TenantProgram::release(const Step& step, const HostCycle& cycle) {
 }
 
 bool TenantProgram::release_everywhere(BufferId buffer, const HostCycle& cycle) {
+  if (team_.size() == 1) return buffers_.release(buffer, cycle);
   bool is_released = true;
   for (const Member& member : team_)
     if (member.buffers->is_mapped(buffer))
