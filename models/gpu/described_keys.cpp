@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "models/fabric/fabric_parameters.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/host_link/uplink.hpp"
 #include "models/workload/arrivals.hpp"
@@ -25,6 +26,7 @@ std::vector<Described> all_described() {
       {schema_of<ScenarioKeys>(), "", "A scenario"},
       {schema_of<MachineParameters>(), "", "A scenario's machine"},
       {schema_of<UplinkParameters>(), "host.uplinks.", "An uplink: an entry of `host.uplinks`"},
+      {schema_of<FabricParameters>(), "fabric.", "Links between GPUs: `fabric`"},
       {schema_of<TenantKeys>(), "tenants.", "A scenario's tenants: an entry of `tenants`"},
       {schema_of<ArrivalsKeys>(), "tenants.arrivals.", "When a tenant starts again: `arrivals`"},
       {schema_of<CpuKeys>(), "tenants.cpu.", "What a CPU core executes: `cpu` of a tenant"},
