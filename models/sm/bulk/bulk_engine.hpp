@@ -10,7 +10,7 @@
 /// A line whose page is not there waits with the page, or here where the SM squashes what faults:
 /// the engine keeps what it is asked to do, so that under every exception scheme the warp issues
 /// nothing again.  A block with copies under way is not saved before they are through.
-/// Source: modern-isa.md, sections 3.3, 4.2, 5.4 and 5.6.
+/// Source: modern-isa.md, section 3.3.
 ///
 /// Simplified: the engine's writes to shared memory take no cycles of its banks.  Where lines of
 /// others wait for a page that was refused and block the TLB (ReplayMode::block_tlb), the engine
