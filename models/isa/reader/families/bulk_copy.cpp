@@ -79,7 +79,7 @@ void BulkCopyReader::load(PtxInstruction& instruction) {
   const std::size_t hints = take_cache_hint(modifiers);
   instruction.refuse_known();
   instruction.expect_arguments(4 + hints, 4 + hints);
-  if (hints != 0) check_cache_hint(instruction, operands_);
+  if (hints != 0) read_cache_hint(instruction, code_, operands_);
   const ir::Operand to = shared_address(code_, operands_, instruction, instruction.argument(0));
   const ir::Operand barrier =
       shared_address(code_, operands_, instruction, instruction.argument(3));
@@ -98,7 +98,7 @@ void BulkCopyReader::store(PtxInstruction& instruction) {
   if (modifiers.has("cp_mask")) instruction.fail("masks of bytes are not supported");
   const std::size_t hints = take_cache_hint(modifiers);
   instruction.expect_arguments(3 + hints, 3 + hints);
-  if (hints != 0) check_cache_hint(instruction, operands_);
+  if (hints != 0) read_cache_hint(instruction, code_, operands_);
   const ir::Operand from = shared_address(code_, operands_, instruction, instruction.argument(1));
   const ir::Operand both = places(instruction, from, ir::immediate_operand(0));
   const ir::Operand size = bytes(instruction, instruction.argument(2));
@@ -114,7 +114,7 @@ void BulkCopyReader::prefetch(PtxInstruction& instruction) {
     instruction.fail("prefetches .L2 from .global");
   const std::size_t hints = take_cache_hint(modifiers);
   instruction.expect_arguments(2 + hints, 2 + hints);
-  if (hints != 0) check_cache_hint(instruction, operands_);
+  if (hints != 0) read_cache_hint(instruction, code_, operands_);
   const ir::Operand size = bytes(instruction, instruction.argument(1));
   begin(instruction, BulkCopyStep::prefetch, instruction.argument(0));
   instruction.operation.sources.push_back(ir::immediate_operand(0));
