@@ -29,10 +29,10 @@ class Pictures(unittest.TestCase):
                 pictures.drawings(ROOT, bad)
 
     def test_a_value_is_that_of_the_machines_file_or_the_default(self):
-        made, _ = pictures.drawings(ROOT, picture("fill_latency", "hit_latency", prefix="gpu.sm.l1"))
+        made, _ = pictures.drawings(ROOT, picture("fill_latency", "mshrs", prefix="gpu.sm.l1"))
         svg, = made.values()
         self.assertIn(">1 cycle<", svg.replace("</title>", "</title>>"))  # v100.yaml: fill_latency: 1
-        self.assertIn(">28 cycles<", svg.replace("</title>", "</title>>"))
+        self.assertIn(">256<", svg.replace("</title>", "</title>>"))
 
     def test_every_key_of_every_picture_is_declared_and_every_arrow_has_ends(self):
         _, keys = pictures.drawings(ROOT)
