@@ -15,6 +15,7 @@
 #include "tests/references/elementwise/black_scholes.hpp"
 #include "tests/references/elementwise/managed_add.hpp"
 #include "tests/references/elementwise/saxpy.hpp"
+#include "tests/references/elementwise/scale_bulk.hpp"
 #include "tests/references/elementwise/triad.hpp"
 #include "tests/references/elementwise/vector_add.hpp"
 #include "tests/references/graphs/bfs.hpp"
@@ -170,6 +171,7 @@ inline std::vector<Reference> all() {
       {"sad", sad::run},
       {"saxpy", saxpy::run},
       {"scalar_product", scalar_product::run, {{"product", 1e-5}}},
+      {"scale_bulk", scale_bulk::run},
       {"scan", scan::run},
       {"sgemm", sgemm::run},
       {"sgemm_async", sgemm::run},
