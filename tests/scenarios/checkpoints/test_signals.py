@@ -30,7 +30,7 @@ class Signals(SegmentsTest):
         for layout in ({}, {"threads": 2}, {"ranks": 3}):
             with self.subTest(layout=layout):
                 process = self.start_and_wait(**layout)
-                time.sleep(self.seconds / 4)
+                time.sleep(self.seconds / 2)
                 os.kill(self.children(process)[0], signal.SIGTERM)
                 self.assertEqual(self.end(process)[0], 75)
                 with h5py.File(self.folder / "o.h5") as file:

@@ -8,12 +8,13 @@ from capture_harness import CaptureTest, NVCC, build, needs_nvcc
 from harness import ROOT
 
 HEADER = NVCC and pathlib.Path(NVCC).parents[1] / "include/cublas_v2.h"
+PROGRAM = pathlib.Path(__file__).resolve().parent / "libraries/products.cu"
 needs_cublas = unittest.skipUnless(HEADER and HEADER.exists(), "there is no cuBLAS to link programs with")
 
 
 class Products(CaptureTest):
     def captured(self, gpu):
-        program = build("products", self.folder, "-arch=sm_75", "-lcublas")
+        program = build("products", self.folder, "-arch=sm_75", "-lcublas", sources=(PROGRAM,))
         done = self.capture(program, options=("--gpu", gpu))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("right\n", done.stdout)
