@@ -147,7 +147,7 @@ class Accounts(ScenarioTest):
 
         import numpy as np
         from lockstep_analysis import account
-        run = types.SimpleNamespace(tenant_names=["a", "b", "c"], times=[100_000_000], file={  # 100 ns
+        run = types.SimpleNamespace(tenant_names=["a", "b", "c"], gpus=[], times=[100_000_000], file={  # 100 ns
             "interference/dram": np.array([[900, 10, 30], [0, 0, 0], [0, 0, 0]], dtype=float),
             "interference/walkers": np.array([[0, 20, 0], [0, 50, 0], [0, 0, 0]], dtype=float)})
         self.assertEqual(account.slowed(run, 0), ("c", account.REASONS["dram"], 30 / 940))
