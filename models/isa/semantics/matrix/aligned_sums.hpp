@@ -65,7 +65,8 @@ struct Addend {
 template <class F>
 LOCKSTEP_INLINE Addend addend_of(Ints code, Ints& rare) {
   if constexpr (F::mantissa_bits == 23) {
-    const Ints field = reinterpret_cast<Ints>(reinterpret_cast<Naturals>(code + code) >> 24);
+    const Ints field =
+        reinterpret_cast<Ints>(reinterpret_cast<Naturals>(wrapped_sum(code, code)) >> 24);
     const Ints special = field == 0xff;
     rare |= special;
     return {reinterpret_cast<Floats>(code & ~special), field};
@@ -82,18 +83,17 @@ LOCKSTEP_INLINE Addend addend_of(Ints code, Ints& rare) {
 
 /// Sums of 32 bits; where one overflows the column is rare.
 LOCKSTEP_INLINE Ints added(Ints a, Ints b, Ints& rare) {
-  const Ints sum =
-      reinterpret_cast<Ints>(reinterpret_cast<Naturals>(a) + reinterpret_cast<Naturals>(b));
+  const Ints sum = wrapped_sum(a, b);
   rare |= (a ^ sum) & (b ^ sum) & static_cast<s32>(0x80000000U);
   return sum;
 }
-/// Eight terms below 2^27 and another one fit in 32 bits.
+/// Eight terms below 2^27 and another one fit in 32 bits; those of a rare column may not.
 template <unsigned count>
 LOCKSTEP_INLINE Ints sum_of_terms(const TermsFrom& at, unsigned first, Floats scale, Ints sum) {
 #pragma GCC unroll 8
   for (unsigned k = first; k < first + count; ++k)
-    sum += truncated(load_vector<Floats>(at.a + k * most_rows) *
-                     everywhere(at.b[k * most_columns]) * scale);
+    sum = wrapped_sum(sum, truncated(load_vector<Floats>(at.a + k * most_rows) *
+                                     everywhere(at.b[k * most_columns]) * scale));
   return sum;
 }
 template <unsigned group>
@@ -125,7 +125,7 @@ LOCKSTEP_INLINE Ints nearest_half(Floats value) {
 /// sum * unit, towards zero to f32 or to the nearest f16.
 template <class F>
 LOCKSTEP_INLINE Ints rounded_sum(Ints sum, Floats unit) {
-  const Ints negative = sum >> 31, magnitude = (sum ^ negative) - negative;
+  const Ints negative = sum >> 31, magnitude = wrapped_difference(sum ^ negative, negative);
   const Floats kept = truncated_to_24(magnitude);
   if constexpr (F::mantissa_bits == 23) {
     return reinterpret_cast<Ints>(kept * unit) | (sum & static_cast<s32>(0x80000000U));
@@ -144,7 +144,7 @@ LOCKSTEP_INLINE Ints add_group(const TermsFrom& at, Ints c, const FusedSum& how,
   const Ints most = larger_of<Ints>(products, addend.exponent);
   const Ints scale = (how.fraction + 254 - larger_of<Ints>(most, everywhere(least_of_sum))) << 23;
   const Floats scaled = reinterpret_cast<Floats>(scale);
-  const Floats unit = reinterpret_cast<Floats>((254 << 23) - scale);
+  const Floats unit = reinterpret_cast<Floats>(wrapped_difference(everywhere(254 << 23), scale));
   const Ints sum = sum_of_group<group>(at, scaled, truncated(addend.value * scaled), rare);
   if constexpr (group > 8) rare |= sum == everywhere(static_cast<s32>(0x80000000U));
   Ints number = rounded_sum<F>(sum, unit);

@@ -27,12 +27,20 @@ template <class V, class T>
 LOCKSTEP_INLINE void store_vector(T* to, V value) {
   *reinterpret_cast<V*>(to) = value;
 }
-/// Equal lanes.
+/// Returns a vector with the same 32 bits in every lane.
 LOCKSTEP_INLINE Ints everywhere(s32 value) {
   return Ints{} + value;
 }
 LOCKSTEP_INLINE Floats everywhere(float value) {
   return reinterpret_cast<Floats>(everywhere(static_cast<s32>(bits_of(value))));
+}
+/// Returns a + b modulo 2^32.
+LOCKSTEP_INLINE Ints wrapped_sum(Ints a, Ints b) {
+  return reinterpret_cast<Ints>(reinterpret_cast<Naturals>(a) + reinterpret_cast<Naturals>(b));
+}
+/// Returns a - b modulo 2^32.
+LOCKSTEP_INLINE Ints wrapped_difference(Ints a, Ints b) {
+  return reinterpret_cast<Ints>(reinterpret_cast<Naturals>(a) - reinterpret_cast<Naturals>(b));
 }
 template <class V>
 LOCKSTEP_INLINE V larger_of(V a, V b) {
