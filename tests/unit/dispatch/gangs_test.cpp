@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/harness/policy_variants.hpp"
 #include "tests/unit/dispatch/dispatcher_bench.hpp"
 
 namespace lockstep::gangs_test {
@@ -157,7 +158,7 @@ TEST_P(UrgentGang, WaitsForMoreUrgentBlocksToEnd) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ByTechnique, UrgentGang, ::testing::Values("drain", "switch", "flush"),
-                         [](const auto& test) { return test.param; });
+                         [](const auto& test) { return variant_name(test.param); });
 
 }  // namespace
 }  // namespace lockstep::gangs_test

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/harness/policy_variants.hpp"
 #include "tests/unit/dispatch/preemption_bench.hpp"
 
 namespace lockstep::staging_test {
@@ -48,7 +49,7 @@ TEST_P(StagedUrgentBlocks, AreThoseForWhichNoPlaceComes) {
 
 INSTANTIATE_TEST_SUITE_P(ByTechnique, StagedUrgentBlocks,
                          ::testing::Values("drain", "switch", "flush"),
-                         [](const auto& test) { return test.param; });
+                         [](const auto& test) { return variant_name(test.param); });
 
 using StagedBlocks = PreemptionBench;
 

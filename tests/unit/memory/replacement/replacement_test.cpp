@@ -5,6 +5,7 @@
 #include <array>
 
 #include "models/noc/l2_priority_mark.hpp"
+#include "tests/harness/policy_variants.hpp"
 #include "tests/unit/memory/partition_bench.hpp"
 #include "tests/unit/memory/partition_policies.hpp"
 
@@ -285,7 +286,7 @@ INSTANTIATE_TEST_SUITE_P(EveryPolicy, RestrictedReplacement, testing::ValuesIn([
                              names.push_back(policy.name);
                            return names;
                          }()),
-                         [](const auto& test) { return test.param; });
+                         [](const auto& test) { return variant_name(test.param); });
 
 }  // namespace
 }  // namespace lockstep::test::replacement_test
