@@ -378,8 +378,9 @@ std::vector<int> ranks_of(const Graph& graph, const std::vector<double>& weights
       for (const std::size_t id : group.members) of_members.push_back(weights[id]);
       const std::vector<int> inside = ranks_within(graph_of(graph, group), of_members, group.ranks);
       for (std::size_t m = 0; m < group.members.size(); ++m) {
-        rank_of[group.members[m]] = first + inside[m];
-        loads[std::size_t(first + inside[m])] += of_members[m];
+        const int rank = first + inside[m];
+        rank_of[group.members[m]] = rank;
+        loads[static_cast<std::size_t>(rank)] += of_members[m];
       }
       first += group.ranks;
     }

@@ -161,7 +161,7 @@ void refuse_tabs(const std::string& text, const std::string& name, int last) {
   std::istringstream lines(text);
   int number = 1;
   for (std::string line; number <= last && std::getline(lines, line); ++number) {
-    const std::size_t begin = line.find_first_not_of(" ");
+    const std::size_t begin = line.find_first_not_of(' ');
     if (begin == std::string::npos || line[begin] != '\t') continue;
     throw UserError(name + ":" + std::to_string(number) + ":" + std::to_string(begin + 1),
                     "a tab indents this line, and YAML takes only spaces",

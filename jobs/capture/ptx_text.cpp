@@ -165,7 +165,7 @@ std::vector<Symbol> symbols_of(std::string_view text) {
 
 std::string RecordedPtx::fresh(const std::string& name, const std::set<std::string>& group) const {
   for (std::size_t number = files_.size();; ++number) {
-    const std::string made = name + "$" + std::to_string(number);
+    std::string made = name + "$" + std::to_string(number);
     if (!symbols_.contains(made) && !group.contains(made)) return made;
   }
 }

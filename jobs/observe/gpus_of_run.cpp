@@ -58,7 +58,7 @@ std::string GpusOfRun::prefix(std::size_t gpu) const {
 }
 
 std::string GpusOfRun::title() const {
-  const std::string first = name_of(configurations_.front());
+  std::string first = name_of(configurations_.front());
   const bool are_equal =
       std::all_of(configurations_.begin(), configurations_.end(),
                   [&](const Node& configuration) { return name_of(configuration) == first; });
