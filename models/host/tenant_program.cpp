@@ -119,11 +119,7 @@ bool TenantProgram::copy(const Step& step) {
   operation.kind = Operation::Kind::copy;
   operation.to_gpu = step.to_gpu;
   operation.data = step.data;
-  const std::uint32_t member = buffers_.member_of(operation.buffer);
-  const std::uint64_t id = push(member, step.stream, std::move(operation));
-  if (step.has_stream) return true;
-  waiting_operation_ = id;
-  waiting_member_ = member;
+  move(step, std::move(operation));
   return true;
 }
 
@@ -141,12 +137,16 @@ bool TenantProgram::peer_copy(const Step& step) {
   operation.offset = parts.from;
   operation.other_offset = parts.to;
   operation.bytes = parts.bytes;
+  move(step, std::move(operation));
+  return true;
+}
+
+void TenantProgram::move(const Step& step, Operation operation) {
   const std::uint32_t member = buffers_.member_of(operation.buffer);
   const std::uint64_t id = push(member, step.stream, std::move(operation));
-  if (step.has_stream) return true;
+  if (step.has_stream) return;
   waiting_operation_ = id;
   waiting_member_ = member;
-  return true;
 }
 
 std::uint64_t TenantProgram::push(std::uint32_t member, std::uint32_t stream, Operation operation) {

@@ -86,6 +86,8 @@ class TenantProgram {
 
   /// Queues an operation for one of the tenant's GPUs.  Returns the operation's number there.
   std::uint64_t push(std::uint32_t member, std::uint32_t stream, Operation operation);
+  /// Queues a copy where its buffer is.  The program waits for it unless the step names a stream.
+  void move(const Step& step, Operation operation);
   bool is_idle(std::uint32_t stream) const;
   bool peer_copy(const Step& step);
   bool waits() const { return timer_ != Time::never() || waiting_operation_ != none; }

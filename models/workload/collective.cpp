@@ -1,8 +1,6 @@
 #include "models/workload/collective.hpp"
 
-#include <algorithm>
-
-#include "core/parameters/suggest.hpp"
+#include "models/workload/named_values.hpp"
 #include "models/workload/required_key.hpp"
 #include "models/workload/step_keys.hpp"
 
@@ -26,12 +24,7 @@ class Ring {
             "give all GPUs equal buffers");
     }
     count_ = keys_.count.exists() ? number(keys_.count, first.count) : first.count;
-    if (keys_.stream.exists()) {
-      const std::int64_t stream = keys_.stream.integer();
-      if (stream < 0 || stream > 65535)
-        throw keys_.stream.error("a stream is a number from 0 to 65535", "use streams again");
-      stream_ = static_cast<std::uint32_t>(stream);
-    }
+    if (keys_.stream.exists()) stream_ = stream_number(keys_.stream);
   }
 
   std::vector<Step> steps() {
@@ -68,12 +61,7 @@ class Ring {
   std::vector<std::uint32_t> read_buffers(const Node& list) const {
     std::vector<std::uint32_t> found;
     for (const Node& item : list.items()) {
-      std::vector<std::string> known;
-      for (const Buffer& each : workload_.buffers) known.push_back(each.name);
-      const auto place = std::find(known.begin(), known.end(), item.text());
-      if (place == known.end())
-        throw item.error("there is no buffer \"" + item.text() + "\"", suggest(item.text(), known));
-      const auto index = static_cast<std::uint32_t>(place - known.begin());
+      const std::uint32_t index = buffer_index(item, workload_.buffers);
       for (const std::uint32_t other : found)
         if (buffer(other).gpu == buffer(index).gpu)
           throw item.error(

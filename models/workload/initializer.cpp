@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/parameters/document.hpp"
-#include "core/parameters/suggest.hpp"
 #include "models/workload/init_keys.hpp"
+#include "models/workload/named_values.hpp"
 #include "models/workload/required_key.hpp"
 #include "models/workload/texture_initializer.hpp"
 #include "models/workload/workload.hpp"
@@ -76,14 +76,7 @@ class InitializerReader {
   static std::uint64_t seed(const Node& node) {
     return node.exists() ? node.unsigned_integer() : 0;
   }
-  Buffer& buffer_named(const Node& name) {
-    std::vector<std::string> known;
-    for (Buffer& buffer : buffers_) {
-      if (buffer.name == name.text()) return buffer;
-      known.push_back(buffer.name);
-    }
-    throw name.error("there is no buffer \"" + name.text() + "\"", suggest(name.text(), known));
-  }
+  Buffer& buffer_named(const Node& name) { return buffers_[buffer_index(name, buffers_)]; }
 
   // NOLINTNEXTLINE(readability-convert-member-functions-to-static): one of the readers
   void zero(const Node& node) {

@@ -5,6 +5,7 @@
 
 #include "core/parameters/suggest.hpp"
 #include "models/workload/collective.hpp"
+#include "models/workload/named_values.hpp"
 #include "models/workload/recording/recording.hpp"
 #include "models/workload/required_key.hpp"
 #include "models/workload/step_keys.hpp"
@@ -111,15 +112,7 @@ class StepReader {
     return -1;
   }
 
-  std::uint32_t buffer(const Node& node) const {
-    const int index = find_buffer(node.text());
-    if (index < 0) {
-      std::vector<std::string> known;
-      for (const Buffer& b : workload_.buffers) known.push_back(b.name);
-      throw node.error("there is no buffer \"" + node.text() + "\"", suggest(node.text(), known));
-    }
-    return static_cast<std::uint32_t>(index);
-  }
+  std::uint32_t buffer(const Node& node) const { return buffer_index(node, workload_.buffers); }
 
   static Expression optional(const Node& node) {
     return node.exists() ? Expression(node) : Expression();
@@ -127,10 +120,7 @@ class StepReader {
 
   static void stream(const Node& node, Step& step) {
     if (!node.exists()) return;
-    const std::int64_t number = node.integer();
-    if (number < 0 || number > 65535)
-      throw node.error("a stream is a number from 0 to 65535", "use streams again");
-    step.stream = static_cast<std::uint32_t>(number);
+    step.stream = stream_number(node);
     step.has_stream = true;
   }
 

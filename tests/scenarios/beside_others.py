@@ -3,6 +3,18 @@ from harness import ROOT, ScenarioTest
 
 WORKLOADS = ROOT / "configs/workloads"
 
+# Kernel slip(data, mistake) of k.ptx, in which a thread makes the mistake of that number; KIND of memory.
+SLIPS = """\
+module: k.ptx
+parameters: {blocks: 6, block: 64, mistake: 0}
+buffers:
+  data: {type: u32, count: blocks * block, memory: KIND}
+program:
+  - launch: {kernel: slip, grid: [blocks], block: [block], arguments: [data, mistake]}
+  - synchronize
+  - read: data
+"""
+
 
 class BesideOthers(ScenarioTest):
     def beside_others(self, workload, others=2):

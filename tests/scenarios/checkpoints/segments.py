@@ -12,6 +12,7 @@ from harness import LOCKSTEP, MPIRUN, ROOT, ScenarioTest, environment
 
 WORKLOADS = ROOT / "configs/workloads"
 LAYOUTS = [(0, 1), (0, 2), (2, 1), (3, 1), (2, 2)]  # ranks (0: without mpirun), threads
+WHOLE_LAYOUTS = [(0, 2), (2, 1), (3, 1)]
 SECONDS_TO_END = 120
 
 # Prints and saves in every round, as long as the others take.
@@ -140,6 +141,23 @@ class SegmentsTest(ScenarioTest):
         self.assertEqual(same.returncode, 0, same.stdout + same.stderr)
         left = sorted(path.name for path in self.folder.glob("o.*"))
         self.assertEqual(left, ["o.h5"], "a run that is over needs no checkpoint")
+
+    def assert_same_in_any_layout(self):
+        """Whole runs with --check, and one that is interrupted on one thread and on two ranks, end in the file of the
+        uninterrupted run, which is left as whole.h5."""
+        _, seconds = self.run_whole()
+        for ranks, threads in WHOLE_LAYOUTS:
+            with self.subTest(ranks=ranks, threads=threads):
+                self.assertEqual(self.end(self.start("--check", ranks=ranks, threads=threads))[::2], (0, []))
+                self.assert_same_result()
+        for left in self.folder.glob("o.*"):
+            left.unlink()
+        for ranks, threads in ((0, 1), (2, 1)):
+            if self.interrupt(0.4 * seconds, ranks=ranks, threads=threads)[1]:
+                break
+        else:
+            self.finish(threads=2)
+        self.assert_same_result()
 
     @staticmethod
     def random():

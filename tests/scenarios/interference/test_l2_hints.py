@@ -89,19 +89,7 @@ class L2Hints(SegmentsTest):
 
     def test_every_layout_writes_the_same_also_interrupted(self):
         self.scenario_of("hints", True)
-        _, seconds = self.run_whole()
-        for ranks, threads in ((0, 2), (2, 1), (3, 1)):
-            with self.subTest(ranks=ranks, threads=threads):
-                self.assertEqual(self.end(self.start("--check", ranks=ranks, threads=threads))[::2], (0, []))
-                self.assert_same_result()
-        for left in self.folder.glob("o.*"):
-            left.unlink()
-        for ranks, threads in ((0, 1), (2, 1)):
-            if self.interrupt(0.4 * seconds, ranks=ranks, threads=threads)[1]:
-                break
-        else:
-            self.finish(threads=2)
-        self.assert_same_result()
+        self.assert_same_in_any_layout()
 
 
 if __name__ == "__main__":

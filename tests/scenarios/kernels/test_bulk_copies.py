@@ -3,7 +3,7 @@ import unittest
 
 import h5py
 
-from beside_others import BesideOthers
+from beside_others import SLIPS, BesideOthers
 from harness import ROOT, ScenarioTest
 
 ENGINE = ("--set", "gpu.sm.bulk.lines_in_flight=16")
@@ -65,17 +65,6 @@ after:
   st.global.u32 [%rd3], %r4;
   ret;
 }
-"""
-
-SLIPS = """\
-module: k.ptx
-parameters: {blocks: 6, block: 64, mistake: 0}
-buffers:
-  data: {type: u32, count: blocks * block, memory: KIND}
-program:
-  - launch: {kernel: slip, grid: [blocks], block: [block], arguments: [data, mistake]}
-  - synchronize
-  - read: data
 """
 
 MISTAKES = (

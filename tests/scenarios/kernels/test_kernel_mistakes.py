@@ -1,7 +1,7 @@
 """Threads that go wrong end their tenant, whatever they do wrong; the others end as they would."""
 import unittest
 
-from beside_others import BesideOthers
+from beside_others import SLIPS, BesideOthers
 
 # slip(data, mistake): every thread stores to data; thread 70 then makes the mistake, while the
 # others of its warp wait at a barrier or go on.
@@ -118,17 +118,6 @@ after:
 }
 """
 
-WORKLOAD = """\
-module: k.ptx
-parameters: {blocks: 6, block: 64, mistake: 0}
-buffers:
-  data: {type: u32, count: blocks * block, memory: KIND}
-program:
-  - launch: {kernel: slip, grid: [blocks], block: [block], arguments: [data, mistake]}
-  - synchronize
-  - read: data
-"""
-
 MISTAKES = (
     "misaligned access of 4 bytes",
     "trap executed",
@@ -153,18 +142,18 @@ class KernelMistakes(BesideOthers):
         for mistake, what in enumerate(MISTAKES):
             for kind in ("managed", "device"):
                 with self.subTest(what=what, kind=kind):
-                    self.beside_others(WORKLOAD.replace("KIND", kind))
+                    self.beside_others(SLIPS.replace("KIND", kind))
                     self.assert_ended(
                         ["k.ptx:", "kernel slip", "block (1, 0, 0)", "thread (6, 0, 0)", what],
                         f"tenants.0.parameters.mistake={mistake}",
                         "simulation.progress_limit=0s")  # which would find the loop before, and end the run
 
     def test_an_index_without_a_label(self):
-        self.beside_others(WORKLOAD.replace("KIND", "managed"))
+        self.beside_others(SLIPS.replace("KIND", "managed"))
         self.assert_ended(["brx.idx index 11 has no label"], "tenants.0.parameters.mistake=11")
 
     def test_layouts_agree_about_a_mistake(self):
-        self.beside_others(WORKLOAD.replace("KIND", "managed"))
+        self.beside_others(SLIPS.replace("KIND", "managed"))
         self.assert_layouts_agree("--set", "tenants.0.parameters.mistake=3")
 
 

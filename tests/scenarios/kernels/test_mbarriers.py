@@ -1,7 +1,7 @@
 """Barriers of mbarrier: mistakes with them end their tenant, and a phase that nobody ends is told with its barrier."""
 import unittest
 
-from beside_others import BesideOthers
+from beside_others import SLIPS, BesideOthers
 from harness import ROOT, ScenarioTest
 
 # slip(data, mistake): thread 70 of all makes a mistake with a barrier; the others wait for each other.
@@ -68,17 +68,6 @@ after:
   st.global.u32 [%rd3], %r4;
   ret;
 }
-"""
-
-SLIPS = """\
-module: k.ptx
-parameters: {blocks: 6, block: 64, mistake: 0}
-buffers:
-  data: {type: u32, count: blocks * block, memory: KIND}
-program:
-  - launch: {kernel: slip, grid: [blocks], block: [block], arguments: [data, mistake]}
-  - synchronize
-  - read: data
 """
 
 MISTAKES = (

@@ -24,6 +24,17 @@ class ManyGpusTest(ScenarioTest):
         return self.write(name, f"{gpu}{gpus}\nhost: {HOST.replace('{more}', host)}\n"
                                 f"{more}\ntenants:\n{lines}")
 
+    place_of_mistakes = "s.yaml:"  # a pattern of the file that a refusal names
+
+    def assert_refused(self, scenario, *texts):
+        """One line that says where, and all of the texts."""
+        run = self.lockstep("validate", scenario)
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        self.assertRegex(run.stderr, self.place_of_mistakes + r"\d+:\d+: ")
+        for text in texts:
+            self.assertIn(text, run.stderr)
+
     def run_it(self, scenario, output="o.h5", *arguments, ranks=0):
         run = self.lockstep("run", scenario, "--quiet", "--output", output, *arguments, ranks=ranks)
         self.assertEqual(run.returncode, 0, run.stderr)

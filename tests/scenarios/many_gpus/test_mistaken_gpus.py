@@ -8,14 +8,6 @@ TINY = ROOT / "configs/gpus/tiny.yaml"
 
 
 class Mistakes(ManyGpusTest):
-    def assert_refused(self, scenario, *texts, place="s.yaml:"):
-        run = self.lockstep("validate", scenario)
-        self.assertEqual(run.returncode, 1, run.stdout)
-        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
-        self.assertRegex(run.stderr, place + r"\d+:\d+: ")
-        for text in texts:
-            self.assertIn(text, run.stderr)
-
     def test_a_gpu_that_is_not_there(self):
         self.assert_refused(self.machine([f"{DENSE}, gpu: 2"]), "tenants.0.gpu", "there is no GPU 2",
                             "choose 0 to 1, or raise gpus")

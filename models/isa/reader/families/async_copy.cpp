@@ -99,21 +99,25 @@ ir::Operand AsyncCopyReader::source_bytes(PtxInstruction& instruction, const Arg
   return result;
 }
 
-void AsyncCopyReader::group(PtxInstruction& instruction, ir::CopyGroupStep step) {
-  ir::Operation& operation = instruction.operation;
-  operation.opcode = Opcode::cp_async_group;
-  operation.mode = static_cast<std::uint16_t>(step);
-  const std::size_t arguments = step == ir::CopyGroupStep::wait ? 1 : 0;
-  instruction.expect_arguments(arguments, arguments);
-  if (arguments == 1) {
+void finish_group_step(Translation& code, OperandReader& operands, PtxInstruction& instruction,
+                       bool names_groups, const std::string& name) {
+  instruction.expect_arguments(names_groups ? 1 : 0, names_groups ? 1 : 0);
+  if (names_groups) {
     const auto& newest = instruction.argument(0);
-    const std::int64_t value = operands_.immediate(instruction, newest, Type::u32).value;
+    const std::int64_t value = operands.immediate(instruction, newest, Type::u32).value;
     if (value < 0 || value > 0xffff)
-      instruction.fail(newest.at, "cp.async.wait_group names 0 to 65535 groups",
+      instruction.fail(newest.at, name + " names 0 to 65535 groups",
                        "give how many of the newest groups may be under way");
-    operation.immediate = static_cast<std::uint32_t>(value);
+    instruction.operation.immediate = static_cast<std::uint32_t>(value);
   }
-  code_.finish(instruction);
+  code.finish(instruction);
+}
+
+void AsyncCopyReader::group(PtxInstruction& instruction, ir::CopyGroupStep step) {
+  instruction.operation.opcode = Opcode::cp_async_group;
+  instruction.operation.mode = static_cast<std::uint16_t>(step);
+  finish_group_step(code_, operands_, instruction, step == ir::CopyGroupStep::wait,
+                    "cp.async.wait_group");
 }
 
 void AsyncCopyReader::arrive(PtxInstruction& instruction) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "models/isa/reader/families/bulk_copy.hpp"
 #include "models/isa/reader/families/family_reader.hpp"
 
@@ -8,6 +10,11 @@ namespace lockstep::isa {
 /// The address in shared memory as a 32-bit source.
 ir::Operand shared_address(Translation& code, OperandReader& operands, PtxInstruction& instruction,
                            const syntax::Operand& argument);
+
+/// Ends a step of groups of copies.  `names_groups`: the step waits, and its argument says how many
+/// of the newest groups may be under way.
+void finish_group_step(Translation& code, OperandReader& operands, PtxInstruction& instruction,
+                       bool names_groups, const std::string& name);
 
 /// cp.async: copies from global to shared memory that a thread does not wait for at once.
 class AsyncCopyReader : public FamilyReader {

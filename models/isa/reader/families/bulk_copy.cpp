@@ -34,7 +34,14 @@ void BulkCopyReader::copy(PtxInstruction& instruction) {
   load(instruction);
 }
 
-void BulkCopyReader::begin(PtxInstruction& instruction, BulkCopyStep step, const Argument& global) {
+void BulkCopyReader::expect(PtxInstruction& instruction, std::size_t arguments, std::size_t hints) {
+  instruction.expect_arguments(arguments + hints, arguments + hints);
+  if (hints != 0) read_cache_hint(instruction, code_, operands_);
+}
+
+void BulkCopyReader::finish(PtxInstruction& instruction, BulkCopyStep step, const Argument& global,
+                            const ir::Operand& places, const Argument& count) {
+  const ir::Operand size = bytes(instruction, count);
   ir::Operation& operation = instruction.operation;
   operation.opcode = Opcode::bulk_copy;
   operation.mode = static_cast<std::uint16_t>(step);
@@ -45,6 +52,9 @@ void BulkCopyReader::begin(PtxInstruction& instruction, BulkCopyStep step, const
   operation.sources.clear();
   operation.offset = 0;
   operands_.address(instruction, global);
+  operation.sources.push_back(places);
+  operation.sources.push_back(size);
+  code_.finish(instruction);
 }
 
 ir::Operand BulkCopyReader::places(PtxInstruction& instruction, const ir::Operand& low,
@@ -78,17 +88,12 @@ void BulkCopyReader::load(PtxInstruction& instruction) {
     instruction.fail("needs .mbarrier::complete_tx::bytes");
   const std::size_t hints = take_cache_hint(modifiers);
   instruction.refuse_known();
-  instruction.expect_arguments(4 + hints, 4 + hints);
-  if (hints != 0) read_cache_hint(instruction, code_, operands_);
+  expect(instruction, 4, hints);
   const ir::Operand to = shared_address(code_, operands_, instruction, instruction.argument(0));
   const ir::Operand barrier =
       shared_address(code_, operands_, instruction, instruction.argument(3));
   const ir::Operand both = places(instruction, to, barrier);
-  const ir::Operand size = bytes(instruction, instruction.argument(2));
-  begin(instruction, BulkCopyStep::load, instruction.argument(1));
-  instruction.operation.sources.push_back(both);
-  instruction.operation.sources.push_back(size);
-  code_.finish(instruction);
+  finish(instruction, BulkCopyStep::load, instruction.argument(1), both, instruction.argument(2));
 }
 
 void BulkCopyReader::store(PtxInstruction& instruction) {
@@ -97,15 +102,10 @@ void BulkCopyReader::store(PtxInstruction& instruction) {
     instruction.fail("copies from .shared::cta to .global with .bulk_group");
   if (modifiers.has("cp_mask")) instruction.fail("masks of bytes are not supported");
   const std::size_t hints = take_cache_hint(modifiers);
-  instruction.expect_arguments(3 + hints, 3 + hints);
-  if (hints != 0) read_cache_hint(instruction, code_, operands_);
+  expect(instruction, 3, hints);
   const ir::Operand from = shared_address(code_, operands_, instruction, instruction.argument(1));
   const ir::Operand both = places(instruction, from, ir::immediate_operand(0));
-  const ir::Operand size = bytes(instruction, instruction.argument(2));
-  begin(instruction, BulkCopyStep::store, instruction.argument(0));
-  instruction.operation.sources.push_back(both);
-  instruction.operation.sources.push_back(size);
-  code_.finish(instruction);
+  finish(instruction, BulkCopyStep::store, instruction.argument(0), both, instruction.argument(2));
 }
 
 void BulkCopyReader::prefetch(PtxInstruction& instruction) {
@@ -113,30 +113,16 @@ void BulkCopyReader::prefetch(PtxInstruction& instruction) {
   if (!modifiers.take("L2") || !modifiers.take("global"))
     instruction.fail("prefetches .L2 from .global");
   const std::size_t hints = take_cache_hint(modifiers);
-  instruction.expect_arguments(2 + hints, 2 + hints);
-  if (hints != 0) read_cache_hint(instruction, code_, operands_);
-  const ir::Operand size = bytes(instruction, instruction.argument(1));
-  begin(instruction, BulkCopyStep::prefetch, instruction.argument(0));
-  instruction.operation.sources.push_back(ir::immediate_operand(0));
-  instruction.operation.sources.push_back(size);
-  code_.finish(instruction);
+  expect(instruction, 2, hints);
+  finish(instruction, BulkCopyStep::prefetch, instruction.argument(0), ir::immediate_operand(0),
+         instruction.argument(1));
 }
 
 void BulkCopyReader::group(PtxInstruction& instruction, BulkGroupStep step) {
-  ir::Operation& operation = instruction.operation;
-  operation.opcode = Opcode::bulk_group;
-  operation.mode = static_cast<std::uint16_t>(step);
-  const std::size_t arguments = step == BulkGroupStep::commit ? 0 : 1;
-  instruction.expect_arguments(arguments, arguments);
-  if (arguments == 1) {
-    const auto& newest = instruction.argument(0);
-    const std::int64_t value = operands_.immediate(instruction, newest, Type::u32).value;
-    if (value < 0 || value > 0xffff)
-      instruction.fail(newest.at, "cp.async.bulk.wait_group names 0 to 65535 groups",
-                       "give how many of the newest groups may be under way");
-    operation.immediate = static_cast<std::uint32_t>(value);
-  }
-  code_.finish(instruction);
+  instruction.operation.opcode = Opcode::bulk_group;
+  instruction.operation.mode = static_cast<std::uint16_t>(step);
+  finish_group_step(code_, operands_, instruction, step != BulkGroupStep::commit,
+                    "cp.async.bulk.wait_group");
 }
 
 }  // namespace lockstep::isa

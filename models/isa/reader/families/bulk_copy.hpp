@@ -16,8 +16,11 @@ class BulkCopyReader : public FamilyReader {
   void store(PtxInstruction& instruction);
   void prefetch(PtxInstruction& instruction);
   void group(PtxInstruction& instruction, ir::BulkGroupStep step);
-  /// Begins the operation: the global address is its first source.
-  void begin(PtxInstruction& instruction, ir::BulkCopyStep step, const Argument& global);
+  /// Requires so many arguments, and the policy that a hint names.
+  void expect(PtxInstruction& instruction, std::size_t arguments, std::size_t hints);
+  /// Makes the operation: its sources are the global address, places() and the bytes of `count`.
+  void finish(PtxInstruction& instruction, ir::BulkCopyStep step, const Argument& global,
+              const ir::Operand& places, const Argument& count);
   /// Two shared addresses as one source of 64 bits.
   ir::Operand places(PtxInstruction& instruction, const ir::Operand& low, const ir::Operand& high);
   ir::Operand bytes(PtxInstruction& instruction, const Argument& argument);

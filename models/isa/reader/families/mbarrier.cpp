@@ -33,9 +33,9 @@ void MbarrierReader::mbarrier(PtxInstruction& instruction) {
   } else if (modifiers.take("pending_count")) {
     pending_count(instruction);
   } else if (modifiers.take("expect_tx")) {
-    transact(instruction, AtomicOperation::expect_transactions);
+    change(instruction, AtomicOperation::expect_transactions);
   } else if (modifiers.take("complete_tx")) {
-    transact(instruction, AtomicOperation::complete_transactions);
+    change(instruction, AtomicOperation::complete_transactions);
   } else {
     instruction.fail("is no instruction");
   }
@@ -80,25 +80,16 @@ ir::Operand MbarrierReader::widened(PtxInstruction& instruction, const ir::Opera
 
 void MbarrierReader::change(PtxInstruction& instruction, AtomicOperation atomic) {
   qualifiers(instruction);
-  const bool counts = atomic == AtomicOperation::mbarrier_init;
-  instruction.expect_arguments(counts ? 2 : 1, counts ? 2 : 1);
+  const bool transacts = atomic == AtomicOperation::expect_transactions ||
+                         atomic == AtomicOperation::complete_transactions;
+  const std::size_t arguments = transacts || atomic == AtomicOperation::mbarrier_init ? 2 : 1;
+  instruction.expect_arguments(arguments, arguments);
   instruction.operation.opcode = Opcode::red;
   instruction.operation.atomic = atomic;
   instruction.operation.ordering = Ordering::relaxed;  // an SM keeps its own order
   operands_.address(instruction, instruction.argument(0));
-  instruction.operation.sources.push_back(count(instruction, 1));
-  code_.finish(instruction);
-}
-
-/// Bytes that copies bring are expected, or come.
-void MbarrierReader::transact(PtxInstruction& instruction, AtomicOperation atomic) {
-  qualifiers(instruction);
-  instruction.expect_arguments(2, 2);
-  instruction.operation.opcode = Opcode::red;
-  instruction.operation.atomic = atomic;
-  instruction.operation.ordering = Ordering::relaxed;  // an SM keeps its own order
-  operands_.address(instruction, instruction.argument(0));
-  instruction.operation.sources.push_back(bytes(instruction, 1));
+  instruction.operation.sources.push_back(transacts ? bytes(instruction, 1)
+                                                    : count(instruction, 1));
   code_.finish(instruction);
 }
 

@@ -11,9 +11,8 @@ class MbarrierReader : public FamilyReader {
   void mbarrier(PtxInstruction& instruction);
 
  private:
-  /// init and inval.
+  /// init, inval, expect_tx and complete_tx: bytes that copies bring are expected, or come.
   void change(PtxInstruction& instruction, AtomicOperation atomic);
-  void transact(PtxInstruction& instruction, AtomicOperation atomic);
   void arrive(PtxInstruction& instruction, bool drops);
   void wait(PtxInstruction& instruction, PhaseWaitMode mode);
   void pending_count(PtxInstruction& instruction);

@@ -1,9 +1,9 @@
 /// What is read of asynchronous copies, and what is refused.
 #include <gtest/gtest.h>
 
-#include "core/error/error.hpp"
-#include "models/isa/load.hpp"
 #include "models/isa/text/disassemble.hpp"
+#include "tests/unit/core/parameters/expect_error.hpp"
+#include "tests/unit/isa/reader/read_instructions.hpp"
 
 namespace lockstep::isa::async_copy_test {
 namespace {
@@ -25,22 +25,12 @@ setp.eq.u32 %p1, %r2, %r1;
          "\nret;\n}\n";
 }
 
-/// Instructions of a category in what the interpreter runs.
 std::vector<Instruction> read(const std::string& line, Category category) {
-  const Module module = load_module_text(kernel_text(line), "good.ptx");
-  std::vector<Instruction> found;
-  for (const Instruction& i : module.kernels[0].reference.instructions)
-    if (i.category == category) found.push_back(i);
-  return found;
+  return read_instructions(kernel_text(line), category);
 }
 
 std::string error_of(const std::string& line) {
-  try {
-    load_module_text(kernel_text(line), "bad.ptx");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return message_of([&] { load_module_text(kernel_text(line), "bad.ptx"); });
 }
 
 TEST(AsyncCopies, AreReadAsNvccAndTritonWriteThem) {

@@ -1,8 +1,8 @@
 /// What is read of bulk copies, and what is refused.
 #include <gtest/gtest.h>
 
-#include "core/error/error.hpp"
-#include "models/isa/load.hpp"
+#include "tests/unit/core/parameters/expect_error.hpp"
+#include "tests/unit/isa/reader/read_instructions.hpp"
 
 namespace lockstep::isa::bulk_copy_reader_test {
 namespace {
@@ -26,22 +26,13 @@ setp.eq.u32 %p1, %r2, %r1;
 }
 
 std::vector<Instruction> read(const std::string& line, Category category) {
-  const Module module = load_module_text(kernel_text(line), "good.ptx");
-  std::vector<Instruction> found;
-  for (const Instruction& i : module.kernels[0].reference.instructions)
-    if (i.category == category) found.push_back(i);
-  return found;
+  return read_instructions(kernel_text(line), category);
 }
 
 std::string error_of(const std::string& line, bool has_engine = true) {
   LoweringOptions options;
   options.bulk_copies = has_engine;
-  try {
-    load_module_text(kernel_text(line), "bad.ptx", options);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return message_of([&] { load_module_text(kernel_text(line), "bad.ptx", options); });
 }
 
 void expect_error(const std::string& line, const std::string& part) {

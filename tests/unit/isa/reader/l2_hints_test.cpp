@@ -2,9 +2,9 @@
 /// carried by the accesses.
 #include <gtest/gtest.h>
 
-#include "core/error/error.hpp"
 #include "models/isa/l2_hint.hpp"
 #include "models/isa/load.hpp"
+#include "tests/unit/core/parameters/expect_error.hpp"
 
 namespace lockstep::isa::l2_hints_test {
 namespace {
@@ -34,12 +34,7 @@ std::uint16_t hint(const std::string& lines) {
   return found.empty() ? no_l2_hint : found[0];
 }
 std::string error_of(const std::string& lines) {
-  try {
-    load_module_text(kernel_text(lines), "bad.ptx");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return message_of([&] { load_module_text(kernel_text(lines), "bad.ptx"); });
 }
 
 constexpr std::uint16_t first = L2Hint{.primary = L2Priority::first}.packed();
