@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -59,6 +60,9 @@ enum class Category : std::uint8_t {
   copy_group,  ///< commits asynchronous copies, or waits; `detail`: ir::CopyGroupStep, `target`: N
   bulk_copy,   ///< of many bytes, by the SM's bulk engine; `detail`: ir::BulkCopyStep
   bulk_group,  ///< commits bulk stores, or waits; `detail`: ir::BulkGroupStep, `target`: N
+  warpgroup_product,  ///< `execute`, with shared memory; of four warps, and nobody waits for it
+  warpgroup_step,     ///< `detail`: ir::WarpgroupStep, `target`: N of a wait
+  register_limit,     ///< registers for the warp; `detail`: 1 takes some, `target`: how many
   fence,
   shuffle_vote,  ///< shfl, vote, match, activemask, redux: `execute`, all lanes at once
   branch,
@@ -226,6 +230,8 @@ struct WarpContext {
   std::uint32_t active = 0;             ///< lanes that execute (path mask, guard applied)
   std::uint32_t path = 0;               ///< lanes of the current path, before the guard
   const WarpIdentity* identity = nullptr;
+  const std::byte* shared = nullptr;  ///< of the block: only where products of warp groups execute
+  std::uint32_t warp_of_group = 0;    ///< likewise: number of the warp in its group
 
   std::uint32_t* row(Operand operand) const {
     return bases[operand.base()] + operand.row() * warp_size;

@@ -84,6 +84,13 @@ enum class BulkGroupStep : std::uint16_t {
   wait_read,  ///< until no more than these have shared memory to read
 };
 
+/// Operation::mode of a wgmma_step.
+enum class WarpgroupStep : std::uint16_t {
+  fence,   ///< orders registers before products
+  commit,  ///< closes the group of the products since the last commit
+  wait,    ///< until no more than the `immediate` newest groups are under way
+};
+
 /// Operation::mode of a trap.
 enum class TrapReason : std::uint16_t {
   none,   ///< the program's own, or an assertion: those have sources

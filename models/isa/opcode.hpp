@@ -95,7 +95,9 @@ enum class Opcode : std::uint16_t {
   activemask,
   redux,
   elect,
-  mma,  ///< and wmma.mma
+  mma,         ///< and wmma.mma
+  wgmma,       ///< of a warp group, see families/warpgroup.cpp
+  wgmma_step,  ///< fence, commit or wait; `mode`: ir::WarpgroupStep
   movmatrix,
   // control
   bra,
@@ -108,6 +110,7 @@ enum class Opcode : std::uint16_t {
   bar,
   bar_warp,
   nanosleep,
+  setmaxnreg,  ///< `mode` 1: takes registers, 0: gives some back; `immediate`: how many it has then
   pmevent,
   nop,
   // made by the reader

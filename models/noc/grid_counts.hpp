@@ -19,7 +19,7 @@
 namespace lockstep {
 
 struct GridCounts {
-  static constexpr std::size_t stall_causes = 17;
+  static constexpr std::size_t stall_causes = 19;
 
   // Of SMs; what each cycle may count comes first.
   std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;

@@ -59,8 +59,9 @@ SmCore::SmCore(SmSetup setup)
       barriers_(sm_, front_end_),
       printing_(sm_),
       control_(sm_, front_end_, l1_, barriers_, printing_),
+      warpgroups_(sm_, front_end_, control_),
       issue_(sm_, front_end_, faultable_, load_store_, shared_, memory_issue_, control_, code_,
-             constant_cache_, mbarriers_, bulk_),
+             constant_cache_, mbarriers_, bulk_, warpgroups_),
       switching_(make_block_switching(constants_.setup.block_switching)),
       contexts_(sm_, front_end_, faultable_, flights_, load_store_, printing_, mbarriers_),
       local_scheduler_(
@@ -295,10 +296,10 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 13);
+  archive.section("sm", 14);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
-          constant_cache_, constant_, watch_, mbarriers_, bulk_);
+          constant_cache_, constant_, watch_, mbarriers_, bulk_, warpgroups_);
 }
 
 }  // namespace lockstep

@@ -40,6 +40,7 @@
 #include "models/sm/translation/translation.hpp"
 #include "models/sm/turnover/block_turnover.hpp"
 #include "models/sm/turnover/warp_watch.hpp"
+#include "models/sm/warpgroup/warpgroup_unit.hpp"
 
 namespace lockstep {
 
@@ -115,6 +116,7 @@ class SmCore {
   Barriers barriers_;
   Printing printing_;
   ControlUnit control_;
+  WarpgroupUnit warpgroups_;
   Issue issue_;
 
   const std::unique_ptr<BlockSwitching> switching_;

@@ -131,8 +131,15 @@ void Encoder::operation(const ir::Operation& op, std::uint32_t meeting) {
       instruction.detail = op.mode;
       program_.emit(instruction);
       break;
+    case Category::warpgroup_product:
+      operands_.list(op, instruction);
+      program_.bind(op, instruction);
+      program_.emit(instruction);
+      break;
     case Category::copy_group:
     case Category::bulk_group:
+    case Category::warpgroup_step:
+    case Category::register_limit:
       instruction.detail = op.mode;
       instruction.target = op.immediate;
       program_.emit(instruction);

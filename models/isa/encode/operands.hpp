@@ -16,13 +16,14 @@ class OperandEncoder {
   void destinations(const ir::Operation& op, Instruction& instruction) const;
   /// Sources and destinations, in an operand list if there are more than a record holds.
   void rows(const ir::Operation& op, Instruction& instruction);
+  /// Sources and destinations in an operand list.
+  void list(const ir::Operation& op, Instruction& instruction);
   void memory(const ir::Operation& op, Instruction& instruction);
 
  private:
   using Kind = ir::Operand::Kind;
   Operand local_address(const ir::Operand& operand, unsigned bytes);
   Operand destination_row(const ir::Operand& operand) const;
-  void list(const ir::Operation& op, Instruction& instruction);
   void address(const ir::Operation& op, Instruction& instruction);
   unsigned register_bytes(const ir::Operation& op) const;
 

@@ -5,6 +5,7 @@
 #include "core/error/error.hpp"
 #include "models/isa/encode/encode.hpp"
 #include "models/isa/lowering/memory/shared_layout.hpp"
+#include "models/isa/matrix/warpgroup_form.hpp"
 #include "models/isa/opcodes/execution_class.hpp"
 #include "models/isa/opcodes/expansions.hpp"
 #include "models/isa/opcodes/issue_slots.hpp"
@@ -85,12 +86,38 @@ void ProgramBuilder::require_bulk_copies(const ir::Operation& op) const {
 
 Instruction ProgramBuilder::common(const ir::Operation& op) const {
   require_bulk_copies(op);
+  require_warpgroups(op);
   if (op.opcode == Opcode::mma) return matrix_product(op);
+  if (op.opcode == Opcode::wgmma) return warpgroup_product(op);
   return common_of(op);
 }
 
 Instruction ProgramBuilder::matrix_product(ir::Operation op) const {
   op.immediate = matrix_form(op);  // units and issue slots depend on the arithmetic
+  Instruction instruction = common_of(op);
+  instruction.target = op.immediate;
+  return instruction;
+}
+
+/// Tensor cores of Hopper alone multiply for warp groups; registers change hands since Hopper.
+void ProgramBuilder::require_warpgroups(const ir::Operation& op) const {
+  std::string name = "wgmma";
+  if (op.opcode == Opcode::wgmma)
+    name += " " + name_of(unpack_warpgroup_form(op.immediate));
+  else if (op.opcode == Opcode::setmaxnreg)
+    name = "setmaxnreg";
+  else if (op.opcode != Opcode::wgmma_step)
+    return;
+  const auto machine = module_.matrices;
+  const bool later = op.opcode == Opcode::setmaxnreg && machine > MatrixArithmetic::hopper;
+  if (machine == MatrixArithmetic::hopper || later) return;
+  throw UserError(file() + ":" + std::to_string(op.line) + ":" + std::to_string(op.column),
+                  name + " needs a GPU of hopper: the machine " +
+                      (machine ? std::string("is of ") + name_of(*machine) : "has no matrix units"),
+                  "simulate a GPU like H100 (9.0), or compile for the one that is simulated");
+}
+
+Instruction ProgramBuilder::warpgroup_product(const ir::Operation& op) const {
   Instruction instruction = common_of(op);
   instruction.target = op.immediate;
   return instruction;

@@ -51,7 +51,10 @@ class ProgramBuilder {
   Instruction common_of(const ir::Operation& op) const;
   /// Refuses what belongs to bulk copies on a machine that has no engine for these.
   void require_bulk_copies(const ir::Operation& op) const;
+  /// Refuses what belongs to warp groups on a machine that has none.
+  void require_warpgroups(const ir::Operation& op) const;
   Instruction matrix_product(ir::Operation op) const;
+  Instruction warpgroup_product(const ir::Operation& op) const;
   std::uint32_t matrix_form(const ir::Operation& op) const;
   const std::string& file() const { return module_.functions[current_->index].file; }
   void place_shared();

@@ -133,6 +133,8 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
     slots += i.issue_slots;
     if (executions != nullptr) ++executions[paths.pc()];
     warp.identity.clock_cycles = warp.identity.global_time_ns = steps_ + executed;
+    if (warp.multiplies) [[unlikely]]
+      warpgroups_.look_at(warp, i);
     switch (i.category) {
       case Category::arithmetic:
         if (active != 0) {
@@ -165,6 +167,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
       case Category::prefetch:
       case Category::bulk_group:
       case Category::copy_group:  // copies are done where they stand
+      case Category::register_limit:
       case Category::sleep:
       case Category::nop:
         paths.advance();
@@ -188,6 +191,13 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         break;
       case Category::barrier:
         barrier(w, i, active);
+        break;
+      case Category::warpgroup_product:
+        warpgroups_.multiply(warp, i, active);
+        break;
+      case Category::warpgroup_step:
+        if (active != 0) warpgroups_.step(warp, i);
+        paths.advance();
         break;
       case Category::phase_wait:
         phase_waits_.wait(warp, i, active);

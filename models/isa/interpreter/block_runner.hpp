@@ -15,6 +15,7 @@
 #include "models/isa/interpreter/phase_waits.hpp"
 #include "models/isa/interpreter/races/shared_races.hpp"
 #include "models/isa/interpreter/warp.hpp"
+#include "models/isa/interpreter/warpgroup_products.hpp"
 #include "models/isa/interpreter/word_access.hpp"
 #include "models/isa/recent_states.hpp"
 #include "models/isa/text/module_text.hpp"
@@ -57,6 +58,7 @@ class BlockRunner {
  private:
   friend BulkCopies;  // parts of it, in files of their own
   friend PhaseWaits;
+  friend WarpgroupProducts;
   using Warp = InterpretedWarp;
 
   /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.
@@ -111,6 +113,7 @@ class BlockRunner {
   LaunchState& state_;
   std::vector<Warp> warps_;
   PhaseWaits phase_waits_{*this};
+  WarpgroupProducts warpgroups_{*this};
   std::vector<std::uint32_t> register_file_, predicate_file_;
   std::vector<std::byte> shared_;
   NamedBarriers barriers_;

@@ -133,8 +133,14 @@ class FirstWarp {
       case Category::bulk_copy:
         if (!guard_unknown && !access_in_bulk(instruction, active)) return false;
         break;
+      case Category::warpgroup_product:
+        if (paths_.mask() != paths_.alive()) return false;
+        unknown_.set_destinations(instruction, true, false);
+        break;
       case Category::prefetch:
       case Category::bulk_group:
+      case Category::warpgroup_step:
+      case Category::register_limit:
       case Category::copy_group:
       case Category::fence:
       case Category::sleep:

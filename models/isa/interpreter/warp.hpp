@@ -17,6 +17,7 @@ struct InterpretedWarp {
   std::uint32_t* predicates = nullptr;
   std::vector<std::vector<std::byte>> local;  ///< by lane, as far as touched
   WarpPrint print;
+  bool multiplies = false;         ///< products of its warp group are under way
   bool is_behind_barrier = false;  ///< and has loaded nothing since
 
   /// Returns the lanes that the instruction's guard lets execute it.

@@ -19,7 +19,7 @@ constexpr bool moves_matrices(const Instruction& instruction) {
 /// Undefined by PTX where lanes are missing; reported here.
 constexpr bool needs_whole_warp(const Instruction& instruction) {
   return instruction.opcode == Opcode::mma || instruction.opcode == Opcode::movmatrix ||
-         moves_matrices(instruction);
+         instruction.opcode == Opcode::wgmma || moves_matrices(instruction);
 }
 inline constexpr std::uint32_t whole_warp = 0xffffffff;
 

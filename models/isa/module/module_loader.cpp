@@ -113,6 +113,34 @@ std::uint32_t ModuleLoader::register_limit(std::uint32_t kernel,
   return std::min(limit, std::max(fitting, fewest_registers));
 }
 
+namespace {
+
+/// Returns the most registers that a setmaxnreg of the code gives a warp; 0: it has none.
+std::uint32_t most_given(const ir::Function& code) {
+  std::uint32_t most = 0;
+  for (const ir::Block& block : code.blocks)
+    for (const ir::Operation& operation : block.operations)
+      if (operation.opcode == Opcode::setmaxnreg) most = std::max(most, operation.immediate);
+  return most;
+}
+
+}  // namespace
+
+/// Warps that take registers of others (setmaxnreg) may have more than at launch.
+std::uint32_t ModuleLoader::row_limit(std::uint32_t kernel, const LoweringOptions& options) const {
+  const std::uint32_t given = most_given(source_.functions[kernel].code);
+  return std::min(std::max(register_limit(kernel, options), given), options.maximum_registers);
+}
+
+/// Registers at launch.  Where warps give each other registers, ptxas makes use of all that the
+/// kernel's directives allow.
+std::uint32_t ModuleLoader::registers_at_launch(std::uint32_t kernel, const Forms& forms) const {
+  const std::uint32_t limit = register_limit(kernel, options_);
+  const bool is_limited = limit < options_.maximum_registers;
+  if (is_limited && most_given(source_.functions[kernel].code) != 0) return limit;
+  return std::min(registers_per_thread(kernel, forms), limit);
+}
+
 std::vector<std::uint32_t> ModuleLoader::reached(std::uint32_t kernel) const {
   return reached_functions(kernel, own_rows_, functions_in_variables(source_));
 }
@@ -211,13 +239,13 @@ Program ModuleLoader::lowered_program(std::uint32_t kernel,
   for (bool frugal = false;; frugal = !frugal && has_frugal_order()) {
     Forms forms;
     for (const std::uint32_t f : functions)
-      allocate_rewritten(forms[f], f, register_limit(kernel, options), options.maximum_predicates,
+      allocate_rewritten(forms[f], f, row_limit(kernel, options), options.maximum_predicates,
                          frugal);
     std::optional<Program> program = encode(source_, kernel, inputs_of(forms));
     const bool rows = program && program->rows <= scoreboard_rows;
     const bool predicates = program && program->predicates <= scoreboard_predicates;
     if (rows && predicates) {
-      program->registers_per_thread = registers_per_thread(kernel, forms);
+      program->registers_per_thread = registers_at_launch(kernel, forms);
       find_live_rows(*program);
       return *std::move(program);
     }
@@ -225,7 +253,7 @@ Program ModuleLoader::lowered_program(std::uint32_t kernel,
     // by as many as rows are too many, but not by more than a quarter at once.
     if (!rows && !frugal && has_frugal_order()) continue;
     if (!rows) {
-      const std::uint32_t limit = register_limit(kernel, options);
+      const std::uint32_t limit = row_limit(kernel, options);
       const std::uint32_t excess = program ? program->rows - scoreboard_rows : limit;
       options.maximum_registers = limit - std::clamp(excess, 8U, limit / 4);
     }

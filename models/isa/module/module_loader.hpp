@@ -46,6 +46,7 @@ class ModuleLoader {
   using Forms = std::map<std::uint32_t, Form>;  ///< by function index
 
   std::uint32_t register_limit(std::uint32_t kernel, const LoweringOptions& options) const;
+  std::uint32_t row_limit(std::uint32_t kernel, const LoweringOptions& options) const;
   std::vector<std::uint32_t> reached(std::uint32_t kernel) const;
   void reject_mistakes(const std::vector<std::uint32_t>& functions) const;
   /// Rewrites what the kernels reach and `rewritten_` does not have yet.
@@ -61,6 +62,7 @@ class ModuleLoader {
                           std::uint32_t predicates, bool frugal) const;
   std::vector<LinkInput> inputs_of(const Forms& forms) const;
   std::uint32_t registers_per_thread(std::uint32_t kernel, const Forms& forms) const;
+  std::uint32_t registers_at_launch(std::uint32_t kernel, const Forms& forms) const;
   [[noreturn]] void refuse_registers(std::uint32_t kernel) const;
 
   SourceModule source_;

@@ -111,6 +111,7 @@ Place place_of(const ir::Operation& operation) {
     case Pipe::control:
       return {Unit::control, LatencyClass::control};
     case Pipe::tensor:
+      if (operation.opcode == Opcode::wgmma) return {Unit::tensor, LatencyClass::control};
       return of_product(operation);
     default:
       return by_type(operation.type);

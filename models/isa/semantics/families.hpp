@@ -21,6 +21,7 @@
   Execute select_move(const SemanticKey&);        /* mov, selp, slct, cvta, .. */      \
   Execute select_warp(const SemanticKey&);        /* shfl, vote, match, redux */       \
   Execute select_matrix(const SemanticKey&);      /* mma, movmatrix */                 \
+  Execute select_warpgroup(const SemanticKey&);   /* wgmma */                          \
   }
 
 LOCKSTEP_DECLARE_FAMILIES(v2)

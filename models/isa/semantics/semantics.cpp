@@ -14,22 +14,22 @@ namespace {
 
 using Family = Execute (*)(const SemanticKey&);
 
-constexpr Family families_v2[] = {v2::select_integer,     v2::select_multiply, v2::select_bits,
-                                  v2::select_float32,     v2::select_float64,  v2::select_half,
-                                  v2::select_approximate, v2::select_compare,  v2::select_convert,
-                                  v2::select_move,        v2::select_warp,     v2::select_video,
-                                  v2::select_fp8,         v2::select_texture,  v2::select_matrix};
+constexpr Family families_v2[] = {
+    v2::select_integer, v2::select_multiply, v2::select_bits,        v2::select_float32,
+    v2::select_float64, v2::select_half,     v2::select_approximate, v2::select_compare,
+    v2::select_convert, v2::select_move,     v2::select_warp,        v2::select_video,
+    v2::select_fp8,     v2::select_texture,  v2::select_matrix,      v2::select_warpgroup};
 #ifndef LOCKSTEP_ONE_LEVEL
-constexpr Family families_v3[] = {v3::select_integer,     v3::select_multiply, v3::select_bits,
-                                  v3::select_float32,     v3::select_float64,  v3::select_half,
-                                  v3::select_approximate, v3::select_compare,  v3::select_convert,
-                                  v3::select_move,        v3::select_warp,     v3::select_video,
-                                  v3::select_fp8,         v3::select_texture,  v3::select_matrix};
-constexpr Family families_v4[] = {v4::select_integer,     v4::select_multiply, v4::select_bits,
-                                  v4::select_float32,     v4::select_float64,  v4::select_half,
-                                  v4::select_approximate, v4::select_compare,  v4::select_convert,
-                                  v4::select_move,        v4::select_warp,     v4::select_video,
-                                  v4::select_fp8,         v4::select_texture,  v4::select_matrix};
+constexpr Family families_v3[] = {
+    v3::select_integer, v3::select_multiply, v3::select_bits,        v3::select_float32,
+    v3::select_float64, v3::select_half,     v3::select_approximate, v3::select_compare,
+    v3::select_convert, v3::select_move,     v3::select_warp,        v3::select_video,
+    v3::select_fp8,     v3::select_texture,  v3::select_matrix,      v3::select_warpgroup};
+constexpr Family families_v4[] = {
+    v4::select_integer, v4::select_multiply, v4::select_bits,        v4::select_float32,
+    v4::select_float64, v4::select_half,     v4::select_approximate, v4::select_compare,
+    v4::select_convert, v4::select_move,     v4::select_warp,        v4::select_video,
+    v4::select_fp8,     v4::select_texture,  v4::select_matrix,      v4::select_warpgroup};
 #endif
 
 /// Each operation belongs to at most one family.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "models/isa/matrix/form.hpp"
+#include "models/isa/matrix/warpgroup_form.hpp"
 #include "models/isa/opcodes/table.hpp"
 #include "models/isa/operand_lists.hpp"
 
@@ -99,6 +100,8 @@ std::string text_of(const ir::Function& function, const ir::Operand& operand) {
 std::string mnemonic(const ir::Operation& operation) {
   std::string text(name_of(operation.opcode));
   if (operation.opcode == Opcode::mma) text += "." + name_of(unpack_form(operation.immediate));
+  if (operation.opcode == Opcode::wgmma)
+    text += "." + name_of(unpack_warpgroup_form(operation.immediate));
   if (operation.preemption_point) text += ".pp";
   text += space_texts[static_cast<std::size_t>(operation.space)];
   if (operation.comparison != Comparison::none)
@@ -142,7 +145,8 @@ std::string disassemble(const ir::Function& function) {
           separator = ", ";
         }
       if (operation.offset != 0) text += " [" + offset_text(operation.offset) + "]";
-      if (operation.immediate != 0 && operation.opcode != Opcode::mma)
+      if (operation.immediate != 0 && operation.opcode != Opcode::mma &&
+          operation.opcode != Opcode::wgmma)
         text += " #" + number(operation.immediate);
       text += "\n";
     }
@@ -162,6 +166,8 @@ std::string disassemble(const Program& program) {
               std::to_string(instruction.guard) + " ";
     text += name_of(instruction.opcode);
     if (instruction.opcode == Opcode::mma) text += "." + name_of(unpack_form(instruction.target));
+    if (instruction.opcode == Opcode::wgmma)
+      text += "." + name_of(unpack_warpgroup_form(instruction.target));
     text += space_texts[static_cast<std::size_t>(instruction.memory.space)];
     if (instruction.memory.elements > 1) text += ".v" + std::to_string(instruction.memory.elements);
     const char* separator = " ";

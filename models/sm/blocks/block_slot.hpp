@@ -9,6 +9,8 @@
 #include "models/sm/blocks/touched_words.hpp"
 #include "models/sm/blocks/warp.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
+#include "models/sm/warpgroup/spare_registers.hpp"
+#include "models/sm/warpgroup/warpgroup_progress.hpp"
 
 namespace lockstep {
 
@@ -80,7 +82,9 @@ struct BlockSlot {
   /// Where its warps' local memory stands; empty: where their slots say.
   std::vector<LocalHome> homes;
   BlockProgress progress;
-  std::vector<PhaseWait> phase_waits;  ///< in the order in which they began
+  std::vector<PhaseWait> phase_waits;         ///< in the order in which they began
+  std::vector<WarpgroupProgress> warpgroups;  ///< empty: none has multiplied
+  SpareRegisters spare_registers;
 
   bool waits_for_phase(std::uint8_t warp) const {
     return std::ranges::any_of(phase_waits, [&](const auto& wait) { return wait.warp == warp; });
@@ -94,7 +98,8 @@ struct BlockSlot {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(used, grid, entry, index, coordinates, warps, alive_threads, warps_left, shared_base,
-            shared_bytes, first_row, rows, gathering, barriers, homes, progress, phase_waits);
+            shared_bytes, first_row, rows, gathering, barriers, homes, progress, phase_waits,
+            warpgroups, spare_registers);
   }
 };
 

@@ -345,7 +345,7 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
 }
 
 void ResidentBlocks::serialize(Archive& archive) {
-  archive.section("sm/blocks", 8);
+  archive.section("sm/blocks", 9);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
           homes_, used_, places_, left_, counted_, entries_, under_way_);
   find_only_grid();

@@ -14,12 +14,18 @@ namespace {
 /// Saves or restores the block's control state that is not its warps'.
 void serialize_control(Archive& archive, ResidentBlocks& blocks, BlockPlace place) {
   BlockSlot& block = blocks.block(place);
-  constexpr std::uint32_t some_wait = 1u << 31;  // contexts of other blocks are not larger for it
-  std::uint32_t gathering = block.gathering | (block.phase_waits.empty() ? 0 : some_wait);
+  // Contexts of blocks that have none of these are not larger for them.
+  constexpr std::uint32_t some_wait = 1u << 31, some_multiply = 1u << 30, some_gave = 1u << 29;
+  std::uint32_t gathering = block.gathering;
+  if (!block.phase_waits.empty()) gathering |= some_wait;
+  if (!block.warpgroups.empty()) gathering |= some_multiply;
+  if (block.spare_registers.changed()) gathering |= some_gave;
   archive(block.alive_threads, block.warps_left, blocks.under_way().phase(place), gathering,
           block.barriers);
-  block.gathering = gathering & ~some_wait;
+  block.gathering = gathering & ~(some_wait | some_multiply | some_gave);
   if ((gathering & some_wait) != 0) archive(block.phase_waits);
+  if ((gathering & some_multiply) != 0) archive(block.warpgroups);
+  if ((gathering & some_gave) != 0) archive(block.spare_registers);
 }
 
 }  // namespace

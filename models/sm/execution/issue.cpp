@@ -11,6 +11,7 @@ using isa::Category;
 using isa::Instruction;
 
 static constexpr auto commits_bulk = static_cast<std::uint16_t>(isa::ir::BulkGroupStep::commit);
+static constexpr auto commits_products = static_cast<std::uint16_t>(isa::ir::WarpgroupStep::commit);
 
 template <bool follows>
 void Issue::issue_as(WarpSlot slot, SmCycle now) {
@@ -70,6 +71,13 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
       case Category::bulk_group:
         if (active != 0 && instruction.detail == commits_bulk) bulk_.commit(slot);
         break;
+      case Category::warpgroup_product:
+        return warpgroups_.multiply(slot, instruction, active, now);
+      case Category::warpgroup_step:
+        if (active != 0 && instruction.detail == commits_products) warpgroups_.commit(slot);
+        break;
+      case Category::register_limit:
+        break;
       case Category::arithmetic:
         if ((instruction.flags & isa::flag_needs_all_lanes) == 0)
           return execute_through(slot, instruction, record, active, now);
@@ -116,6 +124,19 @@ bool Issue::in_order(WarpSlot slot, const Instruction& instruction, const IssueR
                             ? bulk_.has_room_for(slot)
                             : bulk_.is_through(slot, instruction);
     if (!passes) front_end_.refuse(slot, record, StallCause::async_copy);
+    return passes;
+  }
+  if (instruction.category == Category::warpgroup_product ||
+      instruction.category == Category::warpgroup_step) {
+    const bool passes = instruction.category == Category::warpgroup_product
+                            ? warpgroups_.has_room_for(slot, now)
+                            : warpgroups_.is_through(slot, instruction.target, now);
+    if (!passes) front_end_.refuse(slot, record, StallCause::wgmma);
+    return passes;
+  }
+  if (instruction.category == Category::register_limit) {
+    const bool passes = warpgroups_.set_registers(slot, instruction, now);
+    if (!passes) front_end_.refuse(slot, record, StallCause::registers);
     return passes;
   }
   if (instruction.category != Category::copy_group) {

@@ -13,6 +13,7 @@
 #include "models/sm/fetch/constant_cache.hpp"
 #include "models/sm/fetch/instruction_cache.hpp"
 #include "models/sm/parameters/sm_context.hpp"
+#include "models/sm/warpgroup/warpgroup_unit.hpp"
 
 namespace lockstep {
 
@@ -21,7 +22,7 @@ class Issue {
   Issue(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
         LoadStoreUnit& load_store, SharedMemoryUnit& shared, MemoryIssue& memory,
         ControlUnit& control, InstructionCache& code, ConstantCache& constant_cache,
-        Mbarriers& mbarriers, BulkEngine& bulk)
+        Mbarriers& mbarriers, BulkEngine& bulk, WarpgroupUnit& warpgroups)
       : constants_(sm.constants),
         blocks_(sm.blocks),
         front_end_(front_end),
@@ -34,6 +35,7 @@ class Issue {
         constant_cache_(constant_cache),
         mbarriers_(mbarriers),
         bulk_(bulk),
+        warpgroups_(warpgroups),
         fetches_(sm.constants.parameters.fetches()),
         preemptible_(faultable.preemptible()),
         reads_late_(sm.constants.parameters.source_release == SourceRelease::operand_read),
@@ -48,7 +50,7 @@ class Issue {
   /// `follows`: exception schemes, the release of sources or preemptions follow what issues.
   template <bool follows>
   void issue_as(WarpSlot slot, SmCycle now);
-  /// A release, a wait for copies or a bulk copy may pass; false: the warp waits.
+  /// What waits for something beyond its operands may pass; false: the warp waits.
   bool in_order(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                 SmCycle now);
   void access_matrices(WarpSlot slot, const isa::Instruction& instruction,
@@ -87,6 +89,7 @@ class Issue {
   ConstantCache& constant_cache_;
   Mbarriers& mbarriers_;
   BulkEngine& bulk_;
+  WarpgroupUnit& warpgroups_;
   const bool fetches_;
   const bool preemptible_, reads_late_, follows_blocks_,
       follows_ = preemptible_ || reads_late_ || follows_blocks_;

@@ -99,6 +99,10 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
       if ((waiting(StallCause::async_copy) & bit_of(slot)) != 0)
         end_wait(StallCause::async_copy, slot, now);
       return;
+    case WarpEvent::product_done:
+      if (blocks_.under_way().flight_ends(slot)) request_answered(slot, now);
+      if ((waiting(StallCause::wgmma) & bit_of(slot)) != 0) end_wait(StallCause::wgmma, slot, now);
+      return;
     case WarpEvent::wait_limit:
       return suspended_waits_.limit_came(slot, now);
     case WarpEvent::resume:
@@ -222,7 +226,7 @@ void FrontEnd::warm_hot() const {
 }
 
 void FrontEnd::serialize(Archive& archive) {
-  archive.section("sm/front_end", 6);
+  archive.section("sm/front_end", 7);
   serialize_states(archive);
   archive(hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units, hot_.wheel, holds_,
           sleeping_, groups_, owing_);

@@ -90,7 +90,8 @@ class WarpStates {
   static constexpr std::array holding_causes{
       StallCause::log_full,    StallCause::queue_full, StallCause::dependency,
       StallCause::late_source, StallCause::fetch,      StallCause::last_check,
-      StallCause::async_copy,  StallCause::fault,      StallCause::drain};
+      StallCause::async_copy,  StallCause::wgmma,      StallCause::registers,
+      StallCause::fault,       StallCause::drain};
 };
 
 }  // namespace lockstep

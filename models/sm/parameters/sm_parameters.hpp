@@ -237,6 +237,30 @@ struct SmBulkParameters {
   bool on() const { return lines_in_flight > 0; }
 };
 
+/// Products of warp groups.  Source: modern-isa.md, section 4.1 (H100).
+struct SmWarpgroupParameters {
+  std::uint32_t queue, operand_bytes_per_cycle;
+  Cycles eight_columns, register_operand, latency, issue_interval;
+
+  static auto schema() {
+    using namespace literals;
+    using P = SmWarpgroupParameters;
+    return parameters<P>()
+        .field("queue", &P::queue, 6, range(1, 7),
+               "products of a warp group that wait or are under way", "products")
+        .field("eight_columns", &P::eight_columns, 4_cycles, range(1_cycles, 100_cycles),
+               "for eight columns of a product")
+        .field("operand_bytes_per_cycle", &P::operand_bytes_per_cycle, 128, range(16, 4096),
+               "of matrices that come from shared memory", "bytes")
+        .field("register_operand", &P::register_operand, 18_cycles, range(0_cycles, 100_cycles),
+               "that A takes from registers")
+        .field("latency", &P::latency, 49_cycles, range(1_cycles, 1000_cycles),
+               "of a product, beside one cycle for each register of its result")
+        .field("issue_interval", &P::issue_interval, 4_cycles, range(1_cycles, 100_cycles),
+               "between two products of a warp");
+  }
+};
+
 /// Streaming multiprocessor, and how many there are.  Defaults: V100.
 struct SmParameters {
   std::uint32_t count;
@@ -264,6 +288,7 @@ struct SmParameters {
   SmInstructionCacheParameters instruction_cache;
   SmConstantCacheParameters constant_cache;
   SmBulkParameters bulk;
+  SmWarpgroupParameters wgmma;
   SmPortParameters port;
 
   /// Turn of paths that wait for each other, see isa::WarpPaths.
@@ -362,6 +387,7 @@ struct SmParameters {
         .group("instruction_cache", &P::instruction_cache, "instruction caches")
         .group("constant_cache", &P::constant_cache, "constant caches")
         .group("bulk", &P::bulk, "engine for bulk copies")
+        .group("wgmma", &P::wgmma, "products of warp groups, where the GPU has them (sm.tensor)")
         .group("port", &P::port, "the SM's end of the network")
         .only_if("turn", "with thread_scheduling: independent",
                  [](const P& p) { return p.thread_scheduling == ThreadScheduling::independent; })

@@ -25,6 +25,8 @@ enum class StallCause : std::uint8_t {
   barrier,     ///< waits at a block barrier
   mbarrier,    ///< waits for the phase of an mbarrier
   async_copy,  ///< waits for its asynchronous copies
+  wgmma,       ///< waits for products of its warp group, or for room among them
+  registers,   ///< waits for registers that its block's warps give back
   fault,       ///< stopped by a fault, or an access waits for a page that is not there
   drain,       ///< its threads are done, their last requests are not
   idle,        ///< no warp
@@ -54,6 +56,8 @@ inline constexpr std::array<StallCauseFacts, stall_causes> stall_cause_facts{{
     {StallCause::barrier, "barrier", "barriers"},
     {StallCause::mbarrier, "mbarrier", "phases of mbarriers"},
     {StallCause::async_copy, "async_copy", "asynchronous copies"},
+    {StallCause::wgmma, "wgmma", "products of their warp groups"},
+    {StallCause::registers, "registers", "registers of their blocks"},
     {StallCause::fault, "fault", "pages"},
     {StallCause::drain, "drain", "their last requests"},
     {StallCause::idle, "idle", "a block"},

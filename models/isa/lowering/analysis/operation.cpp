@@ -56,6 +56,9 @@ bool has_side_effect(const ir::Operation& operation) {
     case Category::copy_group:
     case Category::bulk_copy:
     case Category::bulk_group:
+    case Category::warpgroup_product:
+    case Category::warpgroup_step:
+    case Category::register_limit:
     case Category::phase_wait:
     case Category::fence:
       return true;
@@ -75,6 +78,9 @@ bool is_scheduling_barrier(const ir::Operation& operation) {
     case Category::copy_group:
     case Category::bulk_copy:
     case Category::bulk_group:
+    case Category::warpgroup_product:
+    case Category::warpgroup_step:
+    case Category::register_limit:
     case Category::phase_wait:
     case Category::fence:
       return true;

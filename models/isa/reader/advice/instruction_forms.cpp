@@ -95,6 +95,7 @@ constexpr Form forms[] = {
     {"sad", "sad.type d, a, b, c"},
     {"selp", "selp.type d, a, b, p"},
     {"set", "set.comparison{.ftz}.to_type.type d, a, b"},
+    {"setmaxnreg", "setmaxnreg.dec.sync.aligned.u32 n with .dec or .inc"},
     {"setp", "setp.comparison{.ftz}.type p, a, b; setp.comparison.and.type p, a, b, q"},
     {"shf", "shf.l.clamp.b32 d, a, b, c with .l or .r, .clamp or .wrap"},
     {"shfl", "shfl.sync.mode.b32 d{|p}, a, b, c, mask with .up, .down, .bfly or .idx"},
@@ -146,6 +147,9 @@ constexpr Form forms[] = {
     {"vsub", "vsub.type.type.type{.sat} d, a{.part}, b{.part}"},
     {"vsub2", "vsub2.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
     {"vsub4", "vsub4.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"wgmma",
+     "wgmma.mma_async.sync.aligned.m64n128k16.d_type.a_type.b_type {d}, a, b, scale-d, ...; also "
+     ".fence, .commit_group, .wait_group"},
     {"wmma",
      "wmma.mma.sync.aligned.row.col.m16n16k16.d_type.c_type {d}, {a}, {b}, {c}; also .load, "
      ".store"},
@@ -159,16 +163,12 @@ constexpr Form not_modelled[] = {
     {"getctarank", "clusters are not modelled in this release: compile for sm_80"},
     {"mapa", "clusters are not modelled in this release: compile for sm_80"},
     {"multimem", "several GPUs are not modelled in this release: address each memory with ld, st"},
-    {"setmaxnreg", "registers do not move between warps in this release: compile for sm_80"},
     {"sured", "reductions of surfaces are not modelled in this release: use red on a buffer"},
     {"tcgen05",
      "matrix units of sm_100 are not modelled in this release: compile for sm_80, which has "
      "mma.sync"},
     {"tensormap", "tensor maps are not modelled in this release: compute addresses, use ld and st"},
     {"tld4", "gathers are not modelled in this release: fetch each texel with tex"},
-    {"wgmma",
-     "products of warp groups are not modelled in this release: compile for sm_80, which has "
-     "mma.sync"},
 };
 
 /// Modifiers that belong to something that no part of the machine does.

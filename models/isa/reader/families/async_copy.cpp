@@ -100,13 +100,13 @@ ir::Operand AsyncCopyReader::source_bytes(PtxInstruction& instruction, const Arg
 }
 
 void finish_group_step(Translation& code, OperandReader& operands, PtxInstruction& instruction,
-                       bool names_groups, const std::string& name) {
+                       bool names_groups, const std::string& name, std::uint32_t most) {
   instruction.expect_arguments(names_groups ? 1 : 0, names_groups ? 1 : 0);
   if (names_groups) {
     const auto& newest = instruction.argument(0);
     const std::int64_t value = operands.immediate(instruction, newest, Type::u32).value;
-    if (value < 0 || value > 0xffff)
-      instruction.fail(newest.at, name + " names 0 to 65535 groups",
+    if (value < 0 || value > most)
+      instruction.fail(newest.at, name + " names 0 to " + std::to_string(most) + " groups",
                        "give how many of the newest groups may be under way");
     instruction.operation.immediate = static_cast<std::uint32_t>(value);
   }

@@ -12,9 +12,9 @@ ir::Operand shared_address(Translation& code, OperandReader& operands, PtxInstru
                            const syntax::Operand& argument);
 
 /// Ends a step of groups of copies.  `names_groups`: the step waits, and its argument says how many
-/// of the newest groups may be under way.
+/// of the newest groups may be under way, `most` at most.
 void finish_group_step(Translation& code, OperandReader& operands, PtxInstruction& instruction,
-                       bool names_groups, const std::string& name);
+                       bool names_groups, const std::string& name, std::uint32_t most = 0xffff);
 
 /// cp.async: copies from global to shared memory that a thread does not wait for at once.
 class AsyncCopyReader : public FamilyReader {

@@ -101,6 +101,8 @@ constexpr InstructionEntry instruction_entries[] = {
     {"sad", Opcode::sad, read_alu},
     {"selp", Opcode::selp, member<&Readers::arithmetic, &ArithmeticReader::selection>},
     {"set", Opcode::set, member<&Readers::arithmetic, &ArithmeticReader::comparison>},
+    {"setmaxnreg", Opcode::setmaxnreg,
+     member<&Readers::warpgroup, &WarpgroupReader::set_registers>},
     {"setp", Opcode::setp, member<&Readers::arithmetic, &ArithmeticReader::comparison>},
     {"shf", Opcode::shf, read_alu},
     {"shfl", Opcode::shfl, member<&Readers::warp, &WarpReader::shuffle>},
@@ -148,6 +150,7 @@ constexpr InstructionEntry instruction_entries[] = {
     {"vsub", Opcode::video, read_video},
     {"vsub2", Opcode::video2, read_video},
     {"vsub4", Opcode::video4, read_video},
+    {"wgmma", Opcode::wgmma, member<&Readers::warpgroup, &WarpgroupReader::wgmma>},
     {"wmma", Opcode::mma, member<&Readers::matrix, &MatrixReader::wmma>},
     {"xor", Opcode::xor_, read_alu},
 };

@@ -15,6 +15,7 @@
 #include "models/isa/reader/families/textures.hpp"
 #include "models/isa/reader/families/video.hpp"
 #include "models/isa/reader/families/warp.hpp"
+#include "models/isa/reader/families/warpgroup.hpp"
 
 namespace lockstep::isa {
 
@@ -36,7 +37,8 @@ struct Readers {
         surfaces(code, operands),
         textures(code, operands),
         video(code, operands),
-        warp(code, operands) {}
+        warp(code, operands),
+        warpgroup(code, operands) {}
   Readers(const Readers&) = delete;
   Readers& operator=(const Readers&) = delete;
 
@@ -56,6 +58,7 @@ struct Readers {
   TextureReader textures;
   VideoReader video;
   WarpReader warp;
+  WarpgroupReader warpgroup;
 };
 
 }  // namespace lockstep::isa

@@ -27,8 +27,10 @@ static isa::Module module_of(const std::string& body, const std::string& declara
 }
 
 isa::Module kernel_of(const std::string& body, const std::string& declarations,
-                      const std::string& variables) {
-  return module_of(body, declarations, variables, isa::LoweringOptions::none());
+                      const std::string& variables, isa::MatrixArithmetic matrices) {
+  isa::LoweringOptions options = isa::LoweringOptions::none();
+  options.matrices = matrices;
+  return module_of(body, declarations, variables, options);
 }
 
 isa::Module kernel_with_points(const std::string& body, const std::string& declarations) {

@@ -1,0 +1,48 @@
+/// Products of warp groups in a block that is interpreted.
+///
+/// A warp's part is done where the warp issues it, a legal outcome: until the warp has waited,
+/// nobody may change the operands or look at the result.  A warp that does look at registers of a
+/// product under way is reported.  A plain copy is not: compilers write one where a loop begins
+/// anew, and the copy then counts as a register of the product, too. Source: PTX ISA 9.0,
+/// "Asynchronous Warpgroup Level Matrix Instructions"; modern-isa.md, section 3.4.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "models/isa/interpreter/warp.hpp"
+
+namespace lockstep::isa {
+
+class BlockRunner;
+
+class WarpgroupProducts {
+ public:
+  explicit WarpgroupProducts(BlockRunner& block) : block_(block) {}
+
+  void multiply(InterpretedWarp& warp, const Instruction& product, std::uint32_t active);
+  /// A fence, a commit or a wait.
+  void step(InterpretedWarp& warp, const Instruction& step);
+  /// The warp, of which products are under way, is about to execute an instruction.
+  void look_at(const InterpretedWarp& warp, const Instruction& instruction);
+
+ private:
+  /// Rows that products of a group write or read.
+  struct Group {
+    std::vector<std::uint16_t> written, read;
+  };
+  struct OfWarp {
+    std::deque<Group> committed;  ///< oldest first
+    Group open;
+  };
+  OfWarp& of(const InterpretedWarp& warp);
+  void require_right(const InterpretedWarp& warp, const Instruction& product) const;
+  static bool has_written(const OfWarp& products, Operand row);
+  static bool has_read(const OfWarp& products, Operand row);
+
+  BlockRunner& block_;
+  std::vector<OfWarp> warps_;  ///< empty: none has multiplied
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,22 @@
+/// Swizzles of shared memory: 16-byte pieces change places within 128, 256 or 512 bytes so that
+/// rows that are read together lie in different banks. Source: PTX ISA 9.0, "Tensor Swizzling
+/// Modes"; modern-isa.md, section 3.3.
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep::isa {
+
+/// The span in bytes within which pieces change places; `none`: they do not.
+enum class Swizzle : std::uint8_t { none, b32, b64, b128 };
+
+constexpr std::uint32_t span_of(Swizzle swizzle) {
+  return 16U << static_cast<unsigned>(swizzle);
+}
+/// Returns where in shared memory a byte lies whose place without a swizzle is the address.
+constexpr std::uint32_t swizzled(std::uint32_t address, Swizzle swizzle) {
+  const std::uint32_t mask = (1U << static_cast<unsigned>(swizzle)) - 1;
+  return address ^ ((address >> 7 & mask) << 4);
+}
+
+}  // namespace lockstep::isa

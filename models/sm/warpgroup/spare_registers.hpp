@@ -1,0 +1,53 @@
+/// Registers that warps of a block have given back for others of the block to take (setmaxnreg).
+/// Source: PTX ISA 9.0, "setmaxnreg"; modern-isa.md, section 3.5.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace lockstep {
+
+class SpareRegisters {
+ public:
+  /// The warp keeps `count` registers a thread, and gives the others back.  `at_launch`: what each
+  /// warp began with; `warps`: of the block.
+  void give(std::uint8_t warp, std::uint32_t count, std::uint32_t at_launch, std::uint32_t warps) {
+    std::uint16_t& limit = limit_of(warp, at_launch, warps);
+    if (count >= limit) return;
+    spare_ += limit - count;
+    limit = static_cast<std::uint16_t>(count);
+  }
+  /// The warp wants `count` registers a thread.  Returns whether it has got them.
+  bool take(std::uint8_t warp, std::uint32_t count, std::uint32_t at_launch, std::uint32_t warps) {
+    std::uint16_t& limit = limit_of(warp, at_launch, warps);
+    if (count <= limit) return true;
+    if (count - limit > spare_) return false;
+    spare_ -= count - limit;
+    limit = static_cast<std::uint16_t>(count);
+    return true;
+  }
+  /// Returns the most that a warp may ever have: the others keep `least` each.
+  static std::uint32_t most(std::uint32_t at_launch, std::uint32_t warps, std::uint32_t least) {
+    return at_launch + (warps - 1) * (at_launch - std::min(at_launch, least));
+  }
+  bool changed() const { return !limits_.empty(); }
+  /// Registers a thread that no warp has.
+  std::uint32_t spare() const { return spare_; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(limits_, spare_);
+  }
+
+ private:
+  std::uint16_t& limit_of(std::uint8_t warp, std::uint32_t at_launch, std::uint32_t warps) {
+    if (limits_.empty()) limits_.assign(warps, static_cast<std::uint16_t>(at_launch));
+    return limits_[warp];
+  }
+
+  std::vector<std::uint16_t> limits_;  ///< by warp of the block; empty: as at launch
+  std::uint32_t spare_ = 0;            ///< registers a thread of one warp
+};
+
+}  // namespace lockstep

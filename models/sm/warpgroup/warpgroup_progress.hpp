@@ -1,0 +1,45 @@
+/// How far the warps of a warp group are with its products.
+///
+/// Products have numbers from 1 on, in the order in which each warp issues them.  One starts when
+/// the last of the four warps has issued it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "models/isa/matrix/warpgroup_form.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
+
+namespace lockstep {
+
+struct WarpgroupProgress {
+  static constexpr unsigned kept = 8;  ///< more than may be under way, and than a wait may name
+  using ByWarp = std::array<std::uint32_t, isa::warps_of_group>;
+
+  ByWarp issued{};
+  /// By warp: the last product of its newest committed groups, the newest first.
+  std::array<std::array<std::uint32_t, kept>, isa::warps_of_group> ends{};
+  std::array<SmCycle, kept> done{};       ///< by number modulo `kept`, of those that have started
+  std::array<std::uint32_t, kept> pcs{};  ///< likewise, of those that a warp has issued
+
+  std::uint32_t started() const { return *std::ranges::min_element(issued); }
+  std::uint32_t begun() const { return *std::ranges::max_element(issued); }
+  /// Returns whether the products up to a number are complete.
+  bool is_done(std::uint32_t number, SmCycle now) const {
+    if (number == 0 || number + kept <= begun()) return true;
+    return number <= started() && done[number % kept] <= now;
+  }
+  void commit(unsigned warp) {
+    auto& groups = ends[warp];
+    std::shift_right(groups.begin(), groups.end(), 1);
+    groups[0] = issued[warp];
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(issued, ends, done, pcs);
+  }
+};
+
+}  // namespace lockstep

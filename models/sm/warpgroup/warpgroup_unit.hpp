@@ -1,0 +1,74 @@
+/// Products of warp groups: the SM's four tensor cores as one, and registers that warps give each
+/// other.
+///
+/// A warp computes its part where it issues the product, and goes on; its wait for a group of
+/// products is what takes time.  A product starts when the last of its four warps has issued it and
+/// the products before it, of all warp groups, leave the tensor cores.  What has started is in
+/// flight: a block is not saved before it is complete.
+/// Source: modern-isa.md, sections 3.4, 3.5, 4.1 and 5.7.
+///
+/// Simplified: mma.sync beside wgmma takes none of its cycles, and operands in shared memory take
+/// none of the banks'.  The queue is each warp group's own.
+///
+/// Cost model: a product of n columns occupies the unit for n / 8 * wgmma.eight_columns cycles, or
+/// as long as its operands take to come, if that is longer: A and B by
+/// wgmma.operand_bytes_per_cycle, A in registers wgmma.register_operand.  It is complete
+/// wgmma.latency cycles and one for each register of D after its start.
+#pragma once
+
+#include <cstdint>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/isa/matrix/warpgroup_form.hpp"
+#include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/execution/control.hpp"
+#include "models/sm/front_end/front_end.hpp"
+#include "models/sm/parameters/sm_context.hpp"
+
+namespace lockstep {
+
+class WarpgroupUnit {
+ public:
+  WarpgroupUnit(const SmContext& sm, FrontEnd& front_end, ControlUnit& control)
+      : constants_(sm.constants),
+        blocks_(sm.blocks),
+        mistakes_(sm.mistakes),
+        front_end_(front_end),
+        control_(control) {}
+
+  /// Returns whether the warp may issue one more product; else it looks again when one is complete.
+  bool has_room_for(WarpSlot slot, SmCycle now);
+  /// warpgroup_product.  Throws a Mistake.
+  void multiply(WarpSlot slot, const isa::Instruction& product, std::uint32_t active, SmCycle now);
+  void commit(WarpSlot slot);
+  /// Returns whether all but the warp's `newest` groups are complete; else it looks again when a
+  /// product is.
+  bool is_through(WarpSlot slot, std::uint32_t newest, SmCycle now);
+  /// register_limit.  Returns whether the warp has got what it wants; else it looks again when
+  /// another warp of its block gives some back.  Throws a Mistake.
+  bool set_registers(WarpSlot slot, const isa::Instruction& limit, SmCycle now);
+
+  void serialize(Archive& archive) {
+    archive.section("sm/wgmma", 1);
+    archive(free_);
+  }
+
+ private:
+  WarpgroupProgress& progress_of(const Warp& warp);
+  void require_right(const Warp& warp, const isa::Instruction& product) const;
+  /// The warp issues the group's next product.  Throws a Mistake if the others issue another one.
+  void count_issue(const Warp& warp, WarpgroupProgress& progress);
+  void start(const Warp& warp, WarpgroupProgress& progress, const isa::WarpgroupForm& form,
+             SmCycle now);
+  /// Cycles for which a product occupies the unit.
+  std::int64_t interval_of(const isa::WarpgroupForm& form) const;
+
+  const SmConstants& constants_;
+  ResidentBlocks& blocks_;
+  Mistakes& mistakes_;
+  FrontEnd& front_end_;
+  ControlUnit& control_;
+  SmCycle free_;  ///< the next product can start
+};
+
+}  // namespace lockstep
