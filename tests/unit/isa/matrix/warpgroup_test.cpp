@@ -388,6 +388,21 @@ TEST(WarpgroupRegisters, AreNotToBeTouchedBeforeTheWait) {
   EXPECT_EQ(mistake("mov.b32 %r5, %d1;\nmov.b32 %d1, %r5;\n"), "");
 }
 
+TEST(WarpgroupRegisters, OfGroupsThatAWaitNamesMayBeTouched) {
+  const auto mistake = [&](const std::string& line) {
+    return mistake_of(
+        kernel(WarpgroupForm{},
+               "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d8, %d9, %d10, %d11}, %rd5, "
+               "%rd6, 0, 1, 1, 0, 0;\nwgmma.commit_group.sync.aligned;\n"
+               "wgmma.wait_group.sync.aligned 1;\n" +
+                   line),
+        0, 0, 128, false);
+  };
+  EXPECT_EQ(mistake("add.u32 %r5, %d1, 1;\n"), "");
+  EXPECT_NE(mistake("add.u32 %r5, %d9, 1;\n").find("reads a register of a wgmma"),
+            std::string::npos);
+}
+
 TEST(WarpgroupForms, AreRefusedWhereThereAreNone) {
   const auto mistake = [](const std::string& line) {
     return mistake_of(kernel(WarpgroupForm{}, line), 0, 0, 128, false);
