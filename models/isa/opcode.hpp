@@ -109,6 +109,7 @@ enum class Opcode : std::uint16_t {
   bar_warp,
   nanosleep,
   pmevent,
+  griddepcontrol,  ///< `mode`: ir::GridDependencyStep
   nop,
   // made by the reader
   print,          ///< of vprintf, see ir::PrintStep

@@ -59,8 +59,9 @@ SmCore::SmCore(SmSetup setup)
       barriers_(sm_, front_end_),
       printing_(sm_),
       control_(sm_, front_end_, l1_, barriers_, printing_),
+      dependencies_(sm_, front_end_, l1_),
       issue_(sm_, front_end_, faultable_, load_store_, shared_, memory_issue_, control_, code_,
-             constant_cache_, mbarriers_, bulk_),
+             constant_cache_, mbarriers_, bulk_, dependencies_),
       switching_(make_block_switching(constants_.setup.block_switching)),
       contexts_(sm_, front_end_, faultable_, flights_, load_store_, printing_, mbarriers_),
       local_scheduler_(
@@ -201,6 +202,9 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     case MessageKind::end_grid:
       turnover_.end_grid(GridId(message.body<GridReference>().grid));
       break;
+    case MessageKind::primary_is_over:
+      dependencies_.primary_is_over(GridId(message.body<GridReference>().grid), now);
+      break;
     case MessageKind::ask_status:
       turnover_.tell_status(GridId(message.body<GridReference>().grid), now);
       break;
@@ -286,6 +290,7 @@ std::string SmCore::waiting_for() const {
   if (l1_.misses().used() > 0)
     text += "; " + std::to_string(l1_.misses().used()) + " misses outstanding";
   text += bulk_.waiting_for();
+  text += dependencies_.waiting_for();
   text += translation_.waiting_for();
   const std::string requests = ports_.waiting_for();
   if (!requests.empty()) text += "; " + requests;
@@ -295,7 +300,7 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 13);
+  archive.section("sm", 14);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
           constant_cache_, constant_, watch_, mbarriers_, bulk_);

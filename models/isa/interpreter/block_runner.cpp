@@ -164,7 +164,8 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         [[fallthrough]];
       case Category::prefetch:
       case Category::bulk_group:
-      case Category::copy_group:  // copies are done where they stand
+      case Category::copy_group:       // copies are done where they stand
+      case Category::grid_dependency:  // grids before this one have ended
       case Category::sleep:
       case Category::nop:
         paths.advance();

@@ -137,6 +137,7 @@ class FirstWarp {
       case Category::bulk_group:
       case Category::copy_group:
       case Category::fence:
+      case Category::grid_dependency:
       case Category::sleep:
       case Category::nop:
         break;

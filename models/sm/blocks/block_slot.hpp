@@ -67,6 +67,7 @@ struct BlockProgress {
 /// A thread block in its slot.
 struct BlockSlot {
   bool used = false;
+  bool has_let_go = false;  ///< griddepcontrol.launch_dependents was executed
   std::uint8_t grid = 0;
   std::uint32_t entry = 0;  ///< counts those that have come to the SM
   std::uint64_t index = 0;  ///< in the grid
@@ -94,7 +95,8 @@ struct BlockSlot {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(used, grid, entry, index, coordinates, warps, alive_threads, warps_left, shared_base,
-            shared_bytes, first_row, rows, gathering, barriers, homes, progress, phase_waits);
+            shared_bytes, first_row, rows, gathering, barriers, homes, progress, phase_waits,
+            has_let_go);
   }
 };
 

@@ -14,11 +14,14 @@ namespace {
 /// Saves or restores the block's control state that is not its warps'.
 void serialize_control(Archive& archive, ResidentBlocks& blocks, BlockPlace place) {
   BlockSlot& block = blocks.block(place);
-  constexpr std::uint32_t some_wait = 1u << 31;  // contexts of other blocks are not larger for it
-  std::uint32_t gathering = block.gathering | (block.phase_waits.empty() ? 0 : some_wait);
+  // Contexts of blocks without such state are not larger for it.
+  constexpr std::uint32_t some_wait = 1u << 31, let_go = 1u << 30;
+  std::uint32_t gathering = block.gathering | (block.phase_waits.empty() ? 0 : some_wait) |
+                            (block.has_let_go ? let_go : 0);
   archive(block.alive_threads, block.warps_left, blocks.under_way().phase(place), gathering,
           block.barriers);
-  block.gathering = gathering & ~some_wait;
+  block.gathering = gathering & ~(some_wait | let_go);
+  block.has_let_go = (gathering & let_go) != 0;
   if ((gathering & some_wait) != 0) archive(block.phase_waits);
 }
 

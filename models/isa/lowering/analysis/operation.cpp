@@ -58,6 +58,7 @@ bool has_side_effect(const ir::Operation& operation) {
     case Category::bulk_group:
     case Category::phase_wait:
     case Category::fence:
+    case Category::grid_dependency:
       return true;
     default:
       return is_branch(operation) || ends_thread(operation.opcode) || depends_on_path(operation);
@@ -77,6 +78,7 @@ bool is_scheduling_barrier(const ir::Operation& operation) {
     case Category::bulk_group:
     case Category::phase_wait:
     case Category::fence:
+    case Category::grid_dependency:
       return true;
     case Category::shuffle_vote:
       // Products of matrices have all lanes wherever they stand in a block.
