@@ -108,8 +108,8 @@ class DependentLaunches(SegmentsTest):
         gpu = self.write("gpu.yaml", (ROOT / "configs/gpus/tiny.yaml").read_text().replace('"7.0"', '"9.0"'))
         names = [f"  - {{name: t{i}, workload: {workload}, priority: {i}, arrival: {5 * i}us, latency_bound: 2us}}\n"
                  for i in range(tenants)]
-        self.write("scenario.yaml", f"gpu: {gpu}\nhost: {ROOT}/configs/hosts/nvlink.yaml\npolicies: {policies}\n{more}\n"
-                   "tenants:\n" + "".join(names))
+        self.write("scenario.yaml", f"gpu: {gpu}\nhost: {ROOT}/configs/hosts/nvlink.yaml\npolicies: {policies}\n"
+                   f"{more}\ntenants:\n" + "".join(names))
 
     def run_checked(self, *options, output="out.h5", ranks=0):
         done = self.lockstep("run", "scenario.yaml", "--check", "--output", output, *options, ranks=ranks)
