@@ -50,7 +50,8 @@ AT_LOAD = (
     ("a100", "sm_80", f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {SUMS}, {{%r3, %r4}}, {B}, {SUMS};",
      r"k\.ptx:15:\d+: a of mma\S+ has 4 registers, not 2 - "),
     ("a100", "sm_80", "cp.async.ca.shared.global [%r2], [%rd1], 12;", r"k\.ptx:15:\d+: a copy has 4, 8 or 16 bytes - "),
-    ("a100", "sm_80", "cp.async.cg.shared.global [%r2], [%rd1], 8;", r"k\.ptx:15:\d+: a copy has 16 bytes with \.cg - "),
+    ("a100", "sm_80", "cp.async.cg.shared.global [%r2], [%rd1], 8;",
+     r"k\.ptx:15:\d+: a copy has 16 bytes with \.cg - "),
 )
 BY_THREADS = (
     ("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r3, %r4, %r5, %r6}, [%r2+8];",

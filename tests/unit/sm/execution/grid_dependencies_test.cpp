@@ -126,8 +126,8 @@ TEST(GridDependencies, GoThroughACheckpointAtAnyCycle) {
 }
 
 TEST(GridDependencies, EverySchemeOfExceptionsWaitsAsLong) {
-  for (const std::string scheme :
-       {"stall-on-fault", "replay-queue", "operand-log", "{name: warp-disable, check: commit}"}) {
+  for (const std::string scheme : {"stall-on-fault", "replay-queue", "operand-log",
+                                   "warp-disable-commit", "warp-disable-last-check"}) {
     IdealMachine::Options options;
     options.exception_scheme = scheme;
     IdealMachine machine(kernel_of(two_looks), options);
