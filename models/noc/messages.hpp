@@ -119,7 +119,7 @@ enum MemoryFlag : std::uint8_t {
   flag_context = 16,   ///< of a thread block that leaves its SM or returns
   flag_past_l2 = 32,   ///< in an answer: the request did not look up
   flag_code = 64,      ///< instructions, constants or parameters of kernels: nobody's memory
-  flag_no_data = 128,  ///< reserved: the answer would carry no data; nobody asks like that yet
+  flag_discard = 128,  ///< of a load: its line need not be written back, and is not fetched
 };
 
 /// Marks that the SM sides of policies put on a request (models/coordinator/sm_side.hpp).

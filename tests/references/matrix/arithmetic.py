@@ -15,26 +15,32 @@ INTEGER_BITS = {"s8": 8, "u8": 8, "s4": 4, "u4": 4}
 
 def fused_sum(terms, fraction_bits):
     """The terms (a, b) with b None for an addend, aligned, truncated and added."""
-    products = [numbers.multiply(a, b) if b else a for a, b in terms]
-    total = numbers.ZERO
-    if any(p.kind != "finite" for p in products):
-        for p in products:
-            if p.kind != "finite":
-                total = numbers.add(total, p)
+    if any(a.kind != "finite" or (b and b.kind != "finite") for a, b in terms):
+        total = numbers.ZERO
+        for a, b in terms:
+            term = numbers.multiply(a, b) if b else a
+            if term.kind != "finite":
+                total = numbers.add(total, term)
         return total
-    exponents = [p.exponent for p in products if p.whole != 0]
-    if not exponents:
+    parts, top = [], None
+    for a, b in terms:
+        whole = a.whole * b.whole if b else a.whole
+        if whole == 0:
+            continue
+        exponent = a.exponent + b.exponent if b else a.exponent
+        top = exponent if top is None or exponent > top else top
+        parts.append((whole, a.scale + b.scale if b else a.scale))
+    if top is None:
         return numbers.ZERO
-    unit = max(exponents) - fraction_bits
-    return numbers.finite(sum(in_units(p, unit) for p in products), unit)
+    unit = top - fraction_bits
+    return numbers.finite(sum(in_units(whole, scale - unit) for whole, scale in parts), unit)
 
 
-def in_units(number, unit):
-    """The number in units of 2 ** unit, truncated towards zero."""
-    up = number.scale - unit
+def in_units(whole, up):
+    """whole * 2 ** up, truncated towards zero."""
     if up >= 0:
-        return number.whole << up
-    return number.whole >> -up if number.whole >= 0 else -(-number.whole >> -up)
+        return whole << up
+    return whole >> -up if whole >= 0 else -(-whole >> -up)
 
 
 def fused_chain(a, b, c, result, groups, fraction_bits, kept=None):

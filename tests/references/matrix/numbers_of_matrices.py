@@ -153,6 +153,18 @@ def add(a, b, zero_is_negative=False):
     return finite(whole, scale)
 
 
+def sum_of_products(left, right):
+    """The exact sum; a sum of zero is positive."""
+    if any(x.kind != "finite" for x in left) or any(y.kind != "finite" for y in right):
+        total = ZERO
+        for x, y in zip(left, right):
+            total = add(total, multiply(x, y))
+        return total
+    parts = [(x.whole * y.whole, x.scale + y.scale) for x, y in zip(left, right)]
+    scale = min(part[1] for part in parts)
+    return finite(sum(whole << (of - scale) for whole, of in parts), scale)
+
+
 def rounded(number, form, rounding=nearest):
     """The number as the format holds it."""
     return form.decode(form.encode(number, rounding))

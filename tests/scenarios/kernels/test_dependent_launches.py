@@ -182,6 +182,16 @@ class DependentLaunches(SegmentsTest):
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"warps wait for the end of grid 0 \(griddepcontrol\.wait\)")
 
+    def test_a_mistake_ends_the_tenant_and_who_waits_for_it(self):
+        wild = "mov.u64 %rd1, 64;\n  mov.u32 %r1, 1;\n  again2: add.u32 %r1, %r1, 1;\n  setp.lt.u32 %p1, %r1, 3000;\n" \
+            "  @%p1 bra again2;\n  st.global.u32 [%rd1], %r1;\n  "
+        self.files(lets_go="griddepcontrol.launch_dependents;\n  " + wild)
+        self.write_scenario()
+        done = self.lockstep("run", "scenario.yaml", "--output", "out.h5")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"kernel produce, block \(\d+, 0, 0\), thread .*0x40")
+        self.assertEqual(done.stderr.count("\n"), 1)
+
     def test_the_key_takes_a_truth_value(self):
         self.write_scenario()
         path = self.folder / "beside.yaml"

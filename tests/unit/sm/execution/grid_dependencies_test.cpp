@@ -125,6 +125,26 @@ TEST(GridDependencies, GoThroughACheckpointAtAnyCycle) {
   for (std::int64_t at = 2; at < expected; at += 13) EXPECT_EQ(ends(at), expected) << at;
 }
 
+/// Saved and restored in between, the block says it once.
+TEST(GridDependencies, ABlockThatLeavesItsSmLetsGoOnce) {
+  IdealMachine::Options options;
+  options.exception_scheme = "replay-queue";
+  options.block_switching = "{name: on-fault, extra_blocks: 8}";  // for the room; nothing faults
+  options.ends_grids = false;
+  IdealMachine machine(
+      kernel_of("griddepcontrol.launch_dependents;\n" + times(400, "add.u32 %r1, %r1, %r0;\n") +
+                "griddepcontrol.launch_dependents;"),
+      options);
+  launch(machine);
+  machine.run_to(300);
+  machine.post(0, 300, MessageKind::stop_grid, GridStop{0, Technique::save, {}});
+  machine.run_to(2300);
+  machine.post(0, 2300, MessageKind::resume_grid, GridReference{0, 0});
+  machine.run();
+  EXPECT_EQ(times_told(machine, "saved 0"), 1U);
+  EXPECT_EQ(times_told(machine, "lets go 0"), 1U);
+}
+
 TEST(GridDependencies, EverySchemeOfExceptionsWaitsAsLong) {
   for (const std::string scheme : {"stall-on-fault", "replay-queue", "operand-log",
                                    "warp-disable-commit", "warp-disable-last-check"}) {
