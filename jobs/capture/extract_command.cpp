@@ -111,7 +111,7 @@ class Extract {
     const isa::Program& kernel = module_.kernels[find_kernel(from, module_)].reference;
     const LaunchShape shape = launch_shape(kernel, from, variables);
     const std::vector<std::byte> packed = pack_arguments(kernel, from, variables, addresses_);
-    RecordedStep step = step_of(Kind::launch);
+    RecordedStep step = step_of(from.is_programmatic ? Kind::launch_programmatic : Kind::launch);
     step.kernel = writer_.kernel(from.kernel);
     step.stream = from.stream;
     step.bytes = packed.size();

@@ -80,6 +80,8 @@ struct LaunchDescription {
   std::uint64_t function = 0;
   std::uint32_t blocks[3] = {1, 1, 1}, threads[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0, stream = 0;
+  std::uint32_t programmatic = 0;  ///< 1: it may overlap with the one ahead of it in its stream
+  std::uint32_t unused = 0;
 };
 
 struct FunctionDescription {

@@ -75,7 +75,7 @@ void Recorder::copy_out(std::uint64_t address, std::uint64_t stream, bool waits,
 
 void Recorder::launch(const std::string& kernel, const LaunchDescription& how,
                       std::span<const std::byte> parameters) {
-  RecordedStep step = step_of(Kind::launch);
+  RecordedStep step = step_of(how.programmatic != 0 ? Kind::launch_programmatic : Kind::launch);
   step.kernel = writer_.kernel(kernel);
   step.bytes = parameters.size();
   step.data = writer_.add_arguments(parameters);

@@ -56,6 +56,7 @@ class Writer {
     const RecordedStep step = recording_.step(number);
     switch (step.what()) {
       case Kind::launch:
+      case Kind::launch_programmatic:
         return launch(step);
       case Kind::copy_to_gpu:
       case Kind::copy_to_host:
@@ -153,6 +154,7 @@ class Writer {
                                    sizes(step.blocks), sizes(step.threads));
     if (step.shared_bytes != 0) text += fmt::format(", shared: {}", step.shared_bytes);
     if (step.stream != 0) text += fmt::format(", stream: {}", step.stream);
+    if (step.what() == Kind::launch_programmatic) text += ", programmatic: true";
     std::string arguments;
     for (const isa::KernelParameter& parameter : kernel.parameters)
       arguments += (arguments.empty() ? "" : ", ") +

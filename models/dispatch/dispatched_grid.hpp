@@ -73,9 +73,13 @@ struct DispatchedGrid {
   std::deque<BlockInHand> in_hand;
   std::vector<std::uint64_t> latest;    ///< by SM: the last of its blocks that was sent there
   std::vector<std::uint64_t> settling;  ///< blocks that have returned to an SM, until they get on
+  std::uint64_t let_go = 0;             ///< blocks that let the next grid begin, or have ended
+  bool is_held = false;                 ///< until the grid before it lets it begin
+  bool depends = false;                 ///< the grid before it has not ended
 
   std::uint32_t number() const { return launch.grid; }
-  bool is_over() const { return done == blocks && draining == 0; }
+  bool is_over() const { return done == blocks && draining == 0 && !depends; }
+  bool has_let_go() const { return let_go >= blocks; }
   std::uint64_t waiting() const { return blocks - next_block + returned.size(); }
   /// Returns whether the grid's blocks are to start together, and none has.
   bool is_to_gather() const { return cooperative && next_block == 0 && blocks > 0; }
@@ -111,7 +115,9 @@ struct DispatchedGrid {
   void introduce_at(std::uint32_t sm, Link& link, Time now, Outbox& outbox) {
     if (known_at[sm]) return;
     known_at[sm] = true;
-    outbox.send(link, now, kind_of(MessageKind::start_grid), launch, payload);
+    GridLaunch told = launch;
+    if (!depends) told.primary = 0;
+    outbox.send(link, now, kind_of(MessageKind::start_grid), told, payload);
   }
   /// Returns whether no block that was sent to the SM may wait for the next block to go out: that
   /// block was not flushed, and is not earlier than any of them.
@@ -131,7 +137,8 @@ struct DispatchedGrid {
   void serialize(Archive& archive) {
     archive(launch, payload, block, block_share, ready, blocks, next_block, running, done, draining,
             launched_before, executed, aborted, cooperative, reserved, known_at, returned,
-            stopped_at, away, all_away, asked, keeps, arriving, served, latest, in_hand, settling);
+            stopped_at, away, all_away, asked, keeps, arriving, served, latest, in_hand, settling,
+            let_go, is_held, depends);
   }
 };
 

@@ -40,7 +40,8 @@ Dispatcher::Dispatcher(Setup setup)
       preempts_(preempting_.takeovers().steps().take.has_value()),
       in_parts_(sharing_->in_parts() && preempts_),
       partial_({grids_, sms_, to_sms_, limits_, preempting_.takeovers()}),
-      gangs_(grids_, sms_) {
+      gangs_(grids_, sms_),
+      dependents_(grids_, !preempts_ && !setup.switches_blocks) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
   told_.resize(setup.machine.sms_per_tenant.size());
 }
@@ -93,6 +94,9 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
       break;
     case MessageKind::block_done:
       block_done(message.body<BlockDone>(), message.arrival, outbox);
+      break;
+    case MessageKind::block_lets_go:
+      dependents_.let_go(*grids_.at(message.body<BlockReference>().grid));
       break;
     case MessageKind::stores_done:
       stores_done(message.body<GridReference>(), message.arrival, outbox);
@@ -166,6 +170,7 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   grid.latest.assign(sms_.size(), 0);
   grid.launched_before = statistics_.grids[launch.tenant].value();
   statistics_.count_points(program, launch.tenant);
+  dependents_.accept(grid);
   grids_.push_back(std::move(grid));
   ++statistics_.grids[launch.tenant];
 }
@@ -249,6 +254,7 @@ void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
   preempting_.finished(*grid, block.sm, done.work);
   --grid->running;
   ++grid->done;
+  if (done.had_let_go == 0) dependents_.let_go(*grid);
   grid->draining += done.leaves_stores != 0;
   ++statistics_.blocks_done[grid->launch.tenant];
   grid->executed += done.executed;
@@ -301,13 +307,18 @@ void Dispatcher::finish_grid(GridPlace place, Time now, Outbox& outbox) {
   ++statistics_.grids_done[grid.launch.tenant];
   note_end(grid.launch, now);
   grids_.erase(place);
+  const GridPlace dependent = dependents_.of(reference.grid);
+  if (dependent == grids_.end()) return;
+  Dependents::primary_is_over(*dependent, to_sms_, now, outbox);
+  if (dependent->is_over()) finish_grid(dependent, now, outbox);
 }
 
 void Dispatcher::refresh_views(Time now) {
   views_.clear();
   for (const Grid& grid : grids_) {
     views_.push_back({GridId{grid.launch.grid}, TenantId{grid.launch.tenant}, grid.launch.priority,
-                      grid.ready <= now, grid.waiting(), grid.running, grid.block_share});
+                      grid.ready <= now && !grid.is_held, grid.waiting(), grid.running,
+                      grid.block_share, grid.launch.primary});
   }
 }
 
@@ -408,7 +419,7 @@ void Dispatcher::send_block(Grid& grid, std::uint32_t sm, bool stage, Time now, 
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 13);
+  archive.section("dispatcher", 14);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, beyond_turn_,
           wake_, statistics_, preempting_, told_);
   sharing_->serialize(archive);
@@ -433,7 +444,7 @@ std::string Dispatcher::waiting_for() const {
   return std::to_string(grids_.size()) + " grids; grid " + std::to_string(grid.launch.grid) +
          " of tenant " + std::to_string(grid.launch.tenant) + " has " +
          std::to_string(grid.running) + " blocks running and " + std::to_string(grid.waiting()) +
-         " waiting";
+         " waiting" + dependents_.waiting_for();
 }
 
 }  // namespace lockstep

@@ -7,7 +7,8 @@
 /// (`BlockResources`).
 /// Blocks that an SM saves to memory and restores are the SM's affair; it tells of both, so that
 /// what is taken there is known here.  While it is busy with a more urgent grid it gives them away.
-/// Cooperative grids start with all of their blocks: see gangs.hpp.
+/// Cooperative grids start with all of their blocks: see gangs.hpp.  Others begin beside the one
+/// before them in their stream: see dependents.hpp.
 /// With a `preemption` more urgent grids take SMs from others: see preempting_dispatch.hpp; or, if
 /// SMs are shared, those that come their parts: see partial_switching.hpp.
 /// A tenant's warp instructions are summed up as its blocks are done; the host hears when they
@@ -28,6 +29,7 @@
 
 #include "core/engine/component.hpp"
 #include "core/engine/link.hpp"
+#include "models/dispatch/dependents.hpp"
 #include "models/dispatch/dispatch_parameters.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/dispatch/gangs.hpp"
@@ -50,6 +52,7 @@ class Dispatcher final : public Component, public ProgressSource {
     Topology topology;
     OccupancyLimits limits;
     PolicyChoice sharing, preemption;
+    bool switches_blocks = false;  ///< SMs let blocks leave for others
     PreemptionMachine preemption_machine;
     std::vector<Time> latency_bounds;  ///< by tenant; never: none
     BlockProfile block_profile;        ///< if the preemption goes by one
@@ -151,6 +154,7 @@ class Dispatcher final : public Component, public ProgressSource {
   const bool in_parts_;  ///< then: SMs are shared, and make room in part
   PartialSwitching partial_;
   const Gangs gangs_;
+  const Dependents dependents_;
   std::vector<GridView> views_;       ///< scratch
   std::optional<std::size_t> waits_;  ///< scratch: a gang that has found too few places just now
 };

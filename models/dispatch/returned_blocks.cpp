@@ -22,6 +22,7 @@ void Dispatcher::block_flushed(const BlockDone& flushed, Time now, Outbox& outbo
   PreemptionRecord record(block, Technique::flush, now);
   record.lost = flushed.work.executed.warp;
   place_is_free(*grid, record);
+  grid->let_go -= flushed.had_let_go;
   InstructionCount kept = flushed.executed;
   kept -= flushed.work.executed;
   grid->executed += kept;

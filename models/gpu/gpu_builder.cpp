@@ -190,6 +190,7 @@ std::unique_ptr<Component> GpuBuilder::build_dispatcher(const LinkTable& links, 
   setup.limits = gpu.sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme));
   setup.sharing = parameters_.policies.sharing;
   setup.preemption = parameters_.policies.preemption;
+  setup.switches_blocks = extra_blocks_of(parameters_.policies.block_switching) > 0;
   setup.preemption_machine = preemption_machine(parameters_);
   setup.machine = sharing_setup(scenario_, parameters_);
   for (const Tenant& tenant : scenario_.tenants) {

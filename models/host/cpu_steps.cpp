@@ -24,6 +24,7 @@ bool TenantProgram::launch(const Step& step, Time now) {
   launch.kernel = static_cast<std::uint16_t>(kernel);
   launch.stream = static_cast<std::uint16_t>(step.stream);
   launch.priority = tenant_.priority;
+  operation.is_programmatic = step.is_programmatic;
   const LaunchShape shape = launch_shape(program, step, variables);
   launch.blocks = shape.blocks;
   launch.threads = shape.threads;

@@ -20,11 +20,25 @@ bool TenantStreams::advance(const HostCycle& cycle) {
     const bool waits =
         head.started || (head.kind == Operation::Kind::copy &&
                          buffers_.is_rearranged(head.buffer, head.offset, head.bytes));
-    if (waits) continue;
-    start(head, cycle);
-    moved = true;
+    if (!waits) {
+      start(head, cycle);
+      moved = true;
+    }
+    moved |= start_dependent(queue, cycle);
   }
   return moved;
+}
+
+bool TenantStreams::start_dependent(std::deque<Operation>& stream, const HostCycle& cycle) {
+  if (stream.size() < 2) return false;
+  const Operation& head = stream[0];
+  Operation& next = stream[1];
+  if (!next.is_programmatic || next.started || !head.started ||
+      head.kind != Operation::Kind::launch)
+    return false;
+  next.launch.primary = head.launch.grid + 1;
+  start(next, cycle);
+  return true;
 }
 
 void TenantStreams::start(Operation& operation, const HostCycle& cycle) {
@@ -139,7 +153,7 @@ void TenantStreams::cut_off() {
       if (operation.kind == Operation::Kind::launch && !operation.started)
         services_.kernels[operation.launch.grid].is_over = true;
     }
-    queue.resize(queue.front().started ? 1 : 0);
+    std::erase_if(queue, [](const Operation& operation) { return !operation.started; });
     stream = queue.empty() ? queues_.erase(stream) : std::next(stream);
   }
 }
@@ -164,8 +178,8 @@ std::string TenantStreams::waiting_for() const {
 }
 
 void TenantStreams::Operation::serialize(Archive& archive) {
-  archive(kind, started, to_gpu, id, buffer, offset, bytes, other, other_offset, launch, parameters,
-          data);
+  archive(kind, started, to_gpu, is_programmatic, id, buffer, offset, bytes, other, other_offset,
+          launch, parameters, data);
 }
 
 void TenantStreams::serialize(Archive& archive) {

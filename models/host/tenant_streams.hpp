@@ -1,6 +1,7 @@
 /// A tenant's streams: the head of each queue is under way until the link, the driver or the
-/// dispatcher says that it is done.
+/// dispatcher says that it is done.  A launch that may overlap with the head is under way, too.
 ///
+/// Simplified: no more than one launch is, in a stream, beside the head.
 /// Source: architecture.md, section 8, "The host".
 #pragma once
 
@@ -22,6 +23,7 @@ class TenantStreams {
     Kind kind = Kind::launch;
     bool started = false;
     bool to_gpu = false;
+    bool is_programmatic = false;  ///< of a launch: Step::is_programmatic
     std::uint64_t id = 0;
     BufferId buffer;
     std::uint64_t offset = 0, bytes = 0;
@@ -74,6 +76,8 @@ class TenantStreams {
   using Queues = std::map<std::uint32_t, std::deque<Operation>>;
 
   void start(Operation& operation, const HostCycle& cycle);
+  /// Starts a launch that may overlap with the one before it.  Returns whether there was one.
+  bool start_dependent(std::deque<Operation>& stream, const HostCycle& cycle);
   void send_launch(Operation& operation, const HostCycle& cycle);
   void send_peer_copy(const Operation& operation, const HostCycle& cycle) const;
   void compare(const Operation& operation);

@@ -75,8 +75,9 @@ enum class Category : std::uint8_t {
   barrier,
   phase_wait,  ///< waits for a phase of an mbarrier, or asks for it; `detail`: PhaseWaitMode
   warp_barrier,
-  print,  ///< `detail`: ir::PrintStep; executed by WarpPrint
-  sleep,  ///< nanosleep
+  print,            ///< `detail`: ir::PrintStep; executed by WarpPrint
+  sleep,            ///< nanosleep
+  grid_dependency,  ///< between grids that overlap; `detail`: ir::GridDependencyStep
   nop,
 };
 

@@ -91,6 +91,12 @@ enum class WarpgroupStep : std::uint16_t {
   wait,    ///< until no more than the `immediate` newest groups are under way
 };
 
+/// Operation::mode of a griddepcontrol.
+enum class GridDependencyStep : std::uint16_t {
+  wait,               ///< until the grid beside which this one has begun has ended
+  launch_dependents,  ///< the next grid may begin, as far as it depends on this block
+};
+
 /// Operation::mode of a trap.
 enum class TrapReason : std::uint16_t {
   none,   ///< the program's own, or an assertion: those have sources

@@ -112,6 +112,7 @@ enum class Opcode : std::uint16_t {
   nanosleep,
   setmaxnreg,  ///< `mode` 1: takes registers, 0: gives some back; `immediate`: how many it has then
   pmevent,
+  griddepcontrol,  ///< `mode`: ir::GridDependencyStep
   nop,
   // made by the reader
   print,          ///< of vprintf, see ir::PrintStep

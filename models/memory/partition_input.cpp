@@ -35,7 +35,8 @@ void PartitionInput::receive(L2Cycle now) {
     const std::uint32_t index = halves_.take();
     Transaction& t = transactions_[index];
     t.arrival = now;
-    if (t.request.operation == MemoryOperation::load) banks_.keep_copy(t, now);
+    if (t.request.operation == MemoryOperation::load && (t.request.flags & flag_discard) == 0)
+      banks_.keep_copy(t, now);
     enter(index, now);
   }
   agenda_.arrivals =

@@ -51,7 +51,9 @@ struct GridLaunch {
   /// Members of `overwritten` through which others see each store.
   std::uint64_t pinned = 0;
   std::uint32_t bounds = 0;
-  std::uint32_t reserved = 0;
+  /// 1 + the grid before it in its stream, beside which it may begin; 0: it depends on none that
+  /// has not ended.
+  std::uint32_t primary = 0;
 
   std::uint64_t block_count() const { return std::uint64_t{blocks[0]} * blocks[1] * blocks[2]; }
   std::uint32_t threads_per_block() const { return threads[0] * threads[1] * threads[2]; }
@@ -59,7 +61,7 @@ struct GridLaunch {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(grid, tenant, module, kernel, stream, priority, blocks, threads, dynamic_shared_bytes,
-            parameter_bytes, globals, queued, registers, overwritten, pinned, bounds);
+            parameter_bytes, globals, queued, registers, overwritten, pinned, bounds, primary);
   }
 };
 static_assert(sizeof(GridLaunch) == 80);
@@ -95,15 +97,17 @@ struct BlockCommand {
 };
 static_assert(sizeof(GridStop) == 8 && sizeof(BlockCommand) == 16);
 
-/// end_grid, resume_grid, give_block, ask_status, grid_stopped (`sm`: who says so).
+/// end_grid, resume_grid, give_block, ask_status, primary_is_over, grid_stopped (`sm`: who says
+/// so).
 struct GridReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;
 };
 
-/// start_block, block_restored, block_settled, block_returned.  Where places matter (SmPlaces) the
-/// first two have a BlockPosition as payload; a start_block without one names a block that waits at
-/// the SM for the first place that gets free, which the SM tells by a start_block of its own.
+/// start_block, block_restored, block_settled, block_returned, block_lets_go.  Where places matter
+/// (SmPlaces) the first two have a BlockPosition as payload; a start_block without one names a
+/// block that waits at the SM for the first place that gets free, which the SM tells by a
+/// start_block of its own.
 struct BlockReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;
@@ -161,7 +165,8 @@ struct BlockDone {
   BlockReference block;
   InstructionCount executed;        ///< for the grid on this SM since its last block was done there
   BlockWork work;                   ///< of the block; flushed: in vain
-  std::uint64_t leaves_stores = 0;  ///< 1: from now on, the grid waits for stores of this SM
+  std::uint32_t leaves_stores = 0;  ///< 1: from now on, the grid waits for stores of this SM
+  std::uint32_t had_let_go = 0;     ///< 1: block_lets_go was sent for the block
 };
 static_assert(sizeof(BlockDone) == 64);
 

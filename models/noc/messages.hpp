@@ -29,27 +29,29 @@ enum class MessageKind : std::uint16_t {
   page_copied,
 
   // Grids and thread blocks; bodies in models/noc/grid_messages.hpp.
-  launch_grid,     ///< host -> dispatcher
-  grid_done,       ///< dispatcher -> host
-  start_grid,      ///< dispatcher -> SM, before the first block of a grid on that SM
-  start_block,     ///< dispatcher -> SM
-  block_done,      ///< SM -> dispatcher
-  stores_done,     ///< SM -> dispatcher: those of blocks that have left it
-  end_grid,        ///< dispatcher -> SM: no more blocks of this grid will come
-  block_saved,     ///< SM -> dispatcher: a block has left the SM, to return
-  block_restored,  ///< SM -> dispatcher: it takes a place in the SM again
-  block_settled,   ///< SM -> dispatcher: and has got on there, if tenants take turns
-  ask_status,      ///< dispatcher -> SM: what the grid's blocks have done
-  status,          ///< SM -> dispatcher
-  stop_grid,       ///< dispatcher -> SM: the grid's blocks make room
-  grid_stopped,    ///< SM -> dispatcher: none of them is in the SM any more
-  resume_grid,     ///< dispatcher -> SM: they may start and return again
-  block_returned,  ///< SM -> dispatcher: a staged block that has not started
-  block_flushed,   ///< SM -> dispatcher: a block that was dropped and is to start again
-  give_block,      ///< dispatcher -> SM: a saved block of the grid is to return elsewhere
-  block_given,     ///< SM -> dispatcher: this one, or none; dispatcher -> SM: it returns there
-  context_free,    ///< SM -> dispatcher -> SM: a place for contexts is free again
-  homes_free,      ///< SM -> dispatcher -> SM: the block has ended that had its local memory there
+  launch_grid,    ///< host -> dispatcher
+  grid_done,      ///< dispatcher -> host
+  block_lets_go,  ///< SM -> dispatcher: as far as it depends on the block, the next grid may begin
+  primary_is_over,  ///< dispatcher -> SM: the grid beside which this one has begun has ended
+  start_grid,       ///< dispatcher -> SM, before the first block of a grid on that SM
+  start_block,      ///< dispatcher -> SM
+  block_done,       ///< SM -> dispatcher
+  stores_done,      ///< SM -> dispatcher: those of blocks that have left it
+  end_grid,         ///< dispatcher -> SM: no more blocks of this grid will come
+  block_saved,      ///< SM -> dispatcher: a block has left the SM, to return
+  block_restored,   ///< SM -> dispatcher: it takes a place in the SM again
+  block_settled,    ///< SM -> dispatcher: and has got on there, if tenants take turns
+  ask_status,       ///< dispatcher -> SM: what the grid's blocks have done
+  status,           ///< SM -> dispatcher
+  stop_grid,        ///< dispatcher -> SM: the grid's blocks make room
+  grid_stopped,     ///< SM -> dispatcher: none of them is in the SM any more
+  resume_grid,      ///< dispatcher -> SM: they may start and return again
+  block_returned,   ///< SM -> dispatcher: a staged block that has not started
+  block_flushed,    ///< SM -> dispatcher: a block that was dropped and is to start again
+  give_block,       ///< dispatcher -> SM: a saved block of the grid is to return elsewhere
+  block_given,      ///< SM -> dispatcher: this one, or none; dispatcher -> SM: it returns there
+  context_free,     ///< SM -> dispatcher -> SM: a place for contexts is free again
+  homes_free,       ///< SM -> dispatcher -> SM: the block has ended that had its local memory there
   instructions_reached,  ///< dispatcher -> host: a tenant has executed its `instructions:`
   grid_begins,  ///< host -> GMMU, partition: its tenant's counts are the grid's from now on
   grid_ends,    ///< host -> GMMU, partition: until now
@@ -117,7 +119,7 @@ enum MemoryFlag : std::uint8_t {
   flag_context = 16,   ///< of a thread block that leaves its SM or returns
   flag_past_l2 = 32,   ///< in an answer: the request did not look up
   flag_code = 64,      ///< instructions, constants or parameters of kernels: nobody's memory
-  flag_no_data = 128,  ///< reserved: the answer would carry no data; nobody asks like that yet
+  flag_discard = 128,  ///< of a load: its line need not be written back, and is not fetched
 };
 
 /// Marks that the SM sides of policies put on a request (models/coordinator/sm_side.hpp).

@@ -40,7 +40,6 @@ class RequestSources {
   void arrived(const MemoryRequest& request) {
     const Group& group = groups_[number_of(request.source)];
     LOCKSTEP_CHECK(request.requester < group.count, "a request has no sender");
-    LOCKSTEP_CHECK((request.flags & flag_no_data) == 0, "nobody answers a request without data");
     std::uint32_t& count = unanswered_[group.first + request.requester];
     ++count;
     LOCKSTEP_CHECK(count <= group.credits, "a sender used more credits than it has");

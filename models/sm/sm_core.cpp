@@ -60,8 +60,9 @@ SmCore::SmCore(SmSetup setup)
       printing_(sm_),
       control_(sm_, front_end_, l1_, barriers_, printing_),
       warpgroups_(sm_, front_end_, control_),
+      dependencies_(sm_, front_end_, l1_),
       issue_(sm_, front_end_, faultable_, load_store_, shared_, memory_issue_, control_, code_,
-             constant_cache_, mbarriers_, bulk_, warpgroups_),
+             constant_cache_, mbarriers_, bulk_, warpgroups_, dependencies_),
       switching_(make_block_switching(constants_.setup.block_switching)),
       contexts_(sm_, front_end_, faultable_, flights_, load_store_, printing_, mbarriers_),
       local_scheduler_(
@@ -202,6 +203,9 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     case MessageKind::end_grid:
       turnover_.end_grid(GridId(message.body<GridReference>().grid));
       break;
+    case MessageKind::primary_is_over:
+      dependencies_.primary_is_over(GridId(message.body<GridReference>().grid), now);
+      break;
     case MessageKind::ask_status:
       turnover_.tell_status(GridId(message.body<GridReference>().grid), now);
       break;
@@ -287,6 +291,7 @@ std::string SmCore::waiting_for() const {
   if (l1_.misses().used() > 0)
     text += "; " + std::to_string(l1_.misses().used()) + " misses outstanding";
   text += bulk_.waiting_for();
+  text += dependencies_.waiting_for();
   text += translation_.waiting_for();
   const std::string requests = ports_.waiting_for();
   if (!requests.empty()) text += "; " + requests;

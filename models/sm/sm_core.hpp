@@ -18,6 +18,7 @@
 #include "models/sm/execution/barriers.hpp"
 #include "models/sm/execution/constant_memory.hpp"
 #include "models/sm/execution/control.hpp"
+#include "models/sm/execution/grid_dependencies.hpp"
 #include "models/sm/execution/issue.hpp"
 #include "models/sm/execution/mbarriers.hpp"
 #include "models/sm/execution/memory_issue.hpp"
@@ -117,6 +118,7 @@ class SmCore {
   Printing printing_;
   ControlUnit control_;
   WarpgroupUnit warpgroups_;
+  GridDependencies dependencies_;
   Issue issue_;
 
   const std::unique_ptr<BlockSwitching> switching_;

@@ -21,6 +21,7 @@ Step::Kind kind_of(RecordedStep::Kind kind) {
   using To = Step::Kind;
   switch (kind) {
     case From::launch:
+    case From::launch_programmatic:
       return To::launch;
     case From::copy_to_gpu:
     case From::copy_to_host:
@@ -84,8 +85,9 @@ Step translated(const Workload& workload, const RecordedStep& from, std::uint64_
   step.to_gpu = kind == Kind::copy_to_gpu || kind == Kind::prefetch_to_gpu;
   step.duration = Time{static_cast<std::int64_t>(kind == Kind::delay ? from.bytes : 0)};
   if (from.has_data()) step.data = RecordedData{from.data, from.bytes};
-  if (kind == Kind::launch) {
+  if (from.is_launch()) {
     step.is_packed = true;
+    step.is_programmatic = kind == Kind::launch_programmatic;
     set_launch(workload, from, step);
   } else if (step.kind != Step::Kind::synchronize && kind != Kind::delay) {
     set_memory(workload, from, step);
@@ -121,7 +123,7 @@ void for_each_recorded_launch(const Workload& workload,
   std::set<Shape> seen;
   for (std::uint64_t number = 0; number < workload.recording->steps(); ++number) {
     const RecordedStep step = workload.recording->step(number);
-    if (step.what() != RecordedStep::Kind::launch) continue;
+    if (!step.is_launch()) continue;
     const Shape shape{step.kernel,     step.blocks[0],  step.blocks[1],  step.blocks[2],
                       step.threads[0], step.threads[1], step.threads[2], step.shared_bytes};
     if (seen.insert(shape).second) function(translated(workload, step, number));

@@ -31,7 +31,7 @@ struct CopyKeys {
 };
 
 struct LaunchKeys {
-  Node kernel, grid, block, arguments, shared, registers, stream, gpu;
+  Node kernel, grid, block, arguments, shared, registers, stream, programmatic, gpu;
   static auto schema() {
     using P = LaunchKeys;
     return parameters<P>()
@@ -44,6 +44,9 @@ struct LaunchKeys {
         .part("registers", &P::registers, "formula",
               "registers of a thread, 1 to 255; without it as the simulator allocates them")
         .part("stream", &P::stream, "number", "0 to 65535; without it 0")
+        .part("programmatic", &P::programmatic, "true or false",
+              "whether it may begin before the launch ahead of it in its stream has ended, when "
+              "all blocks of that have executed griddepcontrol.launch_dependents or ended")
         .part("gpu", &P::gpu, "number",
               "of the tenant's GPUs the one on which it runs, from 0 on; without it 0");
   }

@@ -180,6 +180,7 @@ class StepReader {
     step.shared = optional(keys.shared);
     step.registers = optional(keys.registers);
     stream(keys.stream, step);
+    if (keys.programmatic.exists()) step.is_programmatic = keys.programmatic.boolean();
     if (keys.gpu.exists())
       step.gpu = static_cast<std::uint32_t>(
           Expression(keys.gpu).evaluate_integer(workload_.parameters, 0, most_gpus_of_tenant - 1));

@@ -115,7 +115,9 @@ struct Step {
   std::uint32_t gpu = 0;     ///< launch: on which of the tenant's GPUs
   bool to_gpu = false;       ///< copy, prefetch
   bool is_part = false;      ///< free
-  Expression other_offset;   ///< peer_copy
+  /// launch: may begin before the one ahead of it in its stream has ended (dependents.hpp)
+  bool is_programmatic = false;
+  Expression other_offset;  ///< peer_copy
   Expression offset, count, value, times, index, equals, shared, registers;
   Time duration;                            ///< delay
   std::optional<PreferredPlace> preferred;  ///< advise

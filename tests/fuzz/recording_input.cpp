@@ -115,7 +115,7 @@ void look_at(const Workload& workload, std::uint64_t number) {
   refused_well([&] { recorded_step(workload, number); });
   refused_well([&] {
     const RecordedStep step = recording.step(number);
-    if (step.what() == RecordedStep::Kind::launch) {
+    if (step.is_launch()) {
       recording.kernel(step);
       recording.arguments(step);
     }

@@ -101,7 +101,8 @@ struct LaunchAttribute {
   char padding[4] = {};
   char value[64] = {};
 };
-inline constexpr int cooperative_attribute = 2;
+inline constexpr int cooperative_attribute = 2, programmatic_attribute = 6,
+                     programmatic_event_attribute = 7;
 
 struct LaunchConfiguration {
   Dimensions blocks, threads;

@@ -38,13 +38,18 @@ Error occupancy(int* blocks, const void* host, int threads, std::size_t shared_b
 
 }  // namespace
 
-bool is_cooperative(const LaunchAttribute* attributes, unsigned count) {
+Error read_attributes(const LaunchAttribute* attributes, unsigned count, CallConfiguration& how,
+                      bool& cooperative) {
+  if (count > 0 && !attributes) return noted(invalid_value);
   for (unsigned i = 0; i < count; ++i) {
     int value = 0;
     std::memcpy(&value, attributes[i].value, sizeof value);
-    if (attributes[i].id == cooperative_attribute && value != 0) return true;
+    if (attributes[i].id == programmatic_event_attribute)
+      return unsupported("cudaLaunchAttributeProgrammaticEvent");
+    if (attributes[i].id == cooperative_attribute) cooperative = value != 0;
+    if (attributes[i].id == programmatic_attribute) how.programmatic = value != 0;
   }
-  return false;
+  return success;
 }
 
 Arguments packed_arguments(void* const* list) {
@@ -99,7 +104,8 @@ Error run(const KernelCall& call) {
                                       {how.blocks.x, how.blocks.y, how.blocks.z},
                                       {how.threads.x, how.threads.y, how.threads.z},
                                       static_cast<std::uint32_t>(how.shared_bytes),
-                                      static_cast<std::uint32_t>(stream_number(how.stream))};
+                                      static_cast<std::uint32_t>(stream_number(how.stream)),
+                                      static_cast<std::uint32_t>(how.programmatic)};
   std::vector<char> bytes(sizeof description + call.parameters.size());
   std::memcpy(bytes.data(), &description, sizeof description);
   std::copy(call.parameters.begin(), call.parameters.end(), bytes.begin() + sizeof description);
@@ -156,8 +162,12 @@ LOCKSTEP_EXPORT Error cudaLaunchCooperativeKernel(const void* function, Dimensio
 LOCKSTEP_EXPORT Error cudaLaunchKernelExC(const LaunchConfiguration* how, const void* function,
                                           void** arguments) {
   if (!how) return noted(invalid_value);
-  return launch(function, {how->blocks, how->threads, how->shared_bytes, how->stream}, {arguments},
-                is_cooperative(how->attributes, how->attribute_count));
+  CallConfiguration call{how->blocks, how->threads, how->shared_bytes, how->stream};
+  bool cooperative = false;
+  if (const Error error = read_attributes(how->attributes, how->attribute_count, call, cooperative);
+      error != success)
+    return error;
+  return launch(function, call, {arguments}, cooperative);
 }
 
 LOCKSTEP_EXPORT Error cudaFuncGetAttributes(FunctionAttributes* attributes, const void* host) {

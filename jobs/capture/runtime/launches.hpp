@@ -13,6 +13,7 @@ struct CallConfiguration {
   Dimensions blocks, threads;
   std::size_t shared_bytes = 0;
   StreamHandle stream = nullptr;
+  bool programmatic = false;  ///< it may overlap with the launch ahead of it in its stream
 };
 
 /// A launch with its arguments, to be done now or when a graph is launched.
@@ -33,8 +34,10 @@ struct Arguments {
 /// Reads a list of names and values that ends with 0: 1 the buffer, 2 where its size stands.
 Arguments packed_arguments(void* const* list);
 
-/// Whether attributes of a launch ask that all its blocks run at once.
-bool is_cooperative(const LaunchAttribute* attributes, unsigned count);
+/// Reads what attributes of a launch say; those that say nothing of what is modelled are passed
+/// over.  `cooperative`: all its blocks are to run at once.
+Error read_attributes(const LaunchAttribute* attributes, unsigned count, CallConfiguration& how,
+                      bool& cooperative);
 
 /// Takes copies of the arguments.
 Error make_call(const void* function, const CallConfiguration& how, const Arguments& arguments,

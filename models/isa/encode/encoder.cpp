@@ -153,6 +153,10 @@ void Encoder::operation(const ir::Operation& op, std::uint32_t meeting) {
       barrier(op, instruction);
       program_.emit(instruction);
       break;
+    case Category::grid_dependency:
+      instruction.detail = op.mode;
+      program_.emit(instruction);
+      break;
     case Category::sleep:
       operands_.sources(op, instruction);
       program_.emit(instruction);

@@ -207,6 +207,12 @@ unsigned OperandEncoder::register_bytes(const ir::Operation& op) const {
   return width;
 }
 
+/// Returns whether the operation's mode is an L2Hint.
+static bool has_l2_hint(Opcode opcode) {
+  return opcode == Opcode::ld || opcode == Opcode::st || opcode == Opcode::cp_async ||
+         opcode == Opcode::atom || opcode == Opcode::red || opcode == Opcode::prefetch;
+}
+
 void OperandEncoder::memory(const ir::Operation& op, Instruction& instruction) {
   MemoryFields& fields = instruction.memory;
   const bool stack = has_trait(op.opcode, on_own_stack);
@@ -219,8 +225,7 @@ void OperandEncoder::memory(const ir::Operation& op, Instruction& instruction) {
   fields.atomic = op.atomic;
   if (op.opcode == Opcode::ldmatrix || op.opcode == Opcode::stmatrix)
     instruction.detail = op.mode;  // transposed
-  if (op.opcode == Opcode::ld || op.opcode == Opcode::st || op.opcode == Opcode::cp_async)
-    instruction.detail = op.mode;  // an L2Hint
+  if (has_l2_hint(op.opcode)) instruction.detail = op.mode;
   const unsigned width = register_bytes(op);
   fields.register_bytes = static_cast<std::uint8_t>(width);
   const Type lane = width == 8 ? Type::b64 : Type::b32;

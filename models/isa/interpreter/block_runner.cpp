@@ -118,8 +118,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
   context_.predicates = warp.predicates;
   context_.identity = &warp.identity;
   const Instruction* instructions = state_.program.instructions.data();
-  std::uint64_t* executions =
-      state_.launch.executions != nullptr ? state_.launch.executions->data() : nullptr;
+  auto* executions = state_.launch.executions ? state_.launch.executions->data() : nullptr;
   std::uint64_t executed = 0, threads = 0, slots = 0;
   while (executed < budget) {
     if (!paths.runnable()) [[unlikely]] {
@@ -166,7 +165,8 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         [[fallthrough]];
       case Category::prefetch:
       case Category::bulk_group:
-      case Category::copy_group:  // copies are done where they stand
+      case Category::copy_group:       // copies are done where they stand
+      case Category::grid_dependency:  // grids before this one have ended
       case Category::register_limit:
       case Category::sleep:
       case Category::nop:

@@ -143,6 +143,7 @@ class FirstWarp {
       case Category::register_limit:
       case Category::copy_group:
       case Category::fence:
+      case Category::grid_dependency:
       case Category::sleep:
       case Category::nop:
         break;

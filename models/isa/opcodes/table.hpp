@@ -217,6 +217,8 @@ inline constexpr auto opcode_table = [] {
        .category = C::register_limit, .traits = depends_on_lanes, .slots = one},
       {.opcode = O::pmevent, .name = "pmevent", .pipe = P::control, .category = C::nop,
        .traits = depends_on_lanes},
+      {.opcode = O::griddepcontrol, .name = "griddepcontrol", .pipe = P::control,
+       .category = C::grid_dependency, .slots = one},
       {.opcode = O::nop, .name = "nop", .pipe = P::control, .category = C::nop,
        .origin = Origin::lowering},
       // Made by the reader

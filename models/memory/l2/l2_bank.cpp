@@ -136,6 +136,11 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
   const bool modifies = t.request.operation == MemoryOperation::atomic;
   const bool through = modifies && context.parameters.write == L2Write::through;
   const std::uint32_t place = tags_.find(t.line);
+  if ((t.request.flags & flag_discard) != 0) [[unlikely]] {
+    if (place != L2Tags::absent) tags_.clean(place);
+    t.missing = 0;
+    return true;
+  }
   const bool uses_line = place != L2Tags::absent && !t.copied;
   const std::uint8_t valid = t.copied    ? std::uint8_t{L2Tags::all_sectors}
                              : uses_line ? tags_[place].valid
@@ -264,7 +269,7 @@ bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const Memory
 bool L2Bank::use_copy(const L2Context& context, const MemoryRequest& request, std::uint32_t line) {
   const std::uint32_t place = tags_.find(line | copy_bit);
   if (place == L2Tags::absent) return false;
-  if (request.operation != MemoryOperation::load) {
+  if (request.operation != MemoryOperation::load || (request.flags & flag_discard) != 0) {
     tags_[place].valid = 0;
     return false;
   }

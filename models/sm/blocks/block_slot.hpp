@@ -69,6 +69,7 @@ struct BlockProgress {
 /// A thread block in its slot.
 struct BlockSlot {
   bool used = false;
+  bool has_let_go = false;  ///< griddepcontrol.launch_dependents was executed
   std::uint8_t grid = 0;
   std::uint32_t entry = 0;  ///< counts those that have come to the SM
   std::uint64_t index = 0;  ///< in the grid
@@ -99,7 +100,7 @@ struct BlockSlot {
   void serialize(Archive& archive) {
     archive(used, grid, entry, index, coordinates, warps, alive_threads, warps_left, shared_base,
             shared_bytes, first_row, rows, gathering, barriers, homes, progress, phase_waits,
-            warpgroups, spare_registers);
+            warpgroups, spare_registers, has_let_go);
   }
 };
 

@@ -220,7 +220,8 @@ BlockDone ResidentBlocks::leave(BlockPlace place, bool is_done) {
   GridSlot& grid = hot_.grids[block.grid];
   if (is_done) ++statistics_.tenant[grid.launch.tenant].blocks;
   BlockDone done = report(grid, block.index);
-  done.leaves_stores = under_way_.block_leaves(place, block.grid);
+  done.leaves_stores = static_cast<std::uint32_t>(under_way_.block_leaves(place, block.grid));
+  done.had_let_go = static_cast<std::uint32_t>(block.has_let_go);
   return done;
 }
 

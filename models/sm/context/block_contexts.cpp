@@ -14,15 +14,18 @@ namespace {
 /// Saves or restores the block's control state that is not its warps'.
 void serialize_control(Archive& archive, ResidentBlocks& blocks, BlockPlace place) {
   BlockSlot& block = blocks.block(place);
-  // Contexts of blocks that have none of these are not larger for them.
-  constexpr std::uint32_t some_wait = 1u << 31, some_multiply = 1u << 30, some_gave = 1u << 29;
+  // Contexts of blocks without such state are not larger for it.
+  constexpr std::uint32_t some_wait = 1u << 31, let_go = 1u << 30, some_multiply = 1u << 29,
+                          some_gave = 1u << 28;
   std::uint32_t gathering = block.gathering;
   if (!block.phase_waits.empty()) gathering |= some_wait;
+  if (block.has_let_go) gathering |= let_go;
   if (!block.warpgroups.empty()) gathering |= some_multiply;
   if (block.spare_registers.changed()) gathering |= some_gave;
   archive(block.alive_threads, block.warps_left, blocks.under_way().phase(place), gathering,
           block.barriers);
-  block.gathering = gathering & ~(some_wait | some_multiply | some_gave);
+  block.gathering = gathering & ~(some_wait | let_go | some_multiply | some_gave);
+  block.has_let_go = (gathering & let_go) != 0;
   if ((gathering & some_wait) != 0) archive(block.phase_waits);
   if ((gathering & some_multiply) != 0) archive(block.warpgroups);
   if ((gathering & some_gave) != 0) archive(block.spare_registers);

@@ -87,6 +87,9 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
       case Category::shuffle_vote:
       case Category::warp_barrier:
         return control_.execute_together(slot, instruction, record, active, now);
+      case Category::grid_dependency:
+        if (active != 0) dependencies_.issue(slot, instruction, now);
+        break;
       default:
         return control_.issue(slot, instruction, record, active, now);
     }
@@ -140,7 +143,10 @@ bool Issue::in_order(WarpSlot slot, const Instruction& instruction, const IssueR
     return passes;
   }
   if (instruction.category != Category::copy_group) {
-    if (blocks_.released(slot)) return true;
+    const bool passes = instruction.category == Category::grid_dependency
+                            ? dependencies_.has_passed(slot, instruction)
+                            : blocks_.released(slot);
+    if (passes) return true;
     front_end_.refuse(slot, record, StallCause::fence);
     return false;
   }

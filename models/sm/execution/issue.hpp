@@ -8,6 +8,7 @@
 
 #include "models/sm/bulk/bulk_engine.hpp"
 #include "models/sm/execution/control.hpp"
+#include "models/sm/execution/grid_dependencies.hpp"
 #include "models/sm/execution/memory_issue.hpp"
 #include "models/sm/execution/shared_memory.hpp"
 #include "models/sm/fetch/constant_cache.hpp"
@@ -22,7 +23,8 @@ class Issue {
   Issue(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
         LoadStoreUnit& load_store, SharedMemoryUnit& shared, MemoryIssue& memory,
         ControlUnit& control, InstructionCache& code, ConstantCache& constant_cache,
-        Mbarriers& mbarriers, BulkEngine& bulk, WarpgroupUnit& warpgroups)
+        Mbarriers& mbarriers, BulkEngine& bulk, WarpgroupUnit& warpgroups,
+        GridDependencies& dependencies)
       : constants_(sm.constants),
         blocks_(sm.blocks),
         front_end_(front_end),
@@ -36,6 +38,7 @@ class Issue {
         mbarriers_(mbarriers),
         bulk_(bulk),
         warpgroups_(warpgroups),
+        dependencies_(dependencies),
         fetches_(sm.constants.parameters.fetches()),
         preemptible_(faultable.preemptible()),
         reads_late_(sm.constants.parameters.source_release == SourceRelease::operand_read),
@@ -90,6 +93,7 @@ class Issue {
   Mbarriers& mbarriers_;
   BulkEngine& bulk_;
   WarpgroupUnit& warpgroups_;
+  GridDependencies& dependencies_;
   const bool fetches_;
   const bool preemptible_, reads_late_, follows_blocks_,
       follows_ = preemptible_ || reads_late_ || follows_blocks_;

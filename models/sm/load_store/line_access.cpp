@@ -276,6 +276,9 @@ void LineAccess::mark(MemoryRequest& request, const Access& access, SmCycle now)
   const isa::Instruction& instruction =
       blocks_.instruction(blocks_.warp(WarpSlot(access.warp)), access.pc);
   mark_priority(request, priority_of(instruction, request.line / line_bytes));
+  if (instruction.category == isa::Category::prefetch &&
+      (instruction.detail & isa::l2_discards) != 0)
+    request.flags |= flag_discard;
 }
 
 }  // namespace lockstep

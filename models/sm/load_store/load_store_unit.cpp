@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "models/isa/l2_hint.hpp"
 #include "models/sm/access/bank_conflicts.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/access/tag_banks.hpp"
@@ -91,7 +92,10 @@ std::uint16_t LoadStoreUnit::issue_lines(WarpSlot slot, const Instruction& instr
                                          const IssueRecord& record, std::uint32_t active,
                                          const LaneAddresses& address, bool local,
                                          std::uint16_t flight, std::uint16_t member, SmCycle now) {
-  if (local && instruction.category == Category::prefetch) return Flights::none;
+  if (instruction.category == Category::prefetch &&
+      (local ||
+       ((instruction.detail & isa::l2_hint_only) != 0 && !constants_.setup.marks_priorities)))
+    return Flights::none;
   Access& access = begin_access(slot, instruction, record, active, local, member);
   if (local) {
     check_local(blocks_, mistakes_, blocks_.warp(slot), address, active, access.stride);

@@ -168,6 +168,9 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   } else if (instruction.category == Category::copy_group) {
     const auto commit = static_cast<std::uint16_t>(isa::ir::CopyGroupStep::commit);
     if (instruction.detail != commit) record.flags |= IssueRecord::ordered_before;
+  } else if (instruction.category == Category::grid_dependency) {
+    const auto wait = static_cast<std::uint16_t>(isa::ir::GridDependencyStep::wait);
+    if (instruction.detail == wait) record.flags |= IssueRecord::ordered_before;
   } else if (expansion != 0 && parameters.expansions == Expansions::sequence) {
     const isa::Expansion& sequence = isa::expansion(expansion);
     const ExpansionTiming timing = timing_of(sequence, parameters);

@@ -29,9 +29,10 @@ struct RecordedStep {
     prefer_none,
     read_mostly,
     not_read_mostly,
-    delay,  ///< `bytes`: femtoseconds
+    delay,                ///< `bytes`: femtoseconds
+    launch_programmatic,  ///< a launch that may overlap with the one ahead of it in its stream
   };
-  static constexpr std::uint32_t kinds = 15;
+  static constexpr std::uint32_t kinds = 16;
 
   std::uint64_t address = 0, bytes = 0, data = 0;
   std::uint32_t kind = 0, stream = 0, waits = 0;  ///< waits: the host does, for this copy
@@ -40,6 +41,7 @@ struct RecordedStep {
   std::uint32_t shared_bytes = 0, unused = 0;
 
   Kind what() const { return static_cast<Kind>(kind); }
+  bool is_launch() const { return what() == Kind::launch || what() == Kind::launch_programmatic; }
   bool has_data() const {
     return what() == Kind::copy_to_gpu || what() == Kind::copy_to_host || what() == Kind::write;
   }

@@ -39,7 +39,7 @@ RecordingWriter::RecordingWriter(const std::string& file) : file_(h5::File::crea
 
 void RecordingWriter::add(const RecordedStep& step) {
   ++step_count_;
-  if (step.what() == RecordedStep::Kind::launch) ++launches_;
+  if (step.is_launch()) ++launches_;
   waiting_steps_.push_back(step);
   flush(steps_, waiting_steps_, step_rows);
 }

@@ -1,13 +1,10 @@
-"""One element of D = A B + C as the tensor cores of each generation compute it, in exact rationals.
+"""One element of D = A B + C as the tensor cores of each generation compute it, exactly.
 
 Written from the published models of their arithmetic (MMA-Sim, arXiv 2511.10909; arXiv 2512.07004), and from the
 instructions into which ptxas expands what they lack; not from the simulator's code.
 """
-import math
-
 import numbers_of_matrices as numbers
 
-Fraction = numbers.Fraction
 ARITHMETICS = ("volta", "turing", "ampere", "ada", "hopper", "blackwell")
 FLOATS = {"f16": numbers.F16, "bf16": numbers.BF16, "tf32": numbers.TF32, "e4m3": numbers.E4M3, "e5m2": numbers.E5M2,
           "f64": numbers.F64}
@@ -18,18 +15,32 @@ INTEGER_BITS = {"s8": 8, "u8": 8, "s4": 4, "u4": 4}
 
 def fused_sum(terms, fraction_bits):
     """The terms (a, b) with b None for an addend, aligned, truncated and added."""
-    products = [numbers.multiply(a, b) if b else a for a, b in terms]
-    total = numbers.finite(Fraction(0))
-    if any(p.kind != "finite" for p in products):
-        for p in products:
-            if p.kind != "finite":
-                total = numbers.add(total, p)
+    if any(a.kind != "finite" or (b and b.kind != "finite") for a, b in terms):
+        total = numbers.ZERO
+        for a, b in terms:
+            term = numbers.multiply(a, b) if b else a
+            if term.kind != "finite":
+                total = numbers.add(total, term)
         return total
-    exponents = [p.exponent for p in products if p.value != 0]
-    if not exponents:
-        return numbers.finite(Fraction(0))
-    unit = Fraction(2) ** (max(exponents) - fraction_bits)
-    return numbers.finite(sum(math.trunc(p.value / unit) for p in products) * unit)
+    parts, top = [], None
+    for a, b in terms:
+        whole = a.whole * b.whole if b else a.whole
+        if whole == 0:
+            continue
+        exponent = a.exponent + b.exponent if b else a.exponent
+        top = exponent if top is None or exponent > top else top
+        parts.append((whole, a.scale + b.scale if b else a.scale))
+    if top is None:
+        return numbers.ZERO
+    unit = top - fraction_bits
+    return numbers.finite(sum(in_units(whole, scale - unit) for whole, scale in parts), unit)
+
+
+def in_units(whole, up):
+    """whole * 2 ** up, truncated towards zero."""
+    if up >= 0:
+        return whole << up
+    return whole >> -up if whole >= 0 else -(-whole >> -up)
 
 
 def fused_chain(a, b, c, result, groups, fraction_bits, kept=None):
@@ -87,7 +98,7 @@ def fp8(form, a, b, c, result, k):
     # Hopper: converted to f16, the lower half of every register first; C is added in the end.
     a, b = ([numbers.rounded(x, numbers.F16) for x in side] for side in (a, b))
     groups = [[i for i in range(k) if i % 4 < 2], [i for i in range(k) if i % 4 >= 2]]
-    product = result.decode(fused_chain(a, b, numbers.finite(Fraction(0)), result, groups, 25))
+    product = result.decode(fused_chain(a, b, numbers.ZERO, result, groups, 25))
     return result.encode(numbers.add(c, product), numbers.nearest)
 
 
@@ -99,7 +110,7 @@ def scalar(a, b, c, result):
         return numbers.rounded(numbers.add(x, y), numbers.F32)
 
     if result is numbers.F32:
-        total = numbers.finite(Fraction(0))
+        total = numbers.ZERO
         for x, y in zip(a, b):
             total = fma(x, y, total)
         return numbers.F32.encode(plus(c, total), numbers.nearest)

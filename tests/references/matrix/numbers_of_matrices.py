@@ -1,17 +1,22 @@
-"""Numbers of the formats of matrix instructions, as exact rationals; no floating point of Python's takes part."""
-import fractions
-import functools
-import math
+"""Numbers of the formats of matrix instructions, exact: whole numbers times powers of two.
 
-Fraction = fractions.Fraction
+No floating point of Python's takes part.
+"""
+import functools
 
 
 class Number:
-    """`kind` is "finite", "infinite" or "nan"; `exponent` is what a product's exponent is the sum of."""
+    """`kind` is "finite", "infinite" or "nan"; the value is whole * 2 ** scale.
 
-    def __init__(self, kind, value=Fraction(0), negative=False, exponent=0):
+    `exponent` is what a product's exponent is the sum of.
+    """
+
+    __slots__ = ("kind", "whole", "scale", "negative", "exponent")
+
+    def __init__(self, kind, whole=0, scale=0, negative=False, exponent=0):
         self.kind = kind
-        self.value = value
+        self.whole = whole
+        self.scale = scale
         self.negative = negative
         self.exponent = exponent
 
@@ -23,9 +28,12 @@ def infinite(negative):
     return Number("infinite", negative=negative)
 
 
-def finite(value, negative=False, exponent=0):
+def finite(whole, scale=0, negative=False, exponent=0):
     """The sign of zero is `negative`."""
-    return Number("finite", value, value < 0 if value else negative, exponent)
+    return Number("finite", whole, scale, whole < 0 if whole else negative, exponent)
+
+
+ZERO = finite(0)
 
 
 class Format:
@@ -51,59 +59,60 @@ class Format:
             if fraction == 2 ** self.fraction_bits - 1:
                 return NAN
         exponent = max(field, 1) - self.bias
-        significand = Fraction(fraction + (2 ** self.fraction_bits if field else 0), 2 ** self.fraction_bits)
-        value = significand * Fraction(2) ** exponent
-        return finite(-value if negative else value, negative, exponent)
+        whole = fraction + (2 ** self.fraction_bits if field else 0)
+        return finite(-whole if negative else whole, exponent - self.fraction_bits, negative, exponent)
 
     def encode(self, number, rounding):
-        """`rounding`: from (magnitude in units of the last place, negative) to a whole number of units."""
+        """`rounding`: see nearest()."""
         sign = int(number.negative) << (self.width - 1)
         if number.kind == "nan":
             return self.canonical_nan
         infinity = self.largest_field << self.fraction_bits
         if number.kind == "infinite":
             return sign | infinity
-        magnitude = abs(number.value)
+        magnitude = abs(number.whole)
         if magnitude == 0:
             return sign
-        unit = max(floor_log2(magnitude), 1 - self.bias) - self.fraction_bits
-        units = magnitude / Fraction(2) ** unit
-        whole = rounding(units, number.negative)
+        lowest = 1 - self.bias
+        unit = max(magnitude.bit_length() - 1 + number.scale, lowest) - self.fraction_bits
+        up = number.scale - unit
+        whole = magnitude << up if up >= 0 else rounding(magnitude, -up, number.negative)
         # The hidden bit carries into the exponent's field by itself.
-        code = whole if unit == 1 - self.bias - self.fraction_bits else \
-            ((unit + self.fraction_bits + self.bias - 1) << self.fraction_bits) + whole
+        code = whole if unit == lowest - self.fraction_bits else ((unit + self.fraction_bits - lowest)
+                                                                  << self.fraction_bits) + whole
         if code >= infinity:
-            beyond = rounding(Fraction(3, 2), number.negative) == 1 and rounding is not truncate_to_infinity
-            return sign | (infinity - 1 if beyond else infinity)
+            stays = rounding(3, 1, number.negative) == 1 and rounding is not truncate_to_infinity
+            return sign | (infinity - 1 if stays else infinity)
         return sign | code
 
 
-def floor_log2(value):
-    guess = value.numerator.bit_length() - value.denominator.bit_length()
-    return guess if Fraction(2) ** guess <= value else guess - 1
+def nearest(magnitude, bits, _negative):
+    """magnitude / 2 ** bits as a whole number, for a number of this sign; of two equally near ones the even one."""
+    whole = magnitude >> bits
+    rest = magnitude - (whole << bits)
+    half = 1 << (bits - 1)
+    return whole + (1 if rest > half or (rest == half and whole % 2 == 1) else 0)
 
 
-def nearest(units, _negative):
-    whole = math.floor(units)
-    rest = units - whole
-    return whole + (1 if rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole % 2 == 1) else 0)
+def truncate(magnitude, bits, _negative):
+    return magnitude >> bits
 
 
-def truncate(units, _negative):
-    return math.floor(units)
-
-
-def truncate_to_infinity(units, _negative):
+def truncate_to_infinity(magnitude, bits, _negative):
     """As tensor cores: towards zero, but what is too large becomes infinite."""
-    return math.floor(units)
+    return magnitude >> bits
 
 
-def downwards(units, negative):
-    return math.ceil(units) if negative else math.floor(units)
+def away(magnitude, bits):
+    return -(-magnitude >> bits)
 
 
-def upwards(units, negative):
-    return math.floor(units) if negative else math.ceil(units)
+def downwards(magnitude, bits, negative):
+    return away(magnitude, bits) if negative else magnitude >> bits
+
+
+def upwards(magnitude, bits, negative):
+    return magnitude >> bits if negative else away(magnitude, bits)
 
 
 F16 = Format(5, 10)
@@ -121,9 +130,9 @@ def multiply(a, b):
         return NAN
     negative = a.negative != b.negative
     if a.kind == "infinite" or b.kind == "infinite":
-        zero = (a.kind == "finite" and a.value == 0) or (b.kind == "finite" and b.value == 0)
+        zero = (a.kind == "finite" and a.whole == 0) or (b.kind == "finite" and b.whole == 0)
         return NAN if zero else infinite(negative)
-    return finite(a.value * b.value, negative, a.exponent + b.exponent)
+    return finite(a.whole * b.whole, a.scale + b.scale, negative, a.exponent + b.exponent)
 
 
 def add(a, b, zero_is_negative=False):
@@ -136,11 +145,24 @@ def add(a, b, zero_is_negative=False):
         return a
     if b.kind == "infinite":
         return b
-    value = a.value + b.value
-    if value == 0:
-        both_zero = a.value == 0
-        return finite(value, a.negative if both_zero and a.negative == b.negative else zero_is_negative)
-    return finite(value)
+    scale = min(a.scale, b.scale)
+    whole = (a.whole << (a.scale - scale)) + (b.whole << (b.scale - scale))
+    if whole == 0:
+        both_zero = a.whole == 0
+        return finite(0, 0, a.negative if both_zero and a.negative == b.negative else zero_is_negative)
+    return finite(whole, scale)
+
+
+def sum_of_products(left, right):
+    """The exact sum; a sum of zero is positive."""
+    if any(x.kind != "finite" for x in left) or any(y.kind != "finite" for y in right):
+        total = ZERO
+        for x, y in zip(left, right):
+            total = add(total, multiply(x, y))
+        return total
+    parts = [(x.whole * y.whole, x.scale + y.scale) for x, y in zip(left, right)]
+    scale = min(part[1] for part in parts)
+    return finite(sum(whole << (of - scale) for whole, of in parts), scale)
 
 
 def rounded(number, form, rounding=nearest):

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The simulator's matrix products agree with exact rational arithmetic on many vectors.
+"""The simulator's matrix products agree exact arithmetic on many vectors.
 
 TEST_ISA names the program of unit tests that computes them; VECTORS (default 1) how many products of each form and
 arithmetic (a product m16n8 is 128 sums), or VECTOR_SUMS how many sums; VECTOR_SEED how they are drawn. tests/soak takes
-10^5 sums of each (an hour).
+10^5 sums of each (half an hour).
 """
 import os
 import subprocess

@@ -120,12 +120,10 @@ def float_matrices(draw, form):
 def near_product(draw, form, a, b, result):
     """An addend that cancels the products, nearly or wholly, or is about as large."""
     left, right = arithmetic.FLOATS[form["a"]], arithmetic.FLOATS[form["b"]]
-    total = numbers.finite(numbers.Fraction(0))
-    for x, y in zip(a, b):
-        total = numbers.add(total, numbers.multiply(left.decode(x), right.decode(y)))
+    total = numbers.sum_of_products([left.decode(x) for x in a], [right.decode(y) for y in b])
     if total.kind == "finite":
-        scale = draw.choice((-1, -1, 1, numbers.Fraction(1, 2 ** draw.randrange(30)), 2 ** draw.randrange(30)))
-        total = numbers.finite(total.value * scale)
+        sign, power = draw.choice(((-1, 0), (-1, 0), (1, 0), (1, -draw.randrange(30)), (1, draw.randrange(30))))
+        total = numbers.finite(sign * total.whole, total.scale + power)
     return result.encode(total, draw.choice((numbers.nearest, numbers.truncate_to_infinity)))
 
 

@@ -21,6 +21,7 @@ std::string describe(const MessageHeader& message) {
       std::uint64_t payload = 0;
       if (message.payload_bytes == 8) std::memcpy(&payload, message.payload_data(), 8);
       return "start " + std::to_string(launch.grid) +
+             (launch.primary == 0 ? "" : " beside " + std::to_string(launch.primary - 1)) +
              (payload == 0x1234'0000 + launch.grid ? "" : " with the wrong payload");
     }
     case MessageKind::start_block: {
@@ -58,6 +59,8 @@ std::string describe(const MessageHeader& message) {
       return "homes free " + std::to_string(message.payload().size() / sizeof(LocalHome));
     case MessageKind::resume_grid:
       return "resume " + std::to_string(message.body<GridReference>().grid);
+    case MessageKind::primary_is_over:
+      return "no more beside " + std::to_string(message.body<GridReference>().grid);
     case MessageKind::abort_tenant:
       return "abort " + std::to_string(message.body<TenantNotice>().tenant);
     case MessageKind::grid_done: {
@@ -107,6 +110,7 @@ std::unique_ptr<Dispatcher> DispatcherBench::make() const {
   setup.limits.registers = 2048;
   setup.limits.placement = options_.placement;
   setup.sharing = policy_written<sharing_policies>(options_.sharing);
+  setup.switches_blocks = options_.switches_blocks;
   setup.preemption = policy_written<preemption_policies>(options_.preemption);
   setup.preemption_machine = {Clock(Frequency{1e9}), 10'000'000'000};
   setup.latency_bounds = options_.latency_bounds;
@@ -129,6 +133,7 @@ void DispatcherBench::launch(double at_ns, const Launch& launch) {
   body.registers = launch.registers;
   body.priority = launch.priority;
   body.queued = launch.queued ? 1 : 0;
+  body.primary = launch.primary;
   body.blocks = {launch.blocks, 1, 1};
   body.threads = {32, 1, 1};
   const std::uint64_t payload = 0x1234'0000 + launch.grid;
@@ -144,6 +149,11 @@ void DispatcherBench::block_done(double at_ns, std::uint32_t grid, std::uint32_t
 void DispatcherBench::block_leaves_stores(double at_ns, std::uint32_t grid, std::uint32_t sm,
                                           std::uint64_t block) {
   receive(at_ns, MessageKind::block_done, BlockDone{{grid, sm, block}, {}, {}, 1});
+}
+
+void DispatcherBench::block_that_let_go_done(double at_ns, std::uint32_t grid, std::uint32_t sm,
+                                             std::uint64_t block) {
+  receive(at_ns, MessageKind::block_done, BlockDone{{grid, sm, block}, {}, {}, 0, 1});
 }
 
 void DispatcherBench::stores_done(double at_ns, std::uint32_t grid, std::uint32_t sm) {

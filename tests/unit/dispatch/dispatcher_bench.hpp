@@ -20,6 +20,7 @@ struct BenchOptions {
   bool launch_overlap = false;
   std::vector<std::uint64_t> instructions{0, 0};
   std::vector<Time> latency_bounds{Time::never(), Time::never()};
+  bool switches_blocks = false;
   Placement placement = Placement::summed;  ///< if not that, sent() says where blocks go
 };
 
@@ -41,6 +42,7 @@ class DispatcherBench {
     std::uint32_t registers = 0;
     std::uint32_t priority = 0;
     bool queued = false;
+    std::uint32_t primary = 0;  ///< 1 + the grid beside which it may begin
   };
   void launch(double at_ns, const Launch& launch);
   void block_done(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block,
@@ -52,7 +54,11 @@ class DispatcherBench {
                      const InstructionCount& executed, const InstructionCount& lost);
   void status(double at_ns, std::uint32_t grid, std::uint32_t sm,
               const std::vector<BlockStatus>& blocks);
-  /// What an SM tells of a block, by its grid: block_saved, block_restored, block_returned.
+  /// The same of a block that has let the next grid go.
+  void block_that_let_go_done(double at_ns, std::uint32_t grid, std::uint32_t sm,
+                              std::uint64_t block);
+  /// What an SM tells of a block, by its grid: block_saved, block_restored, block_returned,
+  /// block_lets_go.
   void block(double at_ns, MessageKind kind, std::uint32_t grid, std::uint32_t sm,
              std::uint64_t block);
   /// A block that was staged has started there.

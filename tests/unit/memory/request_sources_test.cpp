@@ -45,14 +45,6 @@ TEST(RequestSources, MoreRequestsThanCreditsAreAnError) {
   EXPECT_THROW(bench.run(), InternalError);
 }
 
-TEST(RequestSources, ARequestThatCarriesNoDataIsAnErrorYet) {
-  PartitionBench bench;
-  MemoryRequest request = of_engine(1, 1);
-  request.flags |= flag_no_data;
-  bench.send(0, request);
-  EXPECT_THROW(bench.run(), InternalError);
-}
-
 TEST(RequestSources, AnAnswerGivesItsCreditBack) {
   PartitionBench bench;
   for (std::uint32_t i = 0; i < 4 * PartitionBench::engine_credits; ++i)

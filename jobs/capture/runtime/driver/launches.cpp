@@ -57,8 +57,12 @@ LOCKSTEP_DRIVER Error cuLaunchCooperativeKernel(const void* function, unsigned b
 LOCKSTEP_DRIVER Error cuLaunchKernelEx(const DriverLaunchConfiguration* how, const void* function,
                                        void** arguments, void** packed) {
   if (!how) return invalid_value;
-  return launch_apart(function, {how->blocks, how->threads, how->shared_bytes, how->stream},
-                      arguments, packed, is_cooperative(how->attributes, how->attribute_count));
+  CallConfiguration call{how->blocks, how->threads, how->shared_bytes, how->stream};
+  bool cooperative = false;
+  const Error error = apart(
+      [&] { return read_attributes(how->attributes, how->attribute_count, call, cooperative); });
+  if (error != success) return error;
+  return launch_apart(function, call, arguments, packed, cooperative);
 }
 LOCKSTEP_DRIVER Error cuFuncGetAttribute(int* value, int attribute, const void* function) {
   FunctionAttributes attributes;

@@ -61,6 +61,7 @@ bool has_side_effect(const ir::Operation& operation) {
     case Category::register_limit:
     case Category::phase_wait:
     case Category::fence:
+    case Category::grid_dependency:
       return true;
     default:
       return is_branch(operation) || ends_thread(operation.opcode) || depends_on_path(operation);
@@ -83,6 +84,7 @@ bool is_scheduling_barrier(const ir::Operation& operation) {
     case Category::register_limit:
     case Category::phase_wait:
     case Category::fence:
+    case Category::grid_dependency:
       return true;
     case Category::shuffle_vote:
       // Products of matrices have all lanes wherever they stand in a block.

@@ -43,7 +43,7 @@ void AtomicReader::atomic(PtxInstruction& instruction) {
   const std::size_t first = returns ? 1 : 0;
   const std::size_t data = operation.atomic == AtomicOperation::cas ? 2 : 1;
   instruction.expect_arguments(first + 1 + data + hints, first + 1 + data + hints);
-  if (hints > 0) read_cache_hint(instruction, code_, operands_);
+  if (hints > 0) operation.mode = read_cache_hint(instruction, code_, operands_);
   if (returns)
     for (const Argument& to : elements(code_, instruction, instruction.argument(0)))
       operation.destinations.push_back(operands_.destination(instruction, to, operation.type));

@@ -32,14 +32,15 @@ void ControlReader::pmevent(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-/// A grid begins when those before it in its stream have ended, with all that they stored: there is
-/// nobody to wait for, and nobody who could begin sooner.
-void ControlReader::dependent_launch(PtxInstruction& instruction) {
+void ControlReader::grid_dependency(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
-  if (!modifiers.take("wait") && !modifiers.take("launch_dependents"))
+  const bool waits = modifiers.take("wait");
+  if (!waits && !modifiers.take("launch_dependents"))
     instruction.fail("needs .wait or .launch_dependents");
+  instruction.operation.mode = static_cast<std::uint16_t>(
+      waits ? ir::GridDependencyStep::wait : ir::GridDependencyStep::launch_dependents);
   instruction.expect_arguments(0, 0);
-  instruction.reject_rest();
+  code_.finish(instruction);
 }
 
 void ControlReader::branch(PtxInstruction& instruction) {

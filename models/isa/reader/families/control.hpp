@@ -16,7 +16,7 @@ class ControlReader : public FamilyReader {
   void plain(PtxInstruction& instruction);  ///< without operands: ret, exit, trap, brkpt
   void nanosleep(PtxInstruction& instruction);
   void pmevent(PtxInstruction& instruction);
-  void dependent_launch(PtxInstruction& instruction);
+  void grid_dependency(PtxInstruction& instruction);
 
  private:
   /// A call of what has no body in this module.

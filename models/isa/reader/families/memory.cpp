@@ -1,16 +1,18 @@
 /// Loads, stores, atomics, fences and prefetches.
 /// Source: PTX ISA 8.x, sections 9.7.9 and 9.7.13, "Memory Consistency Model" 8.
 ///
-/// Eviction priorities of the L2, their own or those of a policy, go with loads, stores and
-/// asynchronous copies to the L2 (l2_hint.hpp).
+/// Eviction priorities of the L2, their own or those of a policy, go with loads, stores, atomics,
+/// prefetches and asynchronous copies to the L2 (l2_hint.hpp).
 ///
-/// Simplified: hints to L1, prefetch sizes, applypriority, discard, and priorities of atomics and
-/// prefetches are read and have no effect.  A policy counts where the text tells it: the last
-/// createpolicy or constant before the access that writes its register.  A policy of a range gives
-/// all lines its primary priority, and one that is converted says nothing.  All accesses go one
-/// way: no tensor maps, and no two virtual addresses of the same memory.  So
-/// fence.proxy.alias and .async have nothing to order and become no instruction; those of tensor
-/// maps, which also order ordinary accesses between threads, are plain fences.
+/// Decided, since nothing is published: discard leaves the bytes, which the manual says are
+/// anything from then on, and the L2 forgets that it has to write the line back.
+///
+/// Simplified: hints to L1 and prefetch sizes are read and have no effect.  A policy counts where
+/// the text tells it: the last createpolicy or constant before the access that writes its register.
+/// A policy of a range gives all lines its primary priority, and one that is converted says
+/// nothing.  All accesses go one way: no tensor maps, and no two virtual addresses of the same
+/// memory.  So fence.proxy.alias and .async have nothing to order and become no instruction; those
+/// of tensor maps, which also order ordinary accesses between threads, are plain fences.
 #include "models/isa/reader/families/memory.hpp"
 
 #include <algorithm>
@@ -198,9 +200,11 @@ void MemoryReader::fence_of_barriers(PtxInstruction& instruction) {
 
 void MemoryReader::prefetch(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
-  if (instruction.modifiers.take("tensormap")) return hint(instruction);
+  if (instruction.modifiers.take("tensormap")) return prefetch_map(instruction);
   operation.space = take_space(instruction.modifiers);
-  operation.mode = instruction.modifiers.take("L2") ? 2 : 1;
+  const L2Priority priority = take_l2_priority(instruction.modifiers, L2Priority::unchanged);
+  if (priority != L2Priority::unchanged) ask_for(instruction, priority);
+  instruction.modifiers.take("L2");
   instruction.modifiers.take("L1");
   instruction.modifiers.drop_starting("L2::");
   instruction.expect_arguments(1, 1);
@@ -208,16 +212,44 @@ void MemoryReader::prefetch(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-void MemoryReader::hint(PtxInstruction& instruction) {
-  const std::string& base = instruction.modifiers.base();
-  const std::size_t sizes = base == "prefetch" ? 0 : 1;
-  take_space(instruction.modifiers);
-  if (base == "discard" && !instruction.modifiers.take("L2")) instruction.fail("needs .L2");
-  if (base == "applypriority" && !instruction.modifiers.take("L2::evict_normal"))
-    instruction.fail("needs .L2::evict_normal");
-  instruction.expect_arguments(1 + sizes, 1 + sizes);
+/// A prefetch to the L2 gives the line a priority: it goes past L1, where it would end.
+void MemoryReader::ask_for(PtxInstruction& instruction, L2Priority priority) {
+  instruction.operation.mode = L2Hint{.primary = priority}.packed();
+  instruction.operation.cache = CacheOperator::cg;
+}
+
+/// A line that is not in the L2 is prefetched first, says the manual.
+void MemoryReader::apply_priority(PtxInstruction& instruction) {
+  instruction.operation.space = take_space(instruction.modifiers);
+  if (!instruction.modifiers.take("L2::evict_normal")) instruction.fail("needs .L2::evict_normal");
+  ask_for(instruction, L2Priority::normal);
+  instruction.operation.mode |= l2_hint_only;
+  expect_line(instruction);
+  code_.finish(instruction);
+}
+
+void MemoryReader::discard(PtxInstruction& instruction) {
+  instruction.operation.space = take_space(instruction.modifiers);
+  if (!instruction.modifiers.take("L2")) instruction.fail("needs .L2");
+  instruction.operation.cache = CacheOperator::cg;
+  instruction.operation.mode = l2_hint_only | l2_discards;
+  expect_line(instruction);
+  code_.finish(instruction);
+}
+
+/// An address and the size of a line.
+void MemoryReader::expect_line(PtxInstruction& instruction) {
+  instruction.expect_arguments(2, 2);
   operands_.address(instruction, instruction.argument(0));
-  if (sizes > 0) operands_.source(instruction, instruction.argument(1), Type::b32);
+  const ir::Operand size = operands_.source(instruction, instruction.argument(1), Type::b32);
+  if (code_.constant_in(size) != 128)
+    instruction.fail(instruction.argument(1).at, "the size is that of a line", "write 128");
+}
+
+void MemoryReader::prefetch_map(PtxInstruction& instruction) {
+  take_space(instruction.modifiers);
+  instruction.expect_arguments(1, 1);
+  operands_.address(instruction, instruction.argument(0));
   instruction.reject_rest();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "models/isa/l2_hint.hpp"
 #include "models/isa/reader/families/family_reader.hpp"
 
 namespace lockstep::isa {
@@ -12,13 +13,17 @@ class MemoryReader : public FamilyReader {
   void store(PtxInstruction& instruction);
   void fence(PtxInstruction& instruction);
   void prefetch(PtxInstruction& instruction);
-  /// Tells caches about an address: becomes no instruction.
-  void hint(PtxInstruction& instruction);
+  void apply_priority(PtxInstruction& instruction);
+  void discard(PtxInstruction& instruction);
   /// A policy of L2: a constant.
   void create_policy(PtxInstruction& instruction);
 
  private:
   void fence_of_barriers(PtxInstruction& instruction);
+  static void ask_for(PtxInstruction& instruction, L2Priority priority);
+  void expect_line(PtxInstruction& instruction);
+  /// Becomes no instruction.
+  void prefetch_map(PtxInstruction& instruction);
   std::uint8_t policy_fraction(PtxInstruction& instruction, const Argument& written);
   bool parameter_access(PtxInstruction& instruction, bool is_store);
   void read_kernel_parameter(PtxInstruction& instruction, const Argument& name,

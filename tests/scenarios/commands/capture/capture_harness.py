@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 LIBRARIES = pathlib.Path(LOCKSTEP).parent / "capture"
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 needs_nvcc = unittest.skipUnless(NVCC, "there is no nvcc to build programs with")
-LAUNCH, COPY_TO_HOST, DELAY = 0, 2, 14  # RecordedStep::Kind
+LAUNCH, COPY_TO_HOST, DELAY, LAUNCH_PROGRAMMATIC = 0, 2, 14, 15  # RecordedStep::Kind
 
 
 def build(name, folder, *options, sources=()):

@@ -4,7 +4,10 @@ import shutil
 import subprocess
 import unittest
 
-from capture_harness import HERE, LIBRARIES, NVCC, CaptureTest, build, build_host, needs_nvcc
+import h5py
+
+from capture_harness import (HERE, LAUNCH, LAUNCH_PROGRAMMATIC, LIBRARIES, NVCC, CaptureTest, build, build_host,
+                             needs_nvcc)
 
 
 class Driver(CaptureTest):
@@ -57,6 +60,22 @@ class Driver(CaptureTest):
         table = subprocess.run(["nm", "-D", "--defined-only", LIBRARIES / "libcuda.so.1"], check=True,
                                capture_output=True, text=True).stdout
         self.assertEqual({line.split()[2].split("@")[0] for line in table.splitlines()}, names)
+
+
+class DependentLaunches(CaptureTest):
+    """The attribute of programmatic stream serialization is recorded; programmatic events are refused by name."""
+
+    def test_they_are_recorded_and_replayed(self):
+        done = self.capture(build_host("dependent_launches", self.folder, library="libcuda.so.1"),
+                            options=("--gpu", "h100"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("launches right", done.stdout)
+        self.assertIn("cudaLaunchAttributeProgrammaticEvent is not there", done.stderr)
+        self.assertEqual((self.count(LAUNCH), self.count(LAUNCH_PROGRAMMATIC)), (2, 2), "the fill is one, too")
+        self.replay("out.workload")
+        with h5py.File(self.folder / "out.h5") as file:
+            kernels = file["kernels"][()]
+        self.assertLess(kernels["launched"][3], kernels["done"][2], "the third begins beside the second")
 
 
 class DriverTextures(CaptureTest):

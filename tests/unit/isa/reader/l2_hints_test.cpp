@@ -54,6 +54,26 @@ TEST(L2Hints, ComeFromThePolicyThatAnAccessNames) {
             first);
 }
 
+TEST(L2Hints, GoWithAtomicsAndPrefetches) {
+  const std::string policy = "createpolicy.fractional.L2::evict_last.b64 %rd2;";
+  EXPECT_EQ(hint(policy + "atom.global.add.L2::cache_hint.u32 %r2, [%rd1], %r1, %rd2;"), last);
+  EXPECT_EQ(hint(policy + "atom.global.cas.L2::cache_hint.b32 %r2, [%rd1], 0, %r1, %rd2;"), last);
+  EXPECT_EQ(hint(policy + "red.global.add.L2::cache_hint.u32 [%rd1], %r1, %rd2;"), last);
+  EXPECT_EQ(hint("prefetch.global.L2::evict_last [%rd1];"), last);
+  EXPECT_EQ(hint("prefetch.global.L2::evict_normal [%rd1];"), normal);
+  EXPECT_EQ(hint("prefetch.global.L2 [%rd1];"), no_l2_hint);
+  EXPECT_EQ(hint("atom.global.add.u32 %r2, [%rd1], %r1;"), no_l2_hint);
+}
+
+TEST(L2Hints, MayBeAllThatAnInstructionIs) {
+  EXPECT_EQ(hint("applypriority.global.L2::evict_normal [%rd1], 128;"), normal | l2_hint_only);
+  EXPECT_EQ(hint("discard.global.L2 [%rd1], 128;"), l2_hint_only | l2_discards);
+  EXPECT_NE(error_of("discard.global.L2 [%rd1], 64;").find("the size is that of a line"),
+            std::string::npos);
+  EXPECT_NE(error_of("applypriority.global.L2::evict_last [%rd1], 128;").find("evict_normal"),
+            std::string::npos);
+}
+
 TEST(L2Hints, ComeFromWhatTritonAndLibrariesWrite) {
   EXPECT_EQ(
       hint("mov.u64 %rd2, 0x0; createpolicy.fractional.L2::evict_first.b64 %rd2, 1.0;" + load),

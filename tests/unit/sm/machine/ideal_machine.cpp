@@ -124,6 +124,7 @@ void IdealMachine::launch(const std::string& kernel, std::array<std::uint32_t, 3
   launch.grid = grids_++;
   launch.overwritten = options_.overwritten;
   launch.tenant = tenant;
+  launch.primary = primary;
   launch.kernel = static_cast<std::uint16_t>(index);
   launch.blocks = blocks;
   launch.threads = threads;
@@ -282,6 +283,8 @@ void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header)
       return note("restored " + std::to_string(header.body<BlockReference>().block));
     case MessageKind::block_settled:
       return note("settled " + std::to_string(header.body<BlockReference>().block));
+    case MessageKind::block_lets_go:
+      return note("lets go " + std::to_string(header.body<BlockReference>().block));
     case MessageKind::block_returned:
       return note("returned " + std::to_string(header.body<BlockReference>().block));
     case MessageKind::block_given:

@@ -100,6 +100,9 @@ class IdealMachine {
               std::array<std::uint32_t, 3> threads, const std::vector<std::uint64_t>& arguments,
               std::uint32_t dynamic_shared = 0, std::uint16_t tenant = 0);
 
+  /// Of the launches that follow: GridLaunch::primary.
+  std::uint32_t primary = 0;
+
   /// Advances all SMs to `horizon` (a cycle).
   void advance_to(std::int64_t horizon);
   /// The same in windows short enough for answers to come in between.
