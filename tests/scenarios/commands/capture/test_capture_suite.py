@@ -78,7 +78,8 @@ class CaptureSuite(CaptureTest):
                 for row in rows}
         self.assertEqual(told, {"sized -DSIZE=32": ("yes", "yes", "right", "right"),
                                 "sized -DSIZE=32 wrong": ("yes", "yes", "wrong", "right"),
-                                "sized -DWIDTH=32": ("no", "", "", ""), "sized": ("yes", "part", "", "right")}, done.stderr)
+                                "sized -DWIDTH=32": ("no", "", "", ""), "sized": ("yes", "part", "", "right")},
+                         done.stderr)
         self.assertEqual(rows[2]["reason"], "error: no source has #define WIDTH")
 
 
