@@ -3,14 +3,17 @@
 
     jobs/capture/suite.py FOLDER [--only EXPRESSION] [--include FOLDER] [--gpu v100] [--seconds 120] [--table suite.csv]
                           [--lockstep build/release/lockstep] [--nvcc nvcc] [--option=-std=c++17]
+    jobs/capture/suite.py FOLDER --arguments jobs/capture/cuda_samples.txt --listed --arch sm_80 --gpu a100 [the same]
     jobs/capture/suite.py FOLDER --draw 75 --seed 49 --only=-cuda$ --arguments jobs/capture/hecbench.txt
                           --make ARCH=sm_80 --make 'EXTRA_CFLAGS=-cudart shared' [--replay EXPRESSION] [the same]
 
 A program is a folder below FOLDER of whose .cu and .cpp files one has a main function: all of them are built together
-by nvcc -cudart shared -arch=sm_75, and if that fails, as where files include each other, the one alone.  In a folder
-with several main functions each .cu file with one is a program.  With --make a program is a folder with a Makefile,
-which builds it with these variables, and its `program =` names what it makes.  It runs where its source is, without
-arguments or with those that --arguments has for it: a line for each program, its folder and the words.
+by nvcc -cudart shared -arch=sm_75 (--arch), and if that fails, as where files include each other, the one alone.  In a
+folder with several main functions each .cu file with one is a program.  With --make a program is a folder with a
+Makefile, which builds it with these variables, and its `program =` names what it makes.  It runs where its source is,
+without arguments or with those that --arguments has for it, once for each line of its folder and the words.  Words
+-DNAME=VALUE in front give NAME that value wherever its sources #define it, in a copy (not with --make).  --listed
+leaves out programs that have no line.
 
 The table says of each: built, ended with status 0, captured, what it says of its own results (right, wrong, or
 nothing), replayed with --check, and the first reason why not.  Exit status 1 if a recording was replayed wrongly or a
@@ -19,6 +22,7 @@ program that was captured says that its results are wrong.
 import argparse
 import csv
 import dataclasses
+import itertools
 import os
 import pathlib
 import random
@@ -32,6 +36,7 @@ import tempfile
 
 COLUMNS = ("program", "built", "captured", "results", "replayed", "launches", "reason")
 MAIN = re.compile(r"^\s*(?:int|void|auto)?\s*main\s*\(", re.MULTILINE)
+DEFINE = re.compile(r"-D\w+=")
 PROGRAM = re.compile(r"^program\s*:?=\s*(\S+)", re.MULTILINE)
 WRONG = re.compile(r"(?<!\b0 )\bfail(s|ed|ures?)?\b(?!\s*[:=]?\s*0\b)|\bincorrect\b|\bmismatch", re.IGNORECASE)
 RIGHT = re.compile(r"\bpass(ed)?\b|\bsuccess|\bcorrect\b|\bok\b|\bverified\b|results match", re.IGNORECASE)
@@ -71,6 +76,7 @@ class Program:
     folder: pathlib.Path
     sources: list  # the one with the main function first; none: a Makefile builds it
     words: list    # of its command line
+    defines: dict = dataclasses.field(default_factory=dict)  # values of names that its sources define
 
     def makefile(self):
         """Where it is, or should be."""
@@ -83,6 +89,14 @@ class Suite:
 
     def __init__(self, options, scratch):
         self.options, self.scratch = options, pathlib.Path(scratch)
+        self.built, self.build_of_last = None, None
+
+    def built_once(self, program):
+        """The same for lines of one program that differ in its words only."""
+        if self.built != (program.name, program.defines):
+            self.built = (program.name, program.defines)
+            self.build_of_last = self.build(program)
+        return self.build_of_last
 
     def build(self, program):
         """The program that was made, and what was said."""
@@ -91,13 +105,35 @@ class Suite:
         made = self.scratch / "program"
         made.unlink(missing_ok=True)
         folders = [program.folder, *self.options.include]
+        if program.defines:
+            program, lacking = self.redefined(program)
+            folders.insert(0, program.folder)
+            if lacking:
+                return None, [f"error: no source has #define {lacking}"]
         for files in dict.fromkeys((tuple(program.sources), tuple(program.sources[:1]))):
-            status, said = run_for([self.options.nvcc, "-cudart", "shared", "-arch=sm_75", "-w", *self.options.option,
-                                    *(f"-I{folder}" for folder in folders), *files, "-o", made],
+            status, said = run_for([self.options.nvcc, "-cudart", "shared", f"-arch={self.options.arch}", "-w",
+                                    *self.options.option, *(f"-I{folder}" for folder in folders), *files, "-o", made],
                                    self.options.seconds, program.folder)
             if status == 0:
                 return made, said
         return None, said
+
+    def redefined(self, program):
+        """A copy of the program with other values, and the first name that no source defines."""
+        copy = self.scratch / "sources"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(program.folder, copy)
+        found = set()
+        for path in (path for path in copy.rglob("*") if path.suffix in (".cu", ".cpp", ".cuh", ".h")):
+            text = path.read_text(errors="surrogateescape")
+            for name, value in program.defines.items():
+                defined = re.compile(rf"^(\s*#\s*define\s+{name})(?:[ \t].*)?$", re.MULTILINE)
+                text, count = defined.subn(rf"\1 {value}", text)
+                found.update([name] if count else [])
+            path.write_text(text, errors="surrogateescape")
+        sources = [copy / path.relative_to(program.folder) for path in program.sources]
+        lacking = next((name for name in program.defines if name not in found), None)
+        return dataclasses.replace(program, folder=copy, sources=sources), lacking
 
     def build_by_make(self, makefile):
         named = PROGRAM.search(makefile.read_text()) if makefile.exists() else None
@@ -126,8 +162,9 @@ class Suite:
 
     def row(self, program):
         row = dict.fromkeys(COLUMNS, "")
-        row["program"] = program.name
-        made, said = self.build(program)
+        row["program"] = " ".join([program.name, *(f"-D{name}={value}" for name, value in program.defines.items()),
+                                   *program.words]) if self.options.listed else program.name
+        made, said = self.built_once(program)
         row["built"] = "yes" if made else "no"
         if not made:
             row["reason"] = last_of(said)
@@ -151,7 +188,7 @@ def has_main(path):
     return MAIN.search(path.read_text(errors="replace")) is not None
 
 
-def programs(folder, only, words):
+def programs(folder, only):
     """Folders of sources with a main function."""
     for here in sorted({path.parent for path in folder.rglob("*.cu")}):
         name = str(here.relative_to(folder))
@@ -161,28 +198,39 @@ def programs(folder, only, words):
         mains = [path for path in sources if has_main(path)]
         if len(mains) == 1:
             rest = [path for path in sources if path != mains[0]]
-            yield Program(name, here, [mains[0], *rest], words.get(name, []))
+            yield Program(name, here, [mains[0], *rest], [])
         else:
             for path in (path for path in mains if path.suffix == ".cu"):
-                name = str(path.relative_to(folder))
-                yield Program(name, here, [path], words.get(name, []))
+                yield Program(str(path.relative_to(folder)), here, [path], [])
+
+
+def lines_of(path):
+    """The command lines of each program."""
+    lines = {}
+    for line in path.read_text().splitlines() if path else []:
+        name, *words = shlex.split(line, comments=True) or [""]
+        lines.setdefault(name, []).append(words)
+    return lines
+
+
+def with_line(program, words):
+    defines = [word[2:].split("=", 1) for word in itertools.takewhile(DEFINE.match, words)]
+    return dataclasses.replace(program, words=words[len(defines):], defines=dict(defines))
 
 
 def chosen(options):
-    words = {}
-    if options.arguments:
-        for line in options.arguments.read_text().splitlines():
-            name, *words_of = shlex.split(line, comments=True) or [""]
-            words[name] = words_of
+    lines = lines_of(options.arguments)
     if not options.make:
-        found = list(programs(options.folder, options.only, words))
+        found = list(programs(options.folder, options.only))
     else:
         names = sorted(path.name for path in options.folder.iterdir()
                        if path.is_dir() and options.only.search(path.name))
-        found = [Program(name, options.folder / name, [], words.get(name, [])) for name in names]
+        found = [Program(name, options.folder / name, [], []) for name in names]
+    if options.listed:
+        found = [program for program in found if program.name in lines]
     if options.draw:
-        return random.Random(options.seed).sample(found, options.draw)
-    return found
+        found = random.Random(options.seed).sample(found, options.draw)
+    return [with_line(program, words) for program in found for words in lines.get(program.name, [[]])]
 
 
 def parse():
@@ -192,6 +240,8 @@ def parse():
     parser.add_argument("--draw", type=int, help="so many of them, drawn at random")
     parser.add_argument("--seed", type=int, default=1, help="of the draw")
     parser.add_argument("--arguments", type=pathlib.Path, help="a file of command lines")
+    parser.add_argument("--listed", action="store_true", help="only programs that --arguments has")
+    parser.add_argument("--arch", default="sm_75", help="that nvcc compiles for")
     parser.add_argument("--make", action="append", default=[], help="a variable for make, as NAME=VALUE")
     parser.add_argument("--replay", default="", type=re.compile, help="only programs whose name has this in it")
     parser.add_argument("--include", action="append", default=[], type=lambda name: pathlib.Path(name).resolve())
@@ -210,8 +260,9 @@ def main():
     with tempfile.TemporaryDirectory() as scratch, open(options.table, "w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, COLUMNS)
         table.writeheader()
+        suite = Suite(options, scratch)
         for program in chosen(options):
-            rows.append(Suite(options, scratch).row(program))
+            rows.append(suite.row(program))
             table.writerow(rows[-1])
             file.flush()
             print("  ".join(str(rows[-1][column]) for column in COLUMNS), flush=True)

@@ -1,5 +1,5 @@
 /// libcublas of captured programs: handles, Sgemm, GemmEx and their strided batches, by kernels of
-/// our own.  Sums are in f32, whatever the mathematical mode allows.
+/// our own.  Sums are in f32.  The mathematical mode decides whether products of f32 are of tf32.
 ///
 /// Enumerators have the numbers that cuBLAS 13 documents.
 #include <cstddef>
@@ -13,22 +13,8 @@
 namespace lockstep::capture {
 namespace {
 
-enum Status : int {
-  success = 0,
-  not_initialized = 1,
-  invalid_value = 7,
-  failed = 13,
-  lacking = 15
-};
-enum Operation : int { plain = 0, turned = 1, conjugated = 2 };
-enum DataType : int { r_32f = 0, r_16f = 2, r_16bf = 14 };
-enum ComputeType : int {
-  in_32f = 68,
-  in_32f_pedantic = 69,
-  in_32f_fast_16f = 74,
-  in_32f_fast_16bf = 75,
-  in_32f_fast_tf32 = 77,
-};
+enum DataType : int { r_32f = 0 };
+constexpr int tf32_math = 3;
 
 struct Handle {
   void* stream = nullptr;
@@ -53,23 +39,9 @@ struct Request {
   int c_type, c_column;
   std::int64_t c_stride;
   int batch;
+  int compute = in_32f;
 };
 
-bool known(int type, Element& element) {
-  switch (type) {
-    case r_32f:
-      element = Element::f32;
-      return true;
-    case r_16f:
-      element = Element::f16;
-      return true;
-    case r_16bf:
-      element = Element::bf16;
-      return true;
-    default:
-      return false;
-  }
-}
 int at_least_one(int rows) {
   return rows > 1 ? rows : 1;
 }
@@ -85,26 +57,34 @@ bool is_valid(const Request& r) {
 Status multiply(const Request& r) {
   if (!r.handle) return not_initialized;
   if (!is_valid(r)) return invalid_value;
-  Element from{}, right{}, to{};
-  const bool types = known(r.a_type, from) && known(r.b_type, right) && known(r.c_type, to);
-  if (!types || from != right || (to != from && to != Element::f32)) {
-    say_lacking(r.entry, "these types of A, B and C are not there",
-                "use f32, f16 or bf16 for A and B, and the same or f32 for C");
+  if (!sums_in_f32(r.compute)) {
+    lockstep_say_lacking(r.entry, "sums are in f32 only", "use CUBLAS_COMPUTE_32F");
     return lacking;
   }
+  Element from{}, right{}, to{};
+  const bool types =
+      known_type(r.a_type, from) && known_type(r.b_type, right) && known_type(r.c_type, to);
+  if (!types || from != right || (to != from && to != Element::f32)) {
+    lockstep_say_lacking(r.entry, "these types of A, B and C are not there",
+                         "use f32, f16 or bf16 for A and B, and the same or f32 for C");
+    return lacking;
+  }
+  const bool rounded = r.compute == in_32f_fast_tf32 ||
+                       (r.compute == in_32f && r.handle->math_mode % 16 == tf32_math);
+  if (from == Element::f32 && rounded) from = Element::tf32;
   Gemm g;
   g.a = r.a;
   g.b = r.b;
-  g.c = r.c;
+  g.c = g.d = r.c;
   g.a_stride = r.a_stride;
   g.b_stride = r.b_stride;
-  g.c_stride = r.c_stride;
+  g.c_stride = g.d_stride = r.c_stride;
   g.m = r.m;
   g.n = r.n;
   g.k = r.k;
   g.a_column = r.a_column;
   g.b_column = r.b_column;
-  g.c_column = r.c_column;
+  g.c_column = g.d_column = r.c_column;
   g.a_turned = r.a_operation != plain;
   g.b_turned = r.b_operation != plain;
   if (r.handle->pointer_mode == 1) {
@@ -114,22 +94,7 @@ Status multiply(const Request& r) {
     g.alpha = *static_cast<const float*>(r.alpha);
     g.beta = *static_cast<const float*>(r.beta);
   }
-  return launch_gemm(g, from, to, r.batch, r.handle->stream) ? success : failed;
-}
-
-/// Whether sums are to be in f32, with scalars in f32.
-bool sums_in_f32(const char* entry, int compute) {
-  switch (compute) {
-    case in_32f:
-    case in_32f_pedantic:
-    case in_32f_fast_16f:
-    case in_32f_fast_16bf:
-    case in_32f_fast_tf32:
-      return true;
-    default:
-      say_lacking(entry, "sums are in f32 only", "use CUBLAS_COMPUTE_32F");
-      return false;
-  }
+  return lockstep_launch_gemm(&g, from, to, r.batch, r.handle->stream) ? success : failed;
 }
 
 }  // namespace
@@ -173,23 +138,10 @@ LOCKSTEP_CUBLAS int cublasGetVersion_v2(Handle*, int* version) {
   return success;
 }
 LOCKSTEP_CUBLAS const char* cublasGetStatusName(int status) {
-  switch (status) {
-    case success:
-      return "CUBLAS_STATUS_SUCCESS";
-    case not_initialized:
-      return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case invalid_value:
-      return "CUBLAS_STATUS_INVALID_VALUE";
-    case failed:
-      return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case lacking:
-      return "CUBLAS_STATUS_NOT_SUPPORTED";
-    default:
-      return "CUBLAS_STATUS_UNKNOWN";
-  }
+  return name_of_status(status);
 }
 LOCKSTEP_CUBLAS const char* cublasGetStatusString(int status) {
-  return cublasGetStatusName(status);
+  return name_of_status(status);
 }
 
 LOCKSTEP_CUBLAS int cublasGemmStridedBatchedEx(Handle* handle, int a_operation, int b_operation,
@@ -200,20 +152,18 @@ LOCKSTEP_CUBLAS int cublasGemmStridedBatchedEx(Handle* handle, int a_operation, 
                                                void* c, int c_type, int c_column,
                                                long long c_stride, int batch, int compute, int) {
   constexpr const char* entry = "cublasGemmStridedBatchedEx";
-  if (!sums_in_f32(entry, compute)) return lacking;
   return multiply({entry, handle, a_operation, b_operation, m,        n,      k,        alpha,
                    a,     a_type, a_column,    a_stride,    b,        b_type, b_column, b_stride,
-                   beta,  c,      c_type,      c_column,    c_stride, batch});
+                   beta,  c,      c_type,      c_column,    c_stride, batch,  compute});
 }
 LOCKSTEP_CUBLAS int cublasGemmEx(Handle* handle, int a_operation, int b_operation, int m, int n,
                                  int k, const void* alpha, const void* a, int a_type, int a_column,
                                  const void* b, int b_type, int b_column, const void* beta, void* c,
                                  int c_type, int c_column, int compute, int) {
   constexpr const char* entry = "cublasGemmEx";
-  if (!sums_in_f32(entry, compute)) return lacking;
   return multiply({entry, handle, a_operation, b_operation, m, n,      k,        alpha,
                    a,     a_type, a_column,    0,           b, b_type, b_column, 0,
-                   beta,  c,      c_type,      c_column,    0, 1});
+                   beta,  c,      c_type,      c_column,    0, 1,      compute});
 }
 LOCKSTEP_CUBLAS int cublasSgemmEx(Handle* handle, int a_operation, int b_operation, int m, int n,
                                   int k, const float* alpha, const void* a, int a_type,
@@ -301,10 +251,11 @@ LOCKSTEP_CUBLAS int cublasSgemmStridedBatched(Handle* handle, int a_operation, i
 
 // Every other entry says its name.
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
-#define LOCKSTEP_LACKING(name)                                                                  \
-  LOCKSTEP_CUBLAS int name() {                                                                  \
-    say_lacking(#name, "is not there in captured programs", "use cublasGemmEx or cublasSgemm"); \
-    return lacking;                                                                             \
+#define LOCKSTEP_LACKING(name)                                       \
+  LOCKSTEP_CUBLAS int name() {                                       \
+    lockstep_say_lacking(#name, "is not there in captured programs", \
+                         "use cublasGemmEx or cublasSgemm");         \
+    return lacking;                                                  \
   }
 #include "jobs/capture/libraries/other_entries.def"
 

@@ -1,34 +1,52 @@
 /// Replacements of CUDA's linear algebra libraries for captured programs: what they have in common.
 /// They launch kernels of our own, shipped as PTX, through the driver's library, so that a
-/// recording names them.
+/// recording names them.  libcublasLt has this code, and libcublas calls it there.
 #pragma once
 
 #include <cstdint>
+
+#include "jobs/capture/libraries/numbering.hpp"
 
 namespace lockstep::capture {
 
 /// Kernels' parameter: gemm.cuh.
 struct Gemm {
-  const void *a = nullptr, *b = nullptr;
-  void* c = nullptr;
+  const void *a = nullptr, *b = nullptr, *c = nullptr;
+  void* d = nullptr;
   const float *alpha_at = nullptr, *beta_at = nullptr;
-  std::int64_t a_stride = 0, b_stride = 0, c_stride = 0;
+  const void* bias = nullptr;
+  void* aux = nullptr;
+  std::int64_t a_stride = 0, b_stride = 0, c_stride = 0, d_stride = 0, bias_stride = 0,
+               aux_stride = 0;
   int m = 0, n = 0, k = 0;
-  int a_column = 0, b_column = 0, c_column = 0;
+  int a_column = 0, b_column = 0, c_column = 0, d_column = 0, aux_column = 0;
   int a_turned = 0, b_turned = 0;
+  int a_aligned = 0, b_aligned = 0;  ///< set by the launch
+  int epilogue = 0, bias_kind = 0, aux_kind = 0;
   float alpha = 1, beta = 0;
 };
-static_assert(sizeof(Gemm) == 104);
+static_assert(sizeof(Gemm) == 184);
 
-/// Elements that the kernels know.
-enum class Element : std::uint8_t { f32, f16, bf16 };
-
-/// Launches the product, `batch` of them, in a stream; returns false if the driver refuses.
-/// f16 and bf16 go to matrix instructions where the GPU has them (compute capability 8.0), and are
-/// summed in f32 everywhere.  Precondition: `to` is `from` or f32.
-bool launch_gemm(const Gemm& gemm, Element from, Element to, int batch, void* stream);
-
-/// Writes one line: which entry lacks what, and what to do.
-void say_lacking(const char* entry, const char* what, const char* advice);
+/// Kernel's parameter: bias_gradient.cu.
+struct BiasGradient {
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::int64_t across = 0, along = 0, from_stride = 0, to_stride = 0;
+  int sums = 0, addends = 0, from_kind = 0, to_kind = 0;
+};
+static_assert(sizeof(BiasGradient) == 64);
 
 }  // namespace lockstep::capture
+
+extern "C" {
+/// Launches the product, `batch` of them, in a stream; returns false if the driver refuses.
+/// f16, bf16 and tf32 go to matrix instructions where the GPU has them (compute capability 8.0),
+/// and are summed in f32 everywhere.  Precondition: `to` is `from` or f32.
+bool lockstep_launch_gemm(const lockstep::capture::Gemm* gemm, lockstep::capture::Element from,
+                          lockstep::capture::Element to, int batch, void* stream);
+/// Launches sums over rows or columns of `batch` matrices.
+bool lockstep_launch_bias_gradient(const lockstep::capture::BiasGradient* gradient, int batch,
+                                   void* stream);
+/// Writes one line: which entry lacks what, and what to do.
+void lockstep_say_lacking(const char* entry, const char* what, const char* advice);
+}

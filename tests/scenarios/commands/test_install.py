@@ -35,8 +35,8 @@ class Install(ScenarioTest):
     def test_programs_are_captured_with_the_runtimes_that_came_with_it(self):
         runtimes = self.tree / "lib/lockstep/capture"
         self.assertEqual(sorted(file.name for file in runtimes.iterdir()),
-                         ["libcublas.so.12", "libcublas.so.13", "libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12",
-                          "libcudart.so.13"])
+                         ["libcublas.so.12", "libcublas.so.13", "libcublasLt.so.12", "libcublasLt.so.13",
+                          "libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"])
         synchronize = "import ctypes; print(ctypes.CDLL('libcudart.so.13').cudaDeviceSynchronize())"
         told = self.do(self.tree / "bin/lockstep", "capture", "--output", "python.workload", "--", "/usr/bin/python3",
                        "-c", synchronize)

@@ -141,15 +141,15 @@ class Toolkit(CaptureTest):
     def test_a_library_of_machine_code_gives_its_own_error_and_is_named(self):
         program = self.build("multiplying", """
             #include <cstdio>
-            #include <cublasLt.h>
+            #include <cusparse.h>
             int main() {
-              cublasLtHandle_t handle;
-              std::puts(cublasLtCreate(&handle) == CUBLAS_STATUS_SUCCESS ? "created" : "not created");
+              cusparseHandle_t handle;
+              std::puts(cusparseCreate(&handle) == CUSPARSE_STATUS_SUCCESS ? "created" : "not created");
             }
-            """, "cublasLt")
+            """, "cusparse")
         done = self.capture(program)
         self.assertEqual((done.returncode, done.stdout), (1, "not created\n"), done.stderr)
-        self.assertRegex(done.stderr, r"libcublasLt\.so\.\d+ cannot be captured: it has its own way to the GPU")
+        self.assertRegex(done.stderr, r"libcusparse\.so\.\d+ cannot be captured: it has its own way to the GPU")
 
     def test_the_gpu_has_the_generation_and_sizes_of_its_description(self):
         program = self.build("properties", """

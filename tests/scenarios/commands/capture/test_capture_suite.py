@@ -62,6 +62,26 @@ class CaptureSuite(CaptureTest):
         self.assertIn("ended with status 5", rows["without"]["reason"])
         self.assertIn("captured: 3 of 5", done.stdout)
 
+    def test_a_program_runs_for_each_of_its_lines_with_values_of_names_that_its_sources_define(self):
+        sized = PROGRAM.replace("argc > 1 ? atoi(argv[1]) : 0", "SIZE")
+        sized = sized.replace("argc > 2 ? argv[2]", "argc > 1 ? argv[1]")
+        for name in ("sized", "unlisted"):
+            (self.folder / "programs" / name).mkdir(parents=True)
+            (self.folder / "programs" / name / "main.cu").write_text("#  define SIZE 0\n" + sized)
+        listed = self.write("arguments.txt", "sized -DSIZE=32\nsized -DSIZE=32 wrong\nsized -DWIDTH=32\nsized\n")
+        done = subprocess.run(["/usr/bin/python3", ROOT / "jobs/capture/suite.py", self.folder / "programs", "--listed",
+                               "--arguments", listed, "--nvcc", NVCC, "--lockstep", LOCKSTEP, "--table",
+                               self.folder / "table.csv"], capture_output=True, text=True, check=False)
+        with open(self.folder / "table.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        told = {row["program"]: tuple(row[column] for column in ("built", "captured", "results", "replayed"))
+                for row in rows}
+        self.assertEqual(told, {"sized -DSIZE=32": ("yes", "yes", "right", "right"),
+                                "sized -DSIZE=32 wrong": ("yes", "yes", "wrong", "right"),
+                                "sized -DWIDTH=32": ("no", "", "", ""), "sized": ("yes", "part", "", "right")},
+                         done.stderr)
+        self.assertEqual(rows[2]["reason"], "error: no source has #define WIDTH")
+
 
 if __name__ == "__main__":
     unittest.main()

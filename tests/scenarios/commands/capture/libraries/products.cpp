@@ -2,6 +2,7 @@
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
 
 #include <cmath>
 #include <cstdio>
@@ -17,10 +18,10 @@ struct Shape {
 
 template <class T>
 T* on_device(const std::vector<T>& values) {
-  T* memory = nullptr;
+  void* memory = nullptr;
   cudaMalloc(&memory, values.size() * sizeof(T));
   cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
-  return memory;
+  return static_cast<T*>(memory);
 }
 template <class T>
 std::vector<T> some(long count) {
@@ -90,14 +91,17 @@ int main() {
   cudaStream_t stream;
   cudaStreamCreate(&stream);
   cublasSetStream(handle, stream);
-  cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);
   using Half = __half;
   using Brain = __nv_bfloat16;
   bool right = true;
   for (const auto a : {CUBLAS_OP_N, CUBLAS_OP_T})
     for (const auto b : {CUBLAS_OP_N, CUBLAS_OP_T}) {
-      right &= is_right<float, float>(handle, CUDA_R_32F, CUDA_R_32F,
-                                      {a, b, 70, 33, 19, 1, 1.5F, -0.5F, false});
+      // Of eighths up to one, which tf32 has.
+      for (const auto mode : {CUBLAS_DEFAULT_MATH, CUBLAS_TF32_TENSOR_OP_MATH}) {
+        cublasSetMathMode(handle, mode);
+        right &= is_right<float, float>(handle, CUDA_R_32F, CUDA_R_32F,
+                                        {a, b, 70, 33, 19, 1, 1.5F, -0.5F, false});
+      }
       right &=
           is_right<Half, Half>(handle, CUDA_R_16F, CUDA_R_16F, {a, b, 65, 66, 40, 2, 1, 0, false});
       right &=

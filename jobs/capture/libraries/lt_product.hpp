@@ -1,0 +1,25 @@
+/// Products of libcublasLt: what is asked for is checked and given to kernels of our own.
+#pragma once
+
+#include "jobs/capture/libraries/library_calls.hpp"
+#include "jobs/capture/libraries/lt_descriptors.hpp"
+
+namespace lockstep::capture {
+
+/// Layouts of a product D = epilogue(alpha op(A) op(B) + beta C).
+struct LtProduct {
+  const char* entry;
+  const MatmulDescription* description;
+  const MatrixLayout *a, *b, *c, *d;
+};
+struct LtMemory {
+  const void *alpha, *a, *b, *beta, *c;
+  void* d;
+};
+
+/// Says what is lacking, in one line.
+Status check(const LtProduct& product);
+/// Launches the product and its gradient of a bias, if it has one.
+Status multiply(const LtProduct& product, const LtMemory& memory, void* stream);
+
+}  // namespace lockstep::capture
