@@ -29,7 +29,9 @@ ManagedMemory::ManagedMemory(Setup setup, Driver& driver, const BufferDirectory&
                   setup.priorities.size()),
       handling_(make_fault_handling(
           setup.fault_handling, {setup.link_latency, setup.seed, setup.priorities.size()},
-          {driver, directory, pages_, queue_, log_, *prefetcher_, migrations_})) {}
+          {driver, directory, pages_, queue_, log_, *prefetcher_, migrations_})) {
+  if (setup.shared != nullptr) pages_.join(*setup.shared, setup.gpu);
+}
 
 void ManagedMemory::prefer(std::uint32_t index, PreferredPlace place, const HostCycle& cycle) {
   pages_.buffer(index).preferred = place;
@@ -58,6 +60,13 @@ bool ManagedMemory::migrate_home(std::uint32_t index, std::uint64_t first, std::
     if (place != PagePlace::host && place != PagePlace::remote && !copied) return false;
   }
   return true;
+}
+
+std::vector<FrameRun> ManagedMemory::lend(std::uint32_t index, std::uint64_t unit) {
+  const PageRange range = pages_.pages_of_units(index, unit, 1);
+  pages_.lend(range);
+  return driver_.tables().frames_of({allocation(index).tenant, pages_.virtual_page(range.first),
+                                     driver_.mapped_pages(range.count * page_bytes)});
 }
 
 bool ManagedMemory::release(std::uint32_t index, const HostCycle& cycle) {
