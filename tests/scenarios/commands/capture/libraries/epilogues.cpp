@@ -153,9 +153,14 @@ bool is_right(cublasLtHandle_t handle, cudaDataType in, cudaDataType out,
     std::printf("no algorithm for epilogue %d\n", int(c.epilogue));
     return false;
   }
+  // Cases with descriptors on the stack name no algorithm and have their scalars on the GPU.
+  const std::vector<float> scalars{c.alpha, c.beta};
+  float* const dscalars = on_device(scalars);
+  const float* const at = c.on_stack ? dscalars : scalars.data();
+  if (c.on_stack) set(operation, CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_DEVICE);
   const auto status =
-      cublasLtMatmul(handle, operation, &c.alpha, da, la.layout, db, lb.layout, &c.beta, dc,
-                     lc.layout, dd, ld.layout, &found[0].algo, nullptr, 0, nullptr);
+      cublasLtMatmul(handle, operation, at, da, la.layout, db, lb.layout, at + 1, dc, lc.layout, dd,
+                     ld.layout, c.on_stack ? nullptr : &found[0].algo, nullptr, 0, nullptr);
   if (!c.on_stack) cublasLtMatmulDescDestroy(operation);
   if (status != CUBLAS_STATUS_SUCCESS) {
     std::printf("status %s of epilogue %d\n", cublasLtGetStatusName(status), int(c.epilogue));
@@ -218,7 +223,8 @@ bool is_right(cublasLtHandle_t handle, cudaDataType in, cudaDataType out,
       right &= near("bias", c, in, float(bias[z * bias_size + i]), wanted, scale);
     }
   }
-  for (void* used : {(void*)da, (void*)db, (void*)dd, (void*)daux, (void*)dbias}) cudaFree(used);
+  for (void* used : {(void*)da, (void*)db, (void*)dd, (void*)daux, (void*)dbias, (void*)dscalars})
+    cudaFree(used);
   if (!c.in_place) cudaFree(dc);
   return right;
 }

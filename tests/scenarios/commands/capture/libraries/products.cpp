@@ -1,4 +1,5 @@
 // Products of matrices by cuBLAS, compared with sums in double precision on the host.
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -85,6 +86,25 @@ bool is_right(cublasHandle_t handle, cudaDataType in, cudaDataType out, const Sh
   return true;
 }
 
+// A handle of cuBLAS is one of cuBLASLt.
+bool serves_both(cublasHandle_t handle) {
+  cublasLtMatmulDesc_t operation;
+  cublasLtMatrixLayout_t layout;
+  cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  cublasLtMatrixLayoutCreate(&layout, CUDA_R_32F, 2, 2, 2);
+  const std::vector<float> a{1, 2, 3, 4}, b{5, 6, 7, 8};
+  float *da = on_device(a), *db = on_device(b), *dd = on_device(a);
+  const float one = 1, zero = 0;
+  const auto status =
+      cublasLtMatmul((cublasLtHandle_t)handle, operation, &one, da, layout, db, layout, &zero, dd,
+                     layout, dd, layout, nullptr, nullptr, 0, nullptr);
+  std::vector<float> d(4);
+  cudaMemcpy(d.data(), dd, 4 * sizeof(float), cudaMemcpyDeviceToHost);
+  cublasLtMatrixLayoutDestroy(layout);
+  cublasLtMatmulDescDestroy(operation);
+  return status == CUBLAS_STATUS_SUCCESS && d == std::vector<float>{23, 34, 31, 46};
+}
+
 int main() {
   cublasHandle_t handle;
   if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) return 1;
@@ -118,6 +138,7 @@ int main() {
                                  &one, &one, 1) == CUBLAS_STATUS_NOT_SUPPORTED;
   const bool refuses = cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 8, 8, &scalar, &scalar, 4,
                                    &scalar, 8, &scalar, &scalar, 8) == CUBLAS_STATUS_INVALID_VALUE;
+  right &= serves_both(handle);
   cublasDestroy(handle);
   std::puts(right && lacks && refuses ? "right" : "wrong");
   return 0;
