@@ -47,6 +47,7 @@ SIZES = {
     "gemm_mma_bf16": "{m: 1024, n: 1024, k: 512}",
     "gemm_mma_s8": "{m: 1024, n: 1024, k: 1024}",
     "gemm_mma_tf32": "{m: 1024, n: 1024, k: 256}",
+    "gemm_tma": "{m: 1024, n: 1024, k: 512}",
     "gemm_wmma": "{n: 256}",
     "gicov": "{width: 192, height: 128, circles: 5, directions: 32, radius: 4}",
     "halo_exchange": "{width: 2048, height: 512}",

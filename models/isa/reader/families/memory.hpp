@@ -19,6 +19,7 @@ class MemoryReader : public FamilyReader {
 
  private:
   void fence_of_barriers(PtxInstruction& instruction);
+  void fence_of_asynchronous_reads(PtxInstruction& instruction);
   std::uint8_t policy_fraction(PtxInstruction& instruction, const Argument& written);
   bool parameter_access(PtxInstruction& instruction, bool is_store);
   void read_kernel_parameter(PtxInstruction& instruction, const Argument& name,

@@ -5,6 +5,7 @@ import subprocess
 import unittest
 
 from capture_harness import HERE, LIBRARIES, NVCC, CaptureTest, build, build_host, needs_nvcc
+from harness import ROOT
 
 
 class Driver(CaptureTest):
@@ -57,6 +58,21 @@ class Driver(CaptureTest):
         table = subprocess.run(["nm", "-D", "--defined-only", LIBRARIES / "libcuda.so.1"], check=True,
                                capture_output=True, text=True).stdout
         self.assertEqual({line.split()[2].split("@")[0] for line in table.splitlines()}, names)
+
+
+class TensorMaps(CaptureTest):
+    """Maps that the driver's interface makes are those that copies of tiles read; no nvcc is needed."""
+
+    def test_a_tile_there_and_back(self):
+        program = build_host("tensor_maps", self.folder, library="libcuda.so.1")
+        done = self.capture(program, options=("--gpu", "h100"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout, "tensor maps right\n")
+        self.assertIn("cuTensorMapEncodeTiled (interleaved layouts are not modelled in this release", done.stderr)
+        self.write("replay.yaml", f"gpu: {ROOT}/configs/gpus/h100.yaml\n"
+                   "tenants: [{name: t, workload: out.workload}]\n")
+        replayed = self.lockstep("run", "replay.yaml", "--check", "--output", "out.h5")
+        self.assertEqual(replayed.returncode, 0, replayed.stdout + replayed.stderr)
 
 
 class DriverTextures(CaptureTest):

@@ -94,7 +94,7 @@ TEST(InstructionTable, EveryNameIsThatOfItsOpcodeOrAKnownOther) {
       "wmma",      "applypriority", "createpolicy", "discard",  "griddepcontrol",
       "alloca",    "barrier",       "cp",           "mbarrier", "membar",
       "prefetchu", "stacksave",     "stackrestore", "suld",     "suq",
-      "sust",      "tex",           "txq"};
+      "sust",      "tensormap",     "tex",          "txq"};
   const std::set<Opcode> video{Opcode::video, Opcode::video2, Opcode::video4};
   for (const InstructionEntry& entry : instruction_table()) {
     const bool known = video.contains(entry.opcode) || others.contains(entry.name);
