@@ -58,7 +58,7 @@ enum class Category : std::uint8_t {
   prefetch,
   copy,        ///< asynchronous, from global to shared memory
   copy_group,  ///< commits asynchronous copies, or waits; `detail`: ir::CopyGroupStep, `target`: N
-  bulk_copy,   ///< of many bytes, by the SM's bulk engine; `detail`: ir::BulkCopyStep
+  bulk_copy,   ///< of many bytes, by the SM's bulk engine; `detail`: L2Hint, `target`: BulkCopyForm
   bulk_group,  ///< commits bulk stores, or waits; `detail`: ir::BulkGroupStep, `target`: N
   warpgroup_product,  ///< `execute`, with shared memory; of four warps, and nobody waits for it
   warpgroup_step,     ///< `detail`: ir::WarpgroupStep, `target`: N of a wait
@@ -161,7 +161,8 @@ struct alignas(64) Instruction {
   /// start of their window; generic ones include its base, those of constants and parameters too.
   /// A copy: source[1] the address in shared memory, source[2] (invalid: all) how many bytes to
   /// read. A bulk_copy: source[1] in its low half the address in shared memory, in its high half
-  /// that of an mbarrier; source[2] the bytes; all of 64 bits. A phase_wait: source[1] the parity,
+  /// that of an mbarrier; source[2] the bytes; all of 64 bits. One of a tile: source[0] the address
+  /// of its map, source[2..4] pairs of coordinates. A phase_wait: source[1] the parity,
   /// source[2] (invalid: none) nanoseconds.  Barrier: source[0] number, source[1] thread count
   /// (flag_count_given).  Others: in PTX order.
   std::array<Operand, 5> source{};

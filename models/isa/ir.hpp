@@ -70,11 +70,12 @@ enum class CopyGroupStep : std::uint16_t {
   wait_all,  ///< commits, then waits for all
 };
 
-/// Operation::mode of a bulk_copy.
-enum class BulkCopyStep : std::uint16_t {
+/// Part of Operation::immediate of a bulk_copy (bulk/bulk_copy.hpp); its mode is an L2Hint.
+enum class BulkCopyStep : std::uint8_t {
   load,      ///< from global to shared memory; completes transactions of an mbarrier
   store,     ///< from shared to global memory; belongs to a group
   prefetch,  ///< from global memory to L2
+  reduce,    ///< atomics of global memory with operands in shared memory; belongs to a group
 };
 
 /// Operation::mode of a bulk_group.

@@ -147,7 +147,7 @@ TEST_P(Pipelines, CountTheSameWithoutSkippingWhatIsIdle) {
 TEST(AsynchronousWorkloads, GoOnWhereTheyWereInterrupted) {
   for (const auto& [name, parameters] :
        {std::pair("gemm_mma", "{m: 128, n: 128, k: 64}"), std::pair("sgemm_async", "{n: 48}"),
-        std::pair("scale_bulk", "{n: 9000}")}) {
+        std::pair("scale_bulk", "{n: 9000}"), std::pair("gemm_tma", "{m: 70, n: 68, k: 136}")}) {
     const auto bench = MachineBench::shipped(
         name, parameters, {"gpu.compute_capability=9.0", "gpu.sm.bulk.lines_in_flight=16"});
     const MachineResult whole = bench->run(Layout{});

@@ -12,6 +12,7 @@ struct Shipped {
   const char* name;
   const char* parameters;                     ///< small, so that a run takes well under a second
   const char* setting = "simulation.seed=1";  ///< that it needs
+  const char* other_setting = "simulation.seed=1";
 };
 
 void PrintTo(const Shipped& workload, std::ostream* out) {
@@ -30,6 +31,8 @@ constexpr Shipped workloads[] = {
     {"flash_attention", "{heads: 1, length: 64}", "gpu.compute_capability=8.0"},
     {"attention_decode", "{batch: 2}"},
     {"gemm_wmma", "{n: 32}"},
+    {"gemm_tma", "{m: 70, n: 68, k: 136}", "gpu.sm.bulk.lines_in_flight=16",
+     "gpu.compute_capability=9.0"},
 };
 
 class Workloads : public ::testing::TestWithParam<Shipped> {
@@ -39,6 +42,7 @@ class Workloads : public ::testing::TestWithParam<Shipped> {
     const HangGuard guard(GetParam().name + (", " + what));
     std::vector<std::string> all = settings;
     all.emplace_back(GetParam().setting);
+    all.emplace_back(GetParam().other_setting);
     const auto bench = MachineBench::shipped(GetParam().name, GetParam().parameters, all);
     EXPECT_EQ(bench->run(layout).problem, "") << what;
   }

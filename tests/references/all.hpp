@@ -133,6 +133,8 @@ inline std::vector<Reference> all() {
       {"gemm_mma_bf16", gemm_mma::run<isa::Type::bf16, isa::Type::bf16>, {{"c", 8e-3}}},
       {"gemm_mma_s8", gemm_mma::run<isa::Type::s8, isa::Type::s32>},
       {"gemm_mma_tf32", gemm_mma::run<isa::Type::f32, isa::Type::f32, true>, {{"c", 1e-5}}},
+      {"gemm_tma", gemm_mma::run<isa::Type::f16, isa::Type::f32>, {{"c", 1e-5}}},
+      {"gemm_tma_wgmma", gemm_mma::run<isa::Type::f16, isa::Type::f16>, {{"c", 1e-3}}},
       {"gemm_wgmma", gemm_mma::run<isa::Type::f16, isa::Type::f16>, {{"c", 1e-3}}},
       {"gemm_wmma", gemm_wmma::run, {{"c", 1e-5}}},
       {"gicov", gicov::run, {{"cosine", 4e-7}, {"sine", 4e-7}, {"score", 1e-5}, {"dilated", 1e-5}}},

@@ -47,6 +47,8 @@ SIZES = {
     "gemm_mma_bf16": "{m: 1024, n: 1024, k: 512}",
     "gemm_mma_s8": "{m: 1024, n: 1024, k: 1024}",
     "gemm_mma_tf32": "{m: 1024, n: 1024, k: 256}",
+    "gemm_tma": "{m: 1024, n: 1024, k: 512}",
+    "gemm_tma_wgmma": "{m: 1024, n: 1024, k: 512, blocks: 32}",
     "gemm_wgmma": "{m: 1024, n: 1024, k: 512}",
     "gemm_wmma": "{n: 256}",
     "gicov": "{width: 192, height: 128, circles: 5, directions: 32, radius: 4}",

@@ -7,13 +7,30 @@
 /// cp.async.bulk"; modern-isa.md, section 3.3.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 
 #include "models/isa/barriers/mbarrier.hpp"
+#include "models/isa/bulk/tensor_map.hpp"
+#include "models/isa/instruction.hpp"
 #include "models/isa/ir.hpp"
 
 namespace lockstep::isa {
+
+/// Instruction::target of a bulk copy.
+struct BulkCopyForm {
+  ir::BulkCopyStep step = ir::BulkCopyStep::load;
+  unsigned rank = 0;  ///< of the tensor a tile of which is copied; 0: bytes side by side
+
+  constexpr std::uint32_t packed() const { return static_cast<std::uint32_t>(step) | rank << 8; }
+  static constexpr BulkCopyForm unpack(std::uint32_t bits) {
+    return {static_cast<ir::BulkCopyStep>(bits & 0xff), bits >> 8};
+  }
+  constexpr bool writes() const {
+    return step == ir::BulkCopyStep::store || step == ir::BulkCopyStep::reduce;
+  }
+};
 
 struct BulkCopy {
   static constexpr std::uint64_t unit = 16;  ///< addresses and sizes are multiples
@@ -37,6 +54,35 @@ inline BulkCopy bulk_copy_of(std::uint64_t global, const std::uint32_t* places,
 /// Returns what is wrong with a copy by a block that has so much shared memory, apart from what is
 /// wrong with its place in global memory.
 MbarrierMistake bulk_copy_mistake(ir::BulkCopyStep step, const BulkCopy& copy,
+                                  std::uint64_t shared_bytes);
+
+/// Copy of a tile, as a thread asks for it.
+struct TileCopy {
+  std::uint64_t map = 0;  ///< address
+  std::uint32_t shared = 0, barrier = 0;
+  std::array<std::int32_t, TensorMap::most_rank> first{};  ///< coordinates of the box
+};
+/// Returns a lane's copy of a tile of so many dimensions.  `row` finds the row of an operand.
+template <class Row>
+TileCopy tile_copy_of(const Instruction& instruction, std::uint64_t map, unsigned lane, Row&& row) {
+  TileCopy copy;
+  copy.map = map;
+  const std::uint32_t* places = row(instruction.source[1]);
+  copy.shared = places[2 * lane];
+  copy.barrier = places[2 * lane + 1];
+  const unsigned rank = BulkCopyForm::unpack(instruction.target).rank;
+  for (unsigned d = 0; d < rank; ++d)
+    copy.first[d] = static_cast<std::int32_t>(row(instruction.source[2 + d / 2])[2 * lane + d % 2]);
+  return copy;
+}
+
+/// Returns what is wrong with the map's address and its bytes for an instruction of that rank.
+MbarrierMistake map_mistake(std::uint64_t address, const TensorMap::Bytes& bytes, unsigned rank);
+/// Returns what is wrong with reducing elements of the tensor.
+MbarrierMistake reduction_mistake(AtomicOperation operation, const TensorMap& map);
+/// Returns what is wrong with a tile's copy by a block that has so much shared memory, apart from
+/// what is wrong with its map and its place in global memory.
+MbarrierMistake tile_copy_mistake(ir::BulkCopyStep step, const TileCopy& copy, const TensorMap& map,
                                   std::uint64_t shared_bytes);
 
 }  // namespace lockstep::isa

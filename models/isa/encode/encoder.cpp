@@ -129,6 +129,7 @@ void Encoder::operation(const ir::Operation& op, std::uint32_t meeting) {
     case Category::phase_wait:
       operands_.memory(op, instruction);
       instruction.detail = op.mode;
+      instruction.target = op.immediate;
       program_.emit(instruction);
       break;
     case Category::warpgroup_product:

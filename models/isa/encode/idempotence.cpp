@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "models/isa/bulk/bulk_copy.hpp"
 #include "models/isa/encode/successors.hpp"
 #include "models/isa/ir.hpp"
 #include "models/isa/operand_lists.hpp"
@@ -168,12 +169,12 @@ GlobalUse find_global_use(const Program& program) {
       if (const PointerOrigins known =
               analysis.origins_of(instruction.source[0], guard_of(instruction), before[pc]))
         origins = known;
+    const BulkCopyForm form = in_bulk ? BulkCopyForm::unpack(instruction.target) : BulkCopyForm{};
+    if (form.rank != 0) origins = from_anywhere;  // what the map says
     use.addresses[pc] = origins;
-    const bool stores_bulk =
-        in_bulk && instruction.detail == static_cast<std::uint16_t>(ir::BulkCopyStep::store);
-    const bool stores = instruction.category == Category::store || stores_bulk;
+    const bool stores = instruction.category == Category::store || form.writes();
     if (stores || instruction.category == Category::atomic) use.stored |= origins;
-    if (instruction.category == Category::atomic) {
+    if (instruction.category == Category::atomic || form.step == ir::BulkCopyStep::reduce) {
       use.writes.push_back({pc, from_anywhere});
     } else if (stores) {
       use.writes.push_back({pc, origins});

@@ -196,6 +196,7 @@ void OperandEncoder::address(const ir::Operation& op, Instruction& instruction) 
 /// Returns the bytes of a register that receives or gives data; all registers of an operation have
 /// as many.
 unsigned OperandEncoder::register_bytes(const ir::Operation& op) const {
+  if (op.opcode == Opcode::bulk_copy) return 8;  // whatever the memory has
   const auto declared = [&](const ir::Operand& operand) {
     return std::max(bytes_of(program_.code().registers[operand.index].type), 2u);
   };

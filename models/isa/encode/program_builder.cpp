@@ -57,6 +57,8 @@ namespace {
 
 /// Returns how PTX names an operation that belongs to bulk copies; "": it does not.
 const char* name_among_bulk_copies(const ir::Operation& op) {
+  if (op.opcode == Opcode::bulk_copy && op.atomic != AtomicOperation::none)
+    return "cp.reduce.async.bulk";
   if (op.opcode == Opcode::bulk_copy || op.opcode == Opcode::bulk_group) return "cp.async.bulk";
   switch (op.atomic) {
     case AtomicOperation::expect_transactions:

@@ -57,8 +57,7 @@ std::uint32_t lanes_of(const LaunchState& state, std::uint32_t warp) {
 BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number)
     : state_(state),
       warps_((state.threads + warp_size - 1) / warp_size),
-      barriers_(state.program, warps_),
-      is_watched_(state.launch.races != nullptr || state.floats != nullptr) {
+      barriers_(state.program, warps_) {
   const Program& program = state.program;
   const std::size_t warps = warps_.size();
   const std::size_t rows = std::size_t{program.rows} * warp_size;
@@ -161,7 +160,8 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         paths.advance();
         break;
       case Category::fence:
-        if (races_) races_->fence(w);
+        if (races_ && i.memory.ordering != Ordering::weak) races_->fence(w);
+        proxies_.fence(i, active);
         [[fallthrough]];
       case Category::prefetch:
       case Category::bulk_group:

@@ -13,6 +13,7 @@
 #include "models/isa/interpreter/interpreter.hpp"
 #include "models/isa/interpreter/line_warnings.hpp"
 #include "models/isa/interpreter/phase_waits.hpp"
+#include "models/isa/interpreter/proxy_watch.hpp"
 #include "models/isa/interpreter/races/shared_races.hpp"
 #include "models/isa/interpreter/warp.hpp"
 #include "models/isa/interpreter/warpgroup_products.hpp"
@@ -35,6 +36,9 @@ struct LaunchState {
   FloatTrace* floats;    ///< null when nobody asks
   bool changed = false;  ///< a word of memory was, or a thread ended, in this turn
   LineWarnings warnings;
+  /// The program has the fences that it was written with, and copies that they are for.
+  const bool reads_asynchronously;
+  const bool is_watched;  ///< what is accessed, for races, missing fences or floats
 
   LaunchState(const Launch& given, FlatMemory& flat);
 };
@@ -59,6 +63,7 @@ class BlockRunner {
   friend BulkCopies;  // parts of it, in files of their own
   friend PhaseWaits;
   friend WarpgroupProducts;
+  friend ProxyWatch;
   using Warp = InterpretedWarp;
 
   /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.
@@ -118,7 +123,7 @@ class BlockRunner {
   std::vector<std::byte> shared_;
   NamedBarriers barriers_;
   std::unique_ptr<SharedRaces> races_;  ///< null when nobody asks
-  const bool is_watched_;               ///< races or floats
+  ProxyWatch proxies_{*this};
   WarpContext context_;
   std::array<std::uint32_t, 8 * warp_size> scratch_{};
   std::uint64_t steps_ = 0;

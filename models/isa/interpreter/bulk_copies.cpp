@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <vector>
 
-#include "models/isa/bulk/bulk_copy.hpp"
+#include "models/isa/bulk/reduction.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/text/kernel_title.hpp"
 
 namespace lockstep::isa {
+
+using ir::BulkCopyStep;
 
 /// Memory is fresh to which nothing was written.
 void BulkCopies::touch_fresh(const InterpretedWarp& warp, std::uint64_t address, bool reads) {
@@ -22,31 +25,131 @@ void BulkCopies::touch_fresh(const InterpretedWarp& warp, std::uint64_t address,
 
 void BulkCopies::copy(const InterpretedWarp& warp, const Instruction& instruction,
                       std::uint32_t active) {
-  const auto step = static_cast<ir::BulkCopyStep>(instruction.detail);
-  const std::uint32_t* places = block_.row(warp, instruction.source[1]);
-  const std::uint32_t* bytes = block_.row(warp, instruction.source[2]);
+  const BulkCopyForm form = BulkCopyForm::unpack(instruction.target);
+  const auto row = [&](Operand operand) { return block_.row(warp, operand); };
   for_each_lane(active, [&](unsigned lane) {
-    const BulkCopy copy =
-        bulk_copy_of(block_.address_of(warp, instruction, lane), places, bytes, lane);
-    if (const MbarrierMistake mistake = bulk_copy_mistake(step, copy, block_.shared_.size()))
-      block_.fail(warp, lane, mistake.what, mistake.advice);
-    if (step == ir::BulkCopyStep::prefetch) return;
-    if (copy.bytes != 0) {
-      std::byte* global = block_.state_.memory.find(copy.global, copy.bytes);
-      if (global == nullptr)
-        block_.fail(
-            warp, lane,
-            fmt::format("out-of-bounds bulk copy of {} bytes at {:#x}", copy.bytes, copy.global),
-            "check the index, and the size of what it goes into");
-      const bool loads = step == ir::BulkCopyStep::load;
-      if (block_.state_.memory.is_fresh()) touch_fresh(warp, copy.global, loads);
-      std::byte* shared = block_.shared_.data() + copy.shared;
+    const std::uint64_t address = block_.address_of(warp, instruction, lane);
+    if (form.rank != 0)
+      return copy_tile(warp, instruction, tile_copy_of(instruction, address, lane, row), lane);
+    copy_bytes(warp, instruction,
+               bulk_copy_of(address, row(instruction.source[1]), row(instruction.source[2]), lane),
+               lane);
+  });
+}
+
+void BulkCopies::copy_bytes(const InterpretedWarp& warp, const Instruction& instruction,
+                            const BulkCopy& copy, unsigned lane) {
+  const BulkCopyStep step = BulkCopyForm::unpack(instruction.target).step;
+  if (const MbarrierMistake mistake = bulk_copy_mistake(step, copy, block_.shared_.size()))
+    block_.fail(warp, lane, mistake.what, mistake.advice);
+  if (step == BulkCopyStep::prefetch) return;
+  const bool loads = step == BulkCopyStep::load;
+  if (copy.bytes != 0) {
+    std::byte* global = global_at(warp, lane, copy.global, copy.bytes);
+    if (block_.state_.memory.is_fresh()) touch_fresh(warp, copy.global, loads);
+    std::byte* shared = block_.shared_.data() + copy.shared;
+    if (loads) {
+      block_.proxies_.write(copy.shared, copy.bytes);
+    } else {
+      block_.proxies_.read(warp, lane, copy.shared, copy.bytes);
+    }
+    if (step == BulkCopyStep::reduce) {
+      block_.state_.changed = true;
+      reduce(instruction.memory.atomic, instruction.memory.type, global, shared, copy.bytes);
+    } else {
       block_.state_.changed = block_.state_.changed || std::memcmp(shared, global, copy.bytes) != 0;
       std::memcpy(loads ? shared : global, loads ? global : shared, copy.bytes);
     }
-    if (step == ir::BulkCopyStep::load)
-      block_.phase_waits_.complete(warp, lane, copy.barrier, copy.bytes);
-  });
+  }
+  if (loads) block_.phase_waits_.complete(warp, lane, copy.barrier, copy.bytes);
+}
+
+void BulkCopies::copy_tile(const InterpretedWarp& warp, const Instruction& instruction,
+                           const TileCopy& copy, unsigned lane) {
+  const BulkCopyForm form = BulkCopyForm::unpack(instruction.target);
+  const auto require = [&](const MbarrierMistake& mistake) {
+    if (mistake) block_.fail(warp, lane, mistake.what, mistake.advice);
+  };
+  const TensorMap::Bytes bytes = map_at(warp, copy.map, lane);
+  require(map_mistake(copy.map, bytes, form.rank));
+  const TensorMap map = decode(bytes);
+  require(tile_copy_mistake(form.step, copy, map, block_.shared_.size()));
+  if (form.step == BulkCopyStep::reduce) require(reduction_mistake(instruction.memory.atomic, map));
+  if (form.step == BulkCopyStep::prefetch) return;
+  const TensorTile tile(map, copy.first, copy.shared);
+  const TensorTile::Extent extent = tile.extent();
+  const bool loads = form.step == BulkCopyStep::load;
+  std::byte* global = nullptr;
+  if (extent.bytes != 0) {
+    global = global_at(warp, lane, extent.first, extent.bytes);
+    if (block_.state_.memory.is_fresh()) touch_fresh(warp, extent.first, loads);
+  }
+  block_.state_.changed = true;
+  if (loads) {
+    block_.proxies_.write(copy.shared, tile.bytes());  // a swizzle stays among these
+  } else {
+    block_.proxies_.read(warp, lane, copy.shared, tile.bytes());
+  }
+  move(tile, instruction, global);
+  if (loads) block_.phase_waits_.complete(warp, lane, copy.barrier, tile.bytes());
+}
+
+void BulkCopies::move(const TensorTile& tile, const Instruction& instruction, std::byte* global) {
+  const BulkCopyStep step = BulkCopyForm::unpack(instruction.target).step;
+  constexpr std::uint64_t whole_rows = std::uint64_t{1} << 32;
+  std::byte* shared = block_.shared_.data();
+  const std::uint64_t first = tile.extent().first;
+  for (std::uint32_t at = 0; at < tile.bytes();) {
+    const TileRun run = tile.run_from(at, whole_rows);
+    at += run.bytes;
+    if (!run.inside) {
+      if (step == BulkCopyStep::load) tile.fill(run, shared);
+      continue;
+    }
+    tile.for_each_piece(run, [&](std::uint32_t offset, std::uint32_t place, std::uint32_t bytes) {
+      std::byte* there = global + (run.global - first) + offset;
+      if (step == BulkCopyStep::load) {
+        std::memcpy(shared + place, there, bytes);
+      } else if (step == BulkCopyStep::reduce) {
+        reduce(instruction.memory.atomic, reduced_type(tile.map().type), there, shared + place,
+               bytes);
+      } else {
+        std::memcpy(there, shared + place, bytes);
+      }
+    });
+  }
+}
+
+TensorMap::Bytes BulkCopies::map_at(const InterpretedWarp& warp, std::uint64_t address,
+                                    unsigned lane) {
+  const LaunchState& state = block_.state_;
+  TensorMap::Bytes bytes;
+  const auto bank = [&](const std::vector<std::byte>& all, std::uint64_t base) {
+    return address - base <= all.size() && all.size() - (address - base) >= bytes.size()
+               ? all.data() + (address - base)
+               : nullptr;
+  };
+  const std::byte* from =
+      address >= first_global_address    ? block_.state_.memory.find(address, bytes.size())
+      : address >= parameter_window_base ? bank(state.launch.parameters, parameter_window_base)
+      : address >= constant_window_base  ? bank(state.constant_memory, constant_window_base)
+                                         : nullptr;
+  if (from == nullptr)
+    block_.fail(warp, lane, fmt::format("no tensor map is at address {:#x}", address),
+                "give the address of a __grid_constant__ parameter, or in global or constant "
+                "memory");
+  std::memcpy(bytes.data(), from, bytes.size());
+  return bytes;
+}
+
+std::byte* BulkCopies::global_at(const InterpretedWarp& warp, unsigned lane, std::uint64_t address,
+                                 std::uint64_t bytes) {
+  std::byte* global = block_.state_.memory.find(address, bytes);
+  if (global == nullptr)
+    block_.fail(warp, lane,
+                fmt::format("out-of-bounds bulk copy of {} bytes at {:#x}", bytes, address),
+                "check the index, and the size of what it goes into");
+  return global;
 }
 
 }  // namespace lockstep::isa

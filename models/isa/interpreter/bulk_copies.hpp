@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "models/isa/bulk/bulk_copy.hpp"
+#include "models/isa/bulk/tensor_tile.hpp"
 #include "models/isa/interpreter/warp.hpp"
 
 namespace lockstep::isa {
@@ -17,6 +19,17 @@ class BulkCopies {
   void copy(const InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
 
  private:
+  void copy_bytes(const InterpretedWarp& warp, const Instruction& instruction, const BulkCopy& copy,
+                  unsigned lane);
+  void copy_tile(const InterpretedWarp& warp, const Instruction& instruction, const TileCopy& copy,
+                 unsigned lane);
+  /// `global`: the first byte of the tile's extent.
+  void move(const TensorTile& tile, const Instruction& instruction, std::byte* global);
+  /// Returns the bytes at the address of a map: of parameters, of constants, or in global memory.
+  TensorMap::Bytes map_at(const InterpretedWarp& warp, std::uint64_t address, unsigned lane);
+  /// Returns the place in global memory, which must be there.
+  std::byte* global_at(const InterpretedWarp& warp, unsigned lane, std::uint64_t address,
+                       std::uint64_t bytes);
   void touch_fresh(const InterpretedWarp& warp, std::uint64_t address, bool reads);
 
   BlockRunner& block_;

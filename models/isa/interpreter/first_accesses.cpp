@@ -181,9 +181,9 @@ class FirstWarp {
 
   /// The first place of each lane's bulk copy.
   bool access_in_bulk(const Instruction& instruction, std::uint32_t active) {
-    const auto step = static_cast<ir::BulkCopyStep>(instruction.detail);
-    return step == ir::BulkCopyStep::prefetch ||
-           access(instruction, active, step == ir::BulkCopyStep::store);
+    const BulkCopyForm form = BulkCopyForm::unpack(instruction.target);
+    if (form.step == ir::BulkCopyStep::prefetch) return true;
+    return form.rank == 0 && access(instruction, active, form.writes());
   }
 
   bool turn(const Instruction& instruction, std::uint32_t active) {

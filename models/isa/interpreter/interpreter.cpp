@@ -64,6 +64,15 @@ const Program& program_of(const Launch& launch) {
 
 }  // namespace
 
+/// Returns whether the program has the fences of proxies that it was written with, and copies that
+/// they are for.
+static bool reads_asynchronously(const Program& program) {
+  const bool is_lowered = !program.live_rows.empty();
+  return !is_lowered && std::ranges::any_of(program.instructions, [](const Instruction& i) {
+    return i.category == Category::bulk_copy && BulkCopyForm::unpack(i.target).writes();
+  });
+}
+
 LaunchState::LaunchState(const Launch& given, FlatMemory& flat)
     : launch(given),
       program(program_of(given)),
@@ -72,7 +81,9 @@ LaunchState::LaunchState(const Launch& given, FlatMemory& flat)
       constant_memory(given.module.constant_image),
       text(given.module, given.global_addresses),
       threads(static_cast<std::uint32_t>(volume(given.block))),
-      floats(given.floats) {
+      floats(given.floats),
+      reads_asynchronously(isa::reads_asynchronously(program)),
+      is_watched(given.races != nullptr || floats != nullptr || reads_asynchronously) {
   relocate(constant_memory, given.module.constant_relocations, given.module,
            given.global_addresses);
 }
@@ -141,6 +152,8 @@ bool is_for_others(const Instruction& i) {
       return may_be_global &&
              (fields.ordering != Ordering::weak || fields.cache == CacheOperator::cv ||
               (is_wide && !host_moves_16_bytes_at_once()));
+    case Category::bulk_copy:
+      return BulkCopyForm::unpack(i.target).step == ir::BulkCopyStep::reduce;
     case Category::fence:
       return fields.scope != Scope::cta;
     default:

@@ -21,7 +21,7 @@ void BlockRunner::matrix_access(Warp& warp, const Instruction& instruction, std:
   const std::uint32_t together = warp.paths.arrive(whole_warp);
   if (together == 0) return;
   active = warp.guarded(instruction, together);
-  if (is_watched_) [[unlikely]]
+  if (state_.is_watched) [[unlikely]]
     watch(warp, instruction, active);
   require_whole_warp(warp, instruction, active);
   move_matrices(

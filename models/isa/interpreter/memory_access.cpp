@@ -75,7 +75,7 @@ std::uint64_t BlockRunner::address_of(const Warp& warp, const Instruction& instr
 void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   if (instruction.category == Category::bulk_copy) [[unlikely]]
     return BulkCopies(*this).copy(warp, instruction, active);
-  if (is_watched_) [[unlikely]]
+  if (state_.is_watched) [[unlikely]]
     watch(warp, instruction, active);
   switch (instruction.category) {
     case Category::load:

@@ -53,10 +53,8 @@ float finite(float magnitude) {
 }  // namespace
 
 void BlockRunner::watch(const Warp& warp, const Instruction& instruction, std::uint32_t active) {
-  if (moves_matrices(instruction)) {
-    if (races_) watch_matrices(warp, instruction);
-    return;
-  }
+  proxies_.access(warp, instruction, active);
+  if (moves_matrices(instruction)) return races_ ? watch_matrices(warp, instruction) : void();
   if (races_) watch_races(warp, warp.paths.pc(), instruction, active);
   if (state_.floats != nullptr) trace_floats(warp, instruction, active);
 }

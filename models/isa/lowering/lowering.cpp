@@ -56,7 +56,20 @@ void unroll_and_merge(ir::Function& function, const LoweringOptions& options) {
 
 }  // namespace
 
+namespace {
+
+/// Erases fences that order nothing here; who checks the program as it was read looks at them.
+void take_away_fences_of_proxies(ir::Function& function) {
+  for (ir::Block& block : function.blocks)
+    std::erase_if(block.operations, [](const ir::Operation& operation) {
+      return operation.opcode == Opcode::fence && operation.ordering == Ordering::weak;
+    });
+}
+
+}  // namespace
+
 void rewrite(ir::Function& function, const LoweringOptions& options) {
+  take_away_fences_of_proxies(function);
   // ptxas uses up to 32 registers freely: as many threads fit on an SM as with fewer.
   constexpr std::uint32_t live_rows_worth_having = 26;
   if (options.simplify_flow) lowering::simplify_flow(function);

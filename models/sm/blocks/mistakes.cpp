@@ -100,8 +100,9 @@ std::string Mistakes::name_of(const Warp& warp, const BufferBound& buffer) const
   return "a buffer";
 }
 
-void Mistakes::outside(const Warp& warp, unsigned lane, const std::string& kind, unsigned bytes,
-                       std::uint64_t address, const BufferBounds::Outside& outside) const {
+void Mistakes::outside(const Warp& warp, std::uint32_t pc, unsigned lane, const std::string& kind,
+                       unsigned bytes, std::uint64_t address,
+                       const BufferBounds::Outside& outside) const {
   const BufferBound& nearest = *outside.nearest;
   const std::string name = name_of(warp, nearest);
   const std::string place =
@@ -110,7 +111,7 @@ void Mistakes::outside(const Warp& warp, unsigned lane, const std::string& kind,
                               ", which has " + std::to_string(nearest.bytes) + " bytes";
   const std::string hit =
       outside.hit ? " that its pointer points into, in " + name_of(warp, *outside.hit) : "";
-  user_error(warp, warp.paths.pc(), lane,
+  user_error(warp, pc, lane,
              kind + hexadecimal(address) + ", which is outside of every buffer" + hit + ": " +
                  std::to_string(bytes) + " bytes " + place,
              "an index runs over a buffer, or the buffer was freed");

@@ -47,8 +47,8 @@ class Mistakes {
       warn(warp, *absent, now);
   }
   /// `kind`: "store to "; `outside` the buffers of the tenant.
-  [[noreturn]] void outside(const Warp& warp, unsigned lane, const std::string& kind,
-                            unsigned bytes, std::uint64_t address,
+  [[noreturn]] void outside(const Warp& warp, std::uint32_t pc, unsigned lane,
+                            const std::string& kind, unsigned bytes, std::uint64_t address,
                             const BufferBounds::Outside& outside) const;
   /// Tells the host, which ends the tenant.
   void report(TenantId tenant, const Mistake& mistake, SmCycle now);

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "models/isa/atomic.hpp"
+#include "models/isa/bulk/reduction.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/sm/access/lane_data.hpp"
 
@@ -24,7 +26,8 @@ BulkEngine::BulkEngine(const SmContext& sm, FrontEnd& front_end, Translation& tr
       lines_(lines),
       flights_(flights),
       transactions_(transactions),
-      groups_(sm.constants.parameters.warps) {
+      groups_(sm.constants.parameters.warps),
+      maps_(sm.constants.parameters.bulk.map_entries) {
   flights.tell_of_bulk_copies(*this);
 }
 
@@ -44,16 +47,18 @@ void BulkEngine::begin(WarpSlot slot, const Instruction& instruction, const Issu
                        std::uint32_t active, SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
   const isa::WarpContext context = blocks_.context_of(warp);
-  const auto step = static_cast<Step>(instruction.detail);
-  const std::uint32_t* places = context.row(instruction.source[1]);
-  const std::uint32_t* bytes = context.row(instruction.source[2]);
+  const isa::BulkCopyForm form = isa::BulkCopyForm::unpack(instruction.target);
   LaneAddresses address;
   lane_addresses(instruction, context, active, address);
+  if (form.rank != 0) return begin_tiles(slot, instruction, record, active, address, now);
+  const std::uint32_t* places = context.row(instruction.source[1]);
+  const std::uint32_t* bytes = context.row(instruction.source[2]);
   isa::for_each_lane(active, [&](unsigned lane) {
-    require_right(warp, step, isa::bulk_copy_of(address[lane], places, bytes, lane), lane);
+    require_right(warp, form.step, isa::bulk_copy_of(address[lane], places, bytes, lane), lane);
   });
   isa::for_each_lane(active, [&](unsigned lane) {
-    enter(slot, record, step, isa::bulk_copy_of(address[lane], places, bytes, lane), lane, now);
+    enter_bytes(slot, instruction, record, isa::bulk_copy_of(address[lane], places, bytes, lane),
+                lane, now);
   });
 }
 
@@ -63,43 +68,56 @@ void BulkEngine::require_right(const Warp& warp, Step step, const isa::BulkCopy&
   const BlockSlot& block = blocks_.block_of(warp);
   if (const isa::MbarrierMistake mistake = isa::bulk_copy_mistake(step, copy, block.shared_bytes))
     mistakes_.user_error(warp, pc, lane, mistake.what, mistake.advice);
-  if (step == Step::prefetch || copy.bytes == 0) return;
-  GridSlot& grid = blocks_.grid_of(warp);
-  if (grid.holds(pc, copy.global, copy.bytes)) return;
-  if (const auto outside = grid.bounds.find(pc, copy.global, copy.bytes,
-                                            grid.issue->global_use.addresses[pc], grid.parameters))
-    mistakes_.outside(warp, lane, step == Step::load ? "bulk copy from " : "bulk copy to ",
-                      static_cast<unsigned>(copy.bytes), copy.global, *outside);
+  if (step != Step::prefetch) require_held(warp, pc, lane, step, copy.global, copy.bytes);
 }
 
-void BulkEngine::enter(WarpSlot slot, const IssueRecord& record, Step step,
-                       const isa::BulkCopy& given, unsigned lane, SmCycle now) {
+void BulkEngine::require_held(const Warp& warp, std::uint32_t pc, unsigned lane, Step step,
+                              std::uint64_t address, std::uint64_t bytes) {
+  GridSlot& grid = blocks_.grid_of(warp);
+  if (bytes == 0 || grid.holds(pc, address, bytes)) return;
+  if (const auto outside = grid.bounds.find(pc, address, bytes,
+                                            grid.issue->global_use.addresses[pc], grid.parameters))
+    mistakes_.outside(warp, pc, lane, step == Step::load ? "bulk copy from " : "bulk copy to ",
+                      static_cast<unsigned>(bytes), address, *outside);
+}
+
+std::uint16_t BulkEngine::enter(WarpSlot slot, const Instruction& instruction,
+                                const IssueRecord& record, unsigned lane, SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
   const std::uint16_t index = copies_.take();
   Copy& copy = copies_[index];
   copy = {};
-  copy.global = given.global;
-  copy.shared = given.shared;
-  copy.barrier = given.barrier;
-  copy.bytes = static_cast<std::uint32_t>(given.bytes);
   copy.pc = warp.paths.pc();
   copy.entry = blocks_.block_of(warp).entry;
   copy.ready = now + constants_.parameters.bulk.start_latency.count();
-  copy.step = step;
+  copy.step = isa::BulkCopyForm::unpack(instruction.target).step;
+  copy.operation = instruction.memory.atomic;
+  copy.element = instruction.memory.type;
   copy.warp = static_cast<std::uint8_t>(slot.value());
   copy.lane = static_cast<std::uint8_t>(lane);
   copy.tenant = warp.tenant;
   copy.grid = warp.grid;
   copy.flight = flights_.begin_bulk(slot, copy.pc, record, index);
-  if (step == Step::store) copy.group = groups_.begin(slot, copy.entry);
+  if (copy.writes()) copy.group = groups_.begin(slot, copy.entry);
   blocks_.under_way().flight_begins(slot);  // until the copy has ended, beyond its lines
-  SmStatistics::OfTenant& counts = statistics_.tenant[copy.tenant];
-  ++counts.bulk_copies;
+  ++statistics_.tenant[copy.tenant].bulk_copies;
+  queue_.push(index);
+  return index;
+}
+
+void BulkEngine::enter_bytes(WarpSlot slot, const Instruction& instruction,
+                             const IssueRecord& record, const isa::BulkCopy& given, unsigned lane,
+                             SmCycle now) {
+  Copy& copy = copies_[enter(slot, instruction, record, lane, now)];
+  copy.global = given.global;
+  copy.shared = given.shared;
+  copy.barrier = given.barrier;
+  copy.bytes = static_cast<std::uint32_t>(given.bytes);
   // Counted here, whatever becomes of them: a line may be sent more than once.
   const std::uint64_t end = copy.global + copy.bytes + line_bytes - 1;
-  if (copy.bytes != 0) counts.bulk_lines += end / line_bytes - copy.global / line_bytes;
-  if (step == Step::load) blocks_.counts(copy.grid).async_copy_bytes += copy.bytes;
-  queue_.push(index);
+  if (copy.bytes != 0)
+    statistics_.tenant[copy.tenant].bulk_lines += end / line_bytes - copy.global / line_bytes;
+  if (copy.step == Step::load) blocks_.counts(copy.grid).async_copy_bytes += copy.bytes;
   wake_ = std::min(wake_, std::max(copy.ready, now + 1));
 }
 
@@ -128,17 +146,27 @@ SmCycle BulkEngine::send_lines(SmCycle now) {
       flights_.answered(flight, SmCycle{}, now);  // the line was kept
       continue;
     }
-    Copy& copy = copies_[queue_.front()];
-    if (copy.next == 0) {
+    const std::uint16_t first = queue_.front();
+    Copy& copy = copies_[first];
+    if (!copy.started) {
       const SmCycle start = std::max(copy.ready, next_start_);
       if (start > now) return start;
     }
+    if (copy.map_state != MapState::known) {
+      if (!fetch_map(first, now)) return no_cycle;
+      continue;  // it may be usable later
+    }
+    if (copy.flight == Flights::none)
+      copy.flight = flights_.begin_bulk(slot_of(copy), copy.pc,
+                                        blocks_.warp(slot_of(copy)).records[copy.pc], first);
     if (copy.next < copy.bytes) {
-      const bool is_first = copy.next == 0;
-      make_line(queue_.front());
-      if (!send(line_, now)) return no_cycle;
-      if (is_first) next_start_ = now + p.start_interval.count();
-      copy.next += static_cast<std::uint32_t>(std::popcount(line_.active)) * line_.stride;
+      const std::uint32_t bytes = make_line(first);
+      if (line_.active != 0) {
+        if (!send(line_, now)) return no_cycle;
+        if (!copy.started) next_start_ = now + p.start_interval.count();
+        copy.started = true;
+      }
+      copy.next += bytes;
     }
     if (copy.next == copy.bytes) leave_queue(now);
   }
@@ -147,29 +175,88 @@ SmCycle BulkEngine::send_lines(SmCycle now) {
 
 void BulkEngine::leave_queue(SmCycle now) {
   const std::uint16_t flight = copies_[queue_.front()].flight;
+  if (tile_of_ == queue_.front()) tile_of_ = BulkLines::none;
   queue_.pop();
   flights_.answered(flight, SmCycle{}, now);
   for_each_warp(std::exchange(wait_for_room_, 0), [&](WarpSlot slot) { tell(slot, now); });
 }
 
-void BulkEngine::make_line(std::uint16_t index) {
+std::uint32_t BulkEngine::make_line(std::uint16_t index) {
+  return copies_[index].rank != 0 ? make_line_of_tile(index) : make_line_of_bytes(copies_[index]);
+}
+
+std::uint32_t BulkEngine::make_line_of_bytes(const Copy& copy) {
   constexpr unsigned unit = isa::BulkCopy::unit;
-  const Copy& copy = copies_[index];
-  const Warp& warp = blocks_.warp(slot_of(copy));
   const std::uint64_t global = copy.global + copy.next;
   const std::uint32_t shared = copy.shared + copy.next;
-  const auto first = static_cast<std::uint8_t>(global % line_bytes);
-  const auto bytes =
-      static_cast<unsigned>(std::min<std::uint64_t>(copy.bytes - copy.next, line_bytes - first));
+  const auto bytes = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(copy.bytes - copy.next, line_bytes - global % line_bytes));
   const unsigned units = bytes / unit;
-  line_.kind = copy.step == Step::load    ? Access::Kind::bulk_load
-               : copy.step == Step::store ? Access::Kind::store
-                                          : Access::Kind::bulk_prefetch;
+  if (copy.writes()) {
+    const std::byte* from =
+        blocks_.shared_memory_of(blocks_.block_of(blocks_.warp(slot_of(copy)))) + shared;
+    const std::uint32_t fit = begin_writing(copy, global, copy.next, bytes);
+    write_operands(copy, 0, from, fit);
+    return fit;
+  }
+  begin_line(copy, copy.step == Step::load ? Access::Kind::bulk_load : Access::Kind::bulk_prefetch,
+             global, bytes);
+  line_.active = line_.group[0].lanes = (1u << units) - 1;
+  CopyTarget target;
+  for (unsigned lane = 0; lane < units; ++lane) {
+    target.to[lane] = shared + lane * unit;
+    target.bytes[lane] = unit;
+  }
+  line_.set(target);
+  return bytes;
+}
+
+/// Lanes as wide as the place and the size of what they write let them be.
+std::uint32_t BulkEngine::begin_writing(const Copy& copy, std::uint64_t global,
+                                        std::uint32_t position, std::uint32_t bytes) {
+  std::uint64_t place = global | position | bytes;
+  if (copy.step == Step::reduce) {
+    place = isa::bytes_of(isa::atomic_type(copy.element, place));
+  } else {
+    place = global | bytes | isa::BulkCopy::unit;
+  }
+  const auto stride = static_cast<std::uint32_t>(place & -place);
+  bytes = std::min<std::uint32_t>(bytes, isa::warp_size * stride);
+  begin_line(copy, copy.step == Step::reduce ? Access::Kind::atomic : Access::Kind::store, global,
+             bytes);
+  line_.stride = static_cast<std::uint8_t>(stride);
+  line_.active = line_.group[0].lanes =
+      static_cast<std::uint32_t>((std::uint64_t{1} << bytes / stride) - 1);
+  return bytes;
+}
+
+/// Stores have the bytes as they are, atomics a word for each lane.
+void BulkEngine::write_operands(const Copy& copy, std::uint32_t at, const std::byte* from,
+                                std::uint32_t bytes) {
+  if (copy.step == Step::store) {
+    std::memcpy(line_.data.data() + at, from, bytes);
+    return;
+  }
+  for (std::uint32_t b = 0; b < bytes; b += line_.stride) {
+    isa::AtomicWord word;
+    std::memcpy(&word.a, from + b, line_.stride);
+    std::memcpy(line_.data.data() + (at + b) / line_.stride * sizeof word, &word, sizeof word);
+  }
+}
+
+isa::Type BulkEngine::atomic_type(std::uint16_t copy, unsigned bytes) const {
+  return isa::atomic_type(copies_[copy].element, bytes);
+}
+
+void BulkEngine::begin_line(const Copy& copy, Access::Kind kind, std::uint64_t global,
+                            unsigned bytes) {
+  const auto first = static_cast<std::uint8_t>(global % line_bytes);
+  line_.kind = kind;
   line_.local = false;
-  line_.bypass = copy.step != Step::store;
+  line_.bypass = kind != Access::Kind::store;
   line_.contiguous = true;
   line_.warp = copy.warp;
-  line_.stride = unit;
+  line_.stride = isa::BulkCopy::unit;
   line_.groups = 1;
   line_.next = line_.part = 0;
   line_.parts = 1;
@@ -178,25 +265,12 @@ void BulkEngine::make_line(std::uint16_t index) {
   line_.tenant = copy.tenant;
   line_.grid = copy.grid;
   line_.pc = copy.pc;
-  line_.active = (1u << units) - 1;
   line_.member = FaultableAccesses::none;
   LineGroup& group = line_.group[0];
   group.line = global - first;
-  group.lanes = line_.active;
   group.first_offset = first;
   const unsigned last_sector = (first + bytes - 1) / sector_bytes;
   group.sectors = static_cast<std::uint8_t>((2u << last_sector) - (1u << first / sector_bytes));
-  if (copy.step == Step::store) {
-    const std::byte* from = blocks_.shared_memory_of(blocks_.block_of(warp)) + shared;
-    std::memcpy(line_.data.data(), from, bytes);
-    return;
-  }
-  CopyTarget target;
-  for (unsigned lane = 0; lane < units; ++lane) {
-    target.to[lane] = shared + lane * unit;
-    target.bytes[lane] = unit;
-  }
-  line_.set(target);
 }
 
 bool BulkEngine::send(Access& line, SmCycle now) {
@@ -275,6 +349,7 @@ std::uint64_t BulkEngine::waiting_warps() const {
 
 void BulkEngine::all_lines_done(std::uint16_t index, SmCycle usable, SmCycle now) {
   Copy& copy = copies_[index];
+  if (copy.map_state == MapState::asked && !copy.failed) return map_came(index, usable, now);
   copy.lines_done = true;
   if (copy.step == Step::load) {
     landed_.push_back({usable, index});
@@ -300,7 +375,8 @@ void BulkEngine::land(SmCycle now) {
   for (const Landed& landed : due) {
     const Copy copy = copies_[landed.copy];
     copies_.give_back(landed.copy);
-    transactions_.complete(slot_of(copy), copy.pc, copy.lane, copy.barrier, copy.bytes, now);
+    if (!copy.failed)
+      transactions_.complete(slot_of(copy), copy.pc, copy.lane, copy.barrier, copy.bytes, now);
     end_flight(slot_of(copy), now);
   }
 }
@@ -329,6 +405,7 @@ void BulkEngine::tell(WarpSlot slot, SmCycle now) {
 
 void BulkEngine::drop_tenant(TenantId tenant, SmCycle now) {
   std::vector<std::uint16_t> flights;  // each waits for one thing less
+  std::vector<std::uint16_t> without_flight;
   const auto drops = [&](std::uint16_t line) {
     if (held_[line].tenant != tenant.value()) return false;
     flights.push_back(held_[line].flight);
@@ -341,14 +418,22 @@ void BulkEngine::drop_tenant(TenantId tenant, SmCycle now) {
     const std::uint16_t copy = queue_.front();
     queue_.pop();
     if (copies_[copy].tenant == tenant.value()) {
-      flights.push_back(copies_[copy].flight);
+      // One whose map has been asked for ends when that has come.
+      copies_[copy].failed = copies_[copy].map_state != MapState::known;
+      if (copies_[copy].flight == Flights::none) {
+        without_flight.push_back(copy);
+      } else if (copies_[copy].map_state != MapState::asked) {
+        flights.push_back(copies_[copy].flight);
+      }
     } else {
       queue_.push(copy);
     }
   }
   for (const std::uint16_t flight : flights) flights_.answered(flight, SmCycle{}, now);
+  for (const std::uint16_t copy : without_flight) all_lines_done(copy, now, now);
   for_each_warp(std::exchange(wait_for_room_, 0), [&](WarpSlot slot) { tell(slot, now); });
   stalled_ = false;
+  tile_of_ = BulkLines::none;
   wake_ = std::min(wake_, now + 1);
 }
 
@@ -358,9 +443,10 @@ std::string BulkEngine::waiting_for() const {
 }
 
 void BulkEngine::serialize(Archive& archive) {
-  archive.section("sm/bulk", 1);
+  archive.section("sm/bulk", 2);
   archive(copies_, queue_, held_, kept_, again_, landed_, groups_, wake_, next_start_, line_cycle_,
-          lines_sent_, wait_for_room_, stalled_);
+          lines_sent_, wait_for_room_, stalled_, maps_);
+  if (!archive.is_saving()) tile_of_ = BulkLines::none;
 }
 
 }  // namespace lockstep

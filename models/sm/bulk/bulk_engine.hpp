@@ -7,6 +7,10 @@
 /// mbarrier. A store reads shared memory when its line leaves; it has been written when L2 has
 /// acknowledged all lines.
 ///
+/// A copy of a tile first needs its tensor map, which the engine keeps (map_cache.hpp), has at hand
+/// among parameters and constants, or loads like a line.  A piece of a row of the tile that stays
+/// in one line is a line (tile_lines.cpp); what lies outside of the tensor is none.
+///
 /// A line whose page is not there waits with the page, or here where the SM squashes what faults:
 /// the engine keeps what it is asked to do, so that under every exception scheme the warp issues
 /// nothing again.  A block with copies under way is not saved before they are through.
@@ -17,19 +21,25 @@
 /// waits, too.
 ///
 /// Cost model: a copy's first line leaves bulk.start_latency after its issue, and
-/// bulk.start_interval after that of the copy before it; others follow, bulk.lines_per_cycle.
+/// bulk.start_interval after that of the copy before it; others follow, bulk.lines_per_cycle.  A
+/// map that is not kept delays them by bulk.map_latency, or by its loading.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/memory/ring.hpp"
 #include "core/memory/slot_pool.hpp"
 #include "models/isa/bulk/bulk_copy.hpp"
+#include "models/isa/bulk/tensor_tile.hpp"
 #include "models/sm/access/access.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/bulk/bulk_groups.hpp"
+#include "models/sm/bulk/map_cache.hpp"
 #include "models/sm/bulk/transactions.hpp"
 #include "models/sm/load_store/bulk_lines.hpp"
 #include "models/sm/load_store/line_access.hpp"
@@ -67,6 +77,8 @@ class BulkEngine final : public BulkLines {
 
   // Lines.
   void all_lines_done(std::uint16_t copy, SmCycle usable, SmCycle now) override;
+  std::byte* map_room(std::uint16_t copy) override;
+  isa::Type atomic_type(std::uint16_t copy, unsigned bytes) const override;
   void line_sent(std::uint16_t copy) override { ++copies_[copy].unacknowledged; }
   void line_acknowledged(std::uint16_t copy, SmCycle now) override;
   void line_refused(std::uint16_t copy, const Access& line, SmCycle now) override;
@@ -80,8 +92,15 @@ class BulkEngine final : public BulkLines {
  private:
   using Step = isa::ir::BulkCopyStep;
 
+  /// Where the tensor map of a copy of a tile is.
+  enum class MapState : std::uint8_t {
+    known,   ///< here, or the copy needs none
+    wanted,  ///< in global memory
+    asked,   ///< on its way
+  };
+
   struct Copy {
-    std::uint64_t global = 0;
+    std::uint64_t global = 0;  ///< of a tile: its map
     std::uint32_t shared = 0, barrier = 0, bytes = 0;
     std::uint32_t next = 0;  ///< bytes that lines have been made of
     std::uint32_t unacknowledged = 0;
@@ -90,12 +109,23 @@ class BulkEngine final : public BulkLines {
     Step step = Step::load;
     std::uint16_t group = 0, flight = 0xffff;
     std::uint8_t warp = 0, lane = 0, tenant = 0, grid = 0;
-    bool lines_done = false;
+    isa::Type element = isa::Type::none;  ///< of a reduction
+    isa::AtomicOperation operation = isa::AtomicOperation::none;
+    bool writes() const { return step == Step::store || step == Step::reduce; }
+    bool started = false, lines_done = false;
+    bool failed = false;  ///< it was a mistake, or its tenant has ended before its map came
+    // Of a tile:
+    std::uint8_t rank = 0;
+    MapState map_state = MapState::known;
+    std::uint32_t map_version = 0;
+    std::array<std::int32_t, isa::TensorMap::most_rank> first{};
+    isa::TensorMap::Bytes map{};
 
     template <class A>
     void serialize(A& archive) {
       archive(global, shared, barrier, bytes, next, unacknowledged, pc, entry, ready, step, group,
-              flight, warp, lane, tenant, grid, lines_done);
+              flight, warp, lane, tenant, grid, element, operation, started, lines_done, failed,
+              rank, map_state, map_version, first, map);
     }
   };
   /// Line whose page was refused, by its place among `held_`.
@@ -121,10 +151,50 @@ class BulkEngine final : public BulkLines {
   std::uint32_t entry_of(WarpSlot slot) const { return blocks_.block_of(blocks_.warp(slot)).entry; }
   static WarpSlot slot_of(const Copy& copy) { return WarpSlot(copy.warp); }
   void require_right(const Warp& warp, Step step, const isa::BulkCopy& copy, unsigned lane);
-  void enter(WarpSlot slot, const IssueRecord& record, Step step, const isa::BulkCopy& copy,
-             unsigned lane, SmCycle now);
-  /// Makes an access of the next line of the copy.
-  void make_line(std::uint16_t copy);
+  /// Throws a Mistake if no buffer has the bytes.
+  void require_held(const Warp& warp, std::uint32_t pc, unsigned lane, Step step,
+                    std::uint64_t address, std::uint64_t bytes);
+  /// Puts a copy into the queue; its flight begins.  Returns its number.
+  std::uint16_t enter(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+                      unsigned lane, SmCycle now);
+  void enter_bytes(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+                   const isa::BulkCopy& given, unsigned lane, SmCycle now);
+  /// Makes an access of the next line of the copy.  Returns how many of its bytes the line has, or
+  /// that many bytes need no line if `line_.active` is 0.
+  std::uint32_t make_line(std::uint16_t copy);
+  std::uint32_t make_line_of_bytes(const Copy& copy);
+  /// Makes the bytes from `global` on a line that stores or reduces; as many as fit are returned.
+  /// `position`: of the first in what is copied.
+  std::uint32_t begin_writing(const Copy& copy, std::uint64_t global, std::uint32_t position,
+                              std::uint32_t bytes);
+  /// Gives the line its operands at that place of it.
+  void write_operands(const Copy& copy, std::uint32_t at, const std::byte* from,
+                      std::uint32_t bytes);
+  /// An access of the copy to so many bytes from `global` on, in one line; its lanes are to be
+  /// filled in.
+  void begin_line(const Copy& copy, Access::Kind kind, std::uint64_t global, unsigned bytes);
+
+  // tile_lines.cpp
+  void begin_tiles(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+                   std::uint32_t active, const LaneAddresses& address, SmCycle now);
+  /// Returns the copy that a lane asks for, with its map, if that is at hand.  Throws a Mistake.
+  Copy tile_copy(const Warp& warp, const isa::Instruction& instruction, const isa::TileCopy& given,
+                 unsigned lane);
+  /// Throws a Mistake if the copy's map, which is known, or what follows from it is wrong.
+  void require_right_tile(const Warp& warp, const Copy& copy);
+  MapCache::Key key_of(const Copy& copy) const;
+  /// The map of the copy has come, to be used from `usable` on.
+  void map_came(std::uint16_t copy, SmCycle usable, SmCycle now);
+  /// Finds out what follows from the copy's map.
+  void know_map(std::uint16_t copy, SmCycle now);
+  /// Looks for the map of the copy, and asks for it.  Returns whether it is there.
+  bool fetch_map(std::uint16_t copy, SmCycle now);
+  const isa::TensorTile& tile_of(std::uint16_t copy);
+  std::uint32_t make_line_of_tile(std::uint16_t copy);
+  std::uint32_t load_run(const Copy& copy, const isa::TensorTile& tile, const isa::TileRun& run);
+  std::uint32_t write_run(const Copy& copy, const isa::TensorTile& tile, const isa::TileRun& given,
+                          const std::byte* shared);
+
   /// Looks a line up and sends it.  Returns false if there is no room.
   bool send(Access& line, SmCycle now);
   bool send_unless_kept(Access& line, SmCycle now);
@@ -154,6 +224,9 @@ class BulkEngine final : public BulkLines {
   std::vector<std::uint16_t> again_;  ///< lines whose pages have come, oldest first
   std::vector<Landed> landed_;        ///< loads whose bytes can be used soon
   BulkGroups groups_;
+  MapCache maps_;
+  isa::TensorTile tile_;  ///< of the copy `tile_of_`
+  std::uint16_t tile_of_ = BulkLines::none;
   Access line_;  ///< that is looked up
   SmCycle wake_ = no_cycle;
   SmCycle next_start_;      ///< of a copy's first line

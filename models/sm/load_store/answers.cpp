@@ -122,7 +122,8 @@ void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::by
            .local = waiter.local,
            .contiguous = waiter.contiguous && !waiter.local,
            .offsets = misses.offsets(index).data(),
-           .copy = waiter.copies ? &misses.copy_target(index) : nullptr},
+           .copy = waiter.copies ? &misses.copy_target(index) : nullptr,
+           .room = waiter.copies ? flights_.room_of(flight) : nullptr},
           blocks_, warp, instruction, line);
 }
 

@@ -25,6 +25,7 @@ struct Delivery {
   bool contiguous = false;                ///< the other lanes' bytes follow those of the first
   const std::uint8_t* offsets = nullptr;  ///< place of each lane's bytes, if they do not
   const CopyTarget* copy = nullptr;       ///< null: the bytes go to registers
+  std::byte* room = nullptr;              ///< of a copy that does not go to shared memory
 
   /// Returns where the lane's bytes stand in the line; `stride` is the bytes of a lane.
   unsigned offset_of(unsigned lane, unsigned stride) const {
@@ -42,7 +43,10 @@ void deliver_copy(Delivery delivery, std::byte* shared, unsigned stride, const s
                                            const std::byte* line) {
   const unsigned stride = lane_bytes(instruction.memory);
   if (delivery.copy != nullptr) [[unlikely]]
-    return deliver_copy(delivery, blocks.shared_memory_of(blocks.block_of(warp)), stride, line);
+    return deliver_copy(
+        delivery,
+        delivery.room != nullptr ? delivery.room : blocks.shared_memory_of(blocks.block_of(warp)),
+        stride, line);
   const isa::WarpContext context = blocks.context_of(warp);
   if (delivery.local) {
     scatter_part(instruction, context, delivery.lanes, line, delivery.offsets, delivery.part);

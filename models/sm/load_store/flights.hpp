@@ -86,7 +86,15 @@ class Flights {
     if (copy != BulkLines::none) bulk_lines_->line_sent(copy);
     return copy;
   }
+  /// Returns the bulk copy that a flight is, if it is one.
+  std::uint16_t bulk_of(std::uint16_t index) const {
+    return index != none ? flights_[index].bulk : BulkLines::none;
+  }
   BulkLines* bulk_lines() const { return bulk_lines_; }
+  /// Returns where bytes of a copy go, if not to shared memory.
+  std::byte* room_of(const Flight& flight) const {
+    return flight.bulk != BulkLines::none ? bulk_lines_->map_room(flight.bulk) : nullptr;
+  }
   void tell_of_bulk_copies(BulkLines& bulk_lines) { bulk_lines_ = &bulk_lines; }
   /// It waits for one thing more.
   void expect(std::uint16_t index) { ++flights_[index].outstanding; }

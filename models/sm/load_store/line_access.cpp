@@ -172,7 +172,8 @@ bool LineAccess::atomic(const Target& target, SmCycle now) {
   if (!target.in_host) l1_.pass_by(target.tag(), sectors);
   const std::uint16_t index = add_store(target);
   std::uint32_t tag = RequestTag::make(RequestTag::store, index, target.in_host);
-  const bool returns = access.flight != Flights::none;
+  const std::uint16_t bulk = flights_.bulk_of(access.flight);
+  const bool returns = access.flight != Flights::none && bulk == BulkLines::none;
   if (returns) {
     const std::uint16_t waiter = make_waiter(target, sectors);
     l1_.misses().waiter(waiter).store = index;
@@ -185,6 +186,8 @@ bool LineAccess::atomic(const Target& target, SmCycle now) {
   request.atomic = memory.atomic;
   request.type = memory.type;
   request.elements = memory.elements;
+  if (bulk != BulkLines::none) [[unlikely]]
+    request.type = flights_.bulk_lines()->atomic_type(bulk, access.stride);
   request.flags |= flag_bypass_l1;
   if (returns) request.flags |= flag_returns;
   std::array<AtomicLane, 32> records;

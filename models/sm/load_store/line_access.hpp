@@ -33,6 +33,8 @@ class LineAccess {
   /// that the caller tries again later.
   bool process(const Access& access, unsigned group, PhysicalAddress physical, bool in_host,
                SmCycle now);
+  /// Changes when what L1 has may be of old.
+  std::uint32_t epoch() const { return l1_.cache().epoch(); }
 
  private:
   /// A line, where it is and where its requests go.

@@ -131,7 +131,7 @@ void LoadStoreUnit::require_in_buffers(const Warp& warp, const Instruction& inst
     const unsigned bytes = copy != nullptr ? copy->bytes[lane] : lane_bytes(instruction.memory);
     if (const auto outside = grid.bounds.find(
             pc, address[lane], bytes, grid.issue->global_use.addresses[pc], grid.parameters))
-      mistakes_.outside(warp, lane, access_word(access_kind(instruction.category)), bytes,
+      mistakes_.outside(warp, pc, lane, access_word(access_kind(instruction.category)), bytes,
                         address[lane], *outside);
   }
 }

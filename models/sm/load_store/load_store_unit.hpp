@@ -156,8 +156,8 @@ class LoadStoreUnit final : public ParkedLines {
   }
   /// Returns the bulk copy that the line belongs to, if it does to one.
   std::uint16_t bulk_copy_of(const Access& access) const {
-    const bool may_be = access.flight != Flights::none &&
-                        (access.is_bulk_load() || access.kind == Access::Kind::store);
+    const bool may_be =
+        access.flight != Flights::none && (access.is_bulk_load() || access.writes());
     return may_be ? flights_[access.flight].bulk : BulkLines::none;
   }
   /// Squashes a line of the access, to be issued again.  `come`: as soon as possible.

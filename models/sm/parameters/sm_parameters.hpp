@@ -212,8 +212,8 @@ struct SmConstantCacheParameters {
 /// Engine that copies many bytes between global and shared memory (Hopper's TMA).  Source:
 /// modern-isa.md, sections 4.2 and 5.6.
 struct SmBulkParameters {
-  std::uint32_t lines_in_flight, lines_per_cycle, queue;
-  Cycles start_latency, start_interval;
+  std::uint32_t lines_in_flight, lines_per_cycle, queue, map_entries;
+  Cycles start_latency, start_interval, map_latency;
 
   static auto schema() {
     using namespace literals;
@@ -231,7 +231,12 @@ struct SmBulkParameters {
                "from issue to the first line of a copy")
         .field("start_interval", &P::start_interval, 32_cycles, range(1_cycles, 10000_cycles),
                "between the first lines of two copies")
-        .only_if("lines_per_cycle queue start_latency start_interval",
+        .field("map_entries", &P::map_entries, 16, range(1, 1024),
+               "tensor maps that the engine keeps", "maps")
+        .field("map_latency", &P::map_latency, 200_cycles, range(0_cycles, 10000_cycles),
+               "of a tensor map among parameters or constants that it does not keep; one in global "
+               "memory it loads")
+        .only_if("lines_per_cycle queue start_latency start_interval map_entries map_latency",
                  "with lines_in_flight above 0", [](const P& p) { return p.on(); });
   }
   bool on() const { return lines_in_flight > 0; }
@@ -387,7 +392,7 @@ struct SmParameters {
         .group("instruction_cache", &P::instruction_cache, "instruction caches")
         .group("constant_cache", &P::constant_cache, "constant caches")
         .group("bulk", &P::bulk, "engine for bulk copies")
-        .group("wgmma", &P::wgmma, "products of warp groups, where the GPU has them (sm.tensor)")
+        .group("wgmma", &P::wgmma, "products of warp groups, of GPUs of compute capability 9.0")
         .group("port", &P::port, "the SM's end of the network")
         .only_if("turn", "with thread_scheduling: independent",
                  [](const P& p) { return p.thread_scheduling == ThreadScheduling::independent; })

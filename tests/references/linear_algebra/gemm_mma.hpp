@@ -1,6 +1,6 @@
 #pragma once
 
-// Reference of the workloads gemm_mma, by element type: sums in double.
+// Reference of the workloads gemm_mma and gemm_tma, by element type: sums in double.
 
 #include <cmath>
 

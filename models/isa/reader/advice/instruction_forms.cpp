@@ -167,7 +167,6 @@ constexpr Form not_modelled[] = {
     {"tcgen05",
      "matrix units of sm_100 are not modelled in this release: compile for sm_80, which has "
      "mma.sync"},
-    {"tensormap", "tensor maps are not modelled in this release: compute addresses, use ld and st"},
     {"tld4", "gathers are not modelled in this release: fetch each texel with tex"},
 };
 

@@ -1,4 +1,5 @@
-/// Bulk copies between global and shared memory, and the groups of those that store.
+/// Bulk copies between global and shared memory, and the groups of those that store.  Those of
+/// tiles stand in tensor_copy.cpp.
 ///
 /// A copy is one operation, all of whose sources have 64 bits: sources[0] is the global address;
 /// sources[1] has the shared address in its low half and that of the mbarrier, of a load, in its
@@ -6,10 +7,11 @@
 /// Source: PTX ISA 8.x, "cp.async.bulk", "cp.async.bulk.prefetch", "cp.async.bulk.commit_group",
 /// "cp.async.bulk.wait_group"; modern-isa.md, section 3.3.
 ///
-/// Simplified: cache policies are read and have no effect.  A shared address of a cluster is one of
+/// Simplified: a shared address of a cluster is one of
 /// the block itself, which is its only block.
 #include "models/isa/reader/families/bulk_copy.hpp"
 
+#include "models/isa/bulk/reduction.hpp"
 #include "models/isa/reader/families/async_copy.hpp"
 #include "models/isa/reader/families/qualifiers.hpp"
 #include "models/isa/reader/translation/expansion.hpp"
@@ -21,10 +23,8 @@ using ir::BulkGroupStep;
 
 void BulkCopyReader::copy(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
-  if (modifiers.has("reduce") || modifiers.has("tensor"))
-    instruction.fail(
-        "tensor copies and reductions are not supported in this release: copy rows "
-        "with cp.async.bulk, or compile for sm_80");
+  if (modifiers.take("tensor")) return tile(instruction);
+  if (modifiers.take("reduce")) return reduce(instruction);
   if (modifiers.take("commit_group")) return group(instruction, BulkGroupStep::commit);
   if (modifiers.take("wait_group"))
     return group(instruction,
@@ -36,29 +36,34 @@ void BulkCopyReader::copy(PtxInstruction& instruction) {
 
 void BulkCopyReader::expect(PtxInstruction& instruction, std::size_t arguments, std::size_t hints) {
   instruction.expect_arguments(arguments + hints, arguments + hints);
-  if (hints != 0) read_cache_hint(instruction, code_, operands_);
+  if (hints != 0) instruction.operation.mode = read_cache_hint(instruction, code_, operands_);
+}
+
+void BulkCopyReader::begin(PtxInstruction& instruction, BulkCopyForm form,
+                           const Argument& address) {
+  ir::Operation& operation = instruction.operation;
+  operation.opcode = Opcode::bulk_copy;
+  operation.immediate = form.packed();
+  operation.type = Type::b64;
+  operation.elements = 2;  // the engine moves units of 16 bytes
+  operation.space = form.rank == 0 ? Space::global : Space::generic;
+  operation.cache = CacheOperator::cg;
+  operation.sources.clear();
+  operation.offset = 0;
+  operands_.address(instruction, address);
 }
 
 void BulkCopyReader::finish(PtxInstruction& instruction, BulkCopyStep step, const Argument& global,
                             const ir::Operand& places, const Argument& count) {
   const ir::Operand size = bytes(instruction, count);
-  ir::Operation& operation = instruction.operation;
-  operation.opcode = Opcode::bulk_copy;
-  operation.mode = static_cast<std::uint16_t>(step);
-  operation.type = Type::b64;
-  operation.elements = 2;  // the engine moves units of 16 bytes
-  operation.space = Space::global;
-  operation.cache = CacheOperator::cg;
-  operation.sources.clear();
-  operation.offset = 0;
-  operands_.address(instruction, global);
-  operation.sources.push_back(places);
-  operation.sources.push_back(size);
+  begin(instruction, {step, 0}, global);
+  instruction.operation.sources.push_back(places);
+  instruction.operation.sources.push_back(size);
   code_.finish(instruction);
 }
 
-ir::Operand BulkCopyReader::places(PtxInstruction& instruction, const ir::Operand& low,
-                                   const ir::Operand& high) {
+ir::Operand BulkCopyReader::pair(PtxInstruction& instruction, const ir::Operand& low,
+                                 const ir::Operand& high) {
   ir::Operation pack = instruction.plain(Opcode::mov_pack, Type::b64);
   pack.guard = instruction.operation.guard;
   pack.sources = {low, high};
@@ -75,7 +80,7 @@ ir::Operand BulkCopyReader::bytes(PtxInstruction& instruction, const Argument& a
   return wide;
 }
 
-void BulkCopyReader::load(PtxInstruction& instruction) {
+void BulkCopyReader::take_load(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
   const bool of_cluster = modifiers.take("shared::cluster");
   const bool is_own = modifiers.take("shared::cta");
@@ -86,13 +91,18 @@ void BulkCopyReader::load(PtxInstruction& instruction) {
   }
   if (!modifiers.take("mbarrier::complete_tx::bytes"))
     instruction.fail("needs .mbarrier::complete_tx::bytes");
+}
+
+void BulkCopyReader::load(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  take_load(instruction);
   const std::size_t hints = take_cache_hint(modifiers);
   instruction.refuse_known();
   expect(instruction, 4, hints);
   const ir::Operand to = shared_address(code_, operands_, instruction, instruction.argument(0));
   const ir::Operand barrier =
       shared_address(code_, operands_, instruction, instruction.argument(3));
-  const ir::Operand both = places(instruction, to, barrier);
+  const ir::Operand both = pair(instruction, to, barrier);
   finish(instruction, BulkCopyStep::load, instruction.argument(1), both, instruction.argument(2));
 }
 
@@ -104,8 +114,45 @@ void BulkCopyReader::store(PtxInstruction& instruction) {
   const std::size_t hints = take_cache_hint(modifiers);
   expect(instruction, 3, hints);
   const ir::Operand from = shared_address(code_, operands_, instruction, instruction.argument(1));
-  const ir::Operand both = places(instruction, from, ir::immediate_operand(0));
+  const ir::Operand both = pair(instruction, from, ir::immediate_operand(0));
   finish(instruction, BulkCopyStep::store, instruction.argument(0), both, instruction.argument(2));
+}
+
+void BulkCopyReader::take_operation(PtxInstruction& instruction) {
+  static constexpr std::pair<std::string_view, AtomicOperation> operations[] = {
+      {"add", AtomicOperation::add},       {"min", AtomicOperation::min},
+      {"max", AtomicOperation::max},       {"inc", AtomicOperation::inc},
+      {"dec", AtomicOperation::dec},       {"and", AtomicOperation::logical_and},
+      {"or", AtomicOperation::logical_or}, {"xor", AtomicOperation::logical_xor}};
+  instruction.operation.atomic = instruction.modifiers.take_one(operations, AtomicOperation::none);
+  if (instruction.operation.atomic == AtomicOperation::none)
+    instruction.fail("needs .add, .min, .max, .inc, .dec, .and, .or or .xor");
+}
+
+void BulkCopyReader::reduce(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  instruction.refuse_known();
+  if (!modifiers.take("bulk_group") || !modifiers.take("global") || !modifiers.take("shared::cta"))
+    instruction.fail("reduces from .shared::cta to .global with .bulk_group");
+  take_operation(instruction);
+  const Type type = modifiers.take_type();
+  if (type == Type::none) instruction.lacks_type();
+  const bool is_half_sum = instruction.operation.atomic == AtomicOperation::add &&
+                           (type == Type::f16 || type == Type::bf16);
+  if (!reduction_exists(instruction.operation.atomic, type) ||
+      modifiers.take("noftz") != is_half_sum)
+    instruction.fail("has no such operation on this type");
+  const std::size_t hints = take_cache_hint(modifiers);
+  expect(instruction, 3, hints);
+  const ir::Operand from = shared_address(code_, operands_, instruction, instruction.argument(1));
+  const ir::Operand both = pair(instruction, from, ir::immediate_operand(0));
+  const ir::Operand size = bytes(instruction, instruction.argument(2));
+  begin(instruction, {BulkCopyStep::reduce, 0}, instruction.argument(0));
+  instruction.operation.type = type;
+  instruction.operation.elements = 1;
+  instruction.operation.sources.push_back(both);
+  instruction.operation.sources.push_back(size);
+  code_.finish(instruction);
 }
 
 void BulkCopyReader::prefetch(PtxInstruction& instruction) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "models/isa/bulk/bulk_copy.hpp"
 #include "models/isa/reader/families/family_reader.hpp"
 
 namespace lockstep::isa {
@@ -12,18 +15,37 @@ class BulkCopyReader : public FamilyReader {
   void copy(PtxInstruction& instruction);
 
  private:
+  /// Takes the modifiers of a copy to shared memory.
+  void take_load(PtxInstruction& instruction);
   void load(PtxInstruction& instruction);
   void store(PtxInstruction& instruction);
   void prefetch(PtxInstruction& instruction);
+  void reduce(PtxInstruction& instruction);
+  /// Takes the operation of a reduction.
+  void take_operation(PtxInstruction& instruction);
   void group(PtxInstruction& instruction, ir::BulkGroupStep step);
   /// Requires so many arguments, and the policy that a hint names.
   void expect(PtxInstruction& instruction, std::size_t arguments, std::size_t hints);
-  /// Makes the operation: its sources are the global address, places() and the bytes of `count`.
+  /// Begins the operation: its first source is the address.
+  void begin(PtxInstruction& instruction, BulkCopyForm form, const Argument& address);
+  /// Makes the operation: its sources are the global address, `places` and the bytes of `count`.
   void finish(PtxInstruction& instruction, ir::BulkCopyStep step, const Argument& global,
               const ir::Operand& places, const Argument& count);
-  /// Two shared addresses as one source of 64 bits.
-  ir::Operand places(PtxInstruction& instruction, const ir::Operand& low, const ir::Operand& high);
+  /// Two shared addresses, or two coordinates, as one source of 64 bits.
+  ir::Operand pair(PtxInstruction& instruction, const ir::Operand& low, const ir::Operand& high);
   ir::Operand bytes(PtxInstruction& instruction, const Argument& argument);
+
+  // tensor_copy.cpp
+  void tile(PtxInstruction& instruction);
+  void load_tile(PtxInstruction& instruction, unsigned rank);
+  /// Stores or reduces.
+  void store_tile(PtxInstruction& instruction, unsigned rank, ir::BulkCopyStep step);
+  void prefetch_tile(PtxInstruction& instruction, unsigned rank);
+  /// Makes the operation: its sources are the map's address, `places` and the coordinates.
+  void finish_tile(PtxInstruction& instruction, BulkCopyForm form, const Argument& tile,
+                   const ir::Operand& places);
+  std::vector<ir::Operand> coordinates(PtxInstruction& instruction, const Argument& tile,
+                                       unsigned rank);
 };
 
 }  // namespace lockstep::isa

@@ -123,6 +123,7 @@ constexpr InstructionEntry instruction_entries[] = {
     {"sust", Opcode::surf_address, member<&Readers::surfaces, &SurfaceReader::store>},
     {"szext", Opcode::szext, read_alu},
     {"tanh", Opcode::tanh, read_alu},
+    {"tensormap", Opcode::nop, member<&Readers::tensor_map, &TensorMapReader::tensormap>},
     {"testp", Opcode::testp, read_alu},
     {"tex", Opcode::tex_address, member<&Readers::textures, &TextureReader::fetch>},
     {"trap", Opcode::trap, member<&Readers::control, &ControlReader::plain>},

@@ -10,9 +10,9 @@
 /// Simplified: hints to L1 and prefetch sizes are read and have no effect.  A policy counts where
 /// the text tells it: the last createpolicy or constant before the access that writes its register.
 /// A policy of a range gives all lines its primary priority, and one that is converted says
-/// nothing.  All accesses go one way: no tensor maps, and no two virtual addresses of the same
-/// memory.  So fence.proxy.alias and .async have nothing to order and become no instruction; those
-/// of tensor maps, which also order ordinary accesses between threads, are plain fences.
+/// nothing.  All accesses go one way, and there are no two virtual addresses of the same memory.
+/// So fence.proxy.alias and .async have nothing to order, and no machine executes them; those of
+/// tensor maps, which also order ordinary accesses between threads, are plain fences.
 #include "models/isa/reader/families/memory.hpp"
 
 #include <algorithm>
@@ -168,8 +168,8 @@ void MemoryReader::fence(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
   if (modifiers.take("mbarrier_init")) return fence_of_barriers(instruction);
   const bool proxy = modifiers.take("proxy");
-  if (proxy && (modifiers.take("alias") || modifiers.take("async"))) {
-    for (const char* place : {"global", "shared::cta", "shared::cluster"}) modifiers.take(place);
+  if (proxy && modifiers.take("async")) return fence_of_asynchronous_reads(instruction);
+  if (proxy && modifiers.take("alias")) {
     instruction.expect_arguments(0, 0);
     instruction.reject_rest();
     return;
@@ -186,6 +186,19 @@ void MemoryReader::fence(PtxInstruction& instruction) {
   // Which bytes the fence of a tensor map is about does not matter.
   const std::size_t operands = proxy && operation.ordering == Ordering::acquire ? 2 : 0;
   instruction.expect_arguments(operands, operands);
+  code_.finish(instruction);
+}
+
+/// The machine has one way to memory, so that the lowering takes the fence away; who checks a
+/// program asks for it (interpreter/races/proxy_writes.hpp).
+void MemoryReader::fence_of_asynchronous_reads(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  const bool is_global = modifiers.take("global");
+  if (!is_global && !modifiers.take("shared::cta")) modifiers.take("shared::cluster");
+  instruction.expect_arguments(0, 0);
+  instruction.operation.ordering = Ordering::weak;
+  instruction.operation.scope = Scope::cta;
+  if (is_global) return instruction.reject_rest();
   code_.finish(instruction);
 }
 

@@ -24,6 +24,7 @@ class MemoryReader : public FamilyReader {
   void expect_line(PtxInstruction& instruction);
   /// Becomes no instruction.
   void prefetch_map(PtxInstruction& instruction);
+  void fence_of_asynchronous_reads(PtxInstruction& instruction);
   std::uint8_t policy_fraction(PtxInstruction& instruction, const Argument& written);
   bool parameter_access(PtxInstruction& instruction, bool is_store);
   void read_kernel_parameter(PtxInstruction& instruction, const Argument& name,

@@ -12,6 +12,7 @@
 #include "models/isa/reader/families/run_time_calls.hpp"
 #include "models/isa/reader/families/stack.hpp"
 #include "models/isa/reader/families/surfaces.hpp"
+#include "models/isa/reader/families/tensor_map.hpp"
 #include "models/isa/reader/families/textures.hpp"
 #include "models/isa/reader/families/video.hpp"
 #include "models/isa/reader/families/warp.hpp"
@@ -35,6 +36,7 @@ struct Readers {
         run_time(code, operands),
         stack(code, operands),
         surfaces(code, operands),
+        tensor_map(code, operands),
         textures(code, operands),
         video(code, operands),
         warp(code, operands),
@@ -55,6 +57,7 @@ struct Readers {
   RunTimeCalls run_time;
   StackReader stack;
   SurfaceReader surfaces;
+  TensorMapReader tensor_map;
   TextureReader textures;
   VideoReader video;
   WarpReader warp;

@@ -7,7 +7,7 @@ namespace {
 
 std::vector<Instruction> instructions_of(const std::string& line) {
   const Module module = load_module_text(kernel_text(line + "\nret;"), "test.ptx");
-  return module.kernels[0].reference.instructions;
+  return module.kernels[0].lowered.instructions;
 }
 
 TEST(ProxyFences, WithNothingToOrderThereIsNoInstruction) {

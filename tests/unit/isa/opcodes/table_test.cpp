@@ -93,7 +93,7 @@ TEST(InstructionTable, EveryNameIsThatOfItsOpcodeOrAKnownOther) {
   const std::set<std::string_view> others{
       "wmma", "applypriority", "createpolicy", "discard",   "alloca",    "barrier",
       "cp",   "mbarrier",      "membar",       "prefetchu", "stacksave", "stackrestore",
-      "suld", "suq",           "sust",         "tex",       "txq"};
+      "suld", "suq",           "sust",         "tensormap", "tex",       "txq"};
   const std::set<Opcode> video{Opcode::video, Opcode::video2, Opcode::video4};
   for (const InstructionEntry& entry : instruction_table()) {
     const bool known = video.contains(entry.opcode) || others.contains(entry.name);

@@ -1,5 +1,9 @@
 /// What is read of bulk copies, and what is refused.
+#include "models/isa/bulk/bulk_copy.hpp"
+
 #include <gtest/gtest.h>
+
+#include <tuple>
 
 #include "tests/unit/core/parameters/expect_error.hpp"
 #include "tests/unit/isa/reader/read_instructions.hpp"
@@ -61,7 +65,7 @@ TEST(BulkCopies, AreReadAsNvccAndCutlassWriteThem) {
        }) {
     const auto copies = read(line, Category::bulk_copy);
     ASSERT_EQ(copies.size(), 1u) << line;
-    EXPECT_EQ(copies[0].detail, static_cast<std::uint16_t>(step)) << line;
+    EXPECT_EQ(copies[0].target, (BulkCopyForm{step, 0}.packed())) << line;
     EXPECT_TRUE(copies[0].source[1].valid() && copies[0].source[2].valid()) << line;
   }
 }
@@ -79,14 +83,14 @@ TEST(BulkCopies, HaveGroupsOfTheirOwn) {
 
 TEST(BulkCopies, FencesBeforeThemAreNoInstructions) {
   const auto count = [](const std::string& line) {
-    return load_module_text(kernel_text(line), "good.ptx").kernels[0].reference.instructions.size();
+    return load_module_text(kernel_text(line), "good.ptx").kernels[0].lowered.instructions.size();
   };
   EXPECT_EQ(count("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;"),
             count(""));
   expect_error("fence.mbarrier_init.acquire.cluster;", "is the only form");
 }
 
-TEST(BulkCopyErrors, ClustersTensorsAndReductionsAreRefused) {
+TEST(BulkCopyErrors, ClustersAreRefused) {
   expect_error(
       "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r1], 64, "
       "[gate];",
@@ -96,11 +100,38 @@ TEST(BulkCopyErrors, ClustersTensorsAndReductionsAreRefused) {
       "[%rd1], 64, [gate], %r2;",
       "clusters are not modelled");
   expect_error(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], "
-      "[%rd1, {%r2, %r2}], [gate];",
-      "tensor copies and reductions are not supported");
-  expect_error("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 64;",
-               "tensor copies and reductions are not supported");
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 "
+      "[%r1], "
+      "[%r1], 64, [gate];",
+      "clusters are not modelled");
+}
+
+TEST(BulkReductions, AreReadWithTheirOperationAndType) {
+  for (const auto& [text, operation, type] :
+       {std::tuple("add.u32", AtomicOperation::add, Type::u32),
+        std::tuple("min.s64", AtomicOperation::min, Type::s64),
+        std::tuple("and.b32", AtomicOperation::logical_and, Type::b32),
+        std::tuple("inc.u32", AtomicOperation::inc, Type::u32),
+        std::tuple("add.f64", AtomicOperation::add, Type::f64),
+        std::tuple("add.noftz.bf16", AtomicOperation::add, Type::bf16),
+        std::tuple("max.f16", AtomicOperation::max, Type::f16)}) {
+    const auto copies = read("cp.reduce.async.bulk.global.shared::cta.bulk_group." +
+                                 std::string(text) + " [%rd1], [%r1], 64;",
+                             Category::bulk_copy);
+    ASSERT_EQ(copies.size(), 1u) << text;
+    EXPECT_EQ(copies[0].target, (BulkCopyForm{ir::BulkCopyStep::reduce, 0}.packed())) << text;
+    EXPECT_EQ(copies[0].memory.atomic, operation) << text;
+    EXPECT_EQ(copies[0].memory.type, type) << text;
+  }
+}
+
+TEST(BulkReductionErrors, OperationsThatPtxDoesNotHaveAreRefused) {
+  for (const std::string text : {"add.f16", "min.f32", "inc.s32", "add.noftz.u32", "and.f64"})
+    expect_error(
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group." + text + " [%rd1], [%r1], 64;",
+        "has no such operation on this type");
+  expect_error("cp.reduce.async.bulk.global.shared::cta.bulk_group.u32 [%rd1], [%r1], 64;",
+               "needs .add, .min, .max");
 }
 
 TEST(BulkCopyErrors, SayWhatACopyMayBe) {

@@ -131,9 +131,11 @@ void IdealMachine::launch(const std::string& kernel, std::array<std::uint32_t, 3
   launch.dynamic_shared_bytes = dynamic_shared;
   launch.parameter_bytes = program.parameter_bytes;
   std::vector<std::byte> payload((program.parameter_bytes + 7u) & ~std::size_t{7});
-  for (std::size_t a = 0; a < program.parameters.size(); ++a)
-    std::memcpy(payload.data() + program.parameters[a].offset, &arguments[a],
-                program.parameters[a].bytes);
+  std::size_t word = 0;
+  for (const auto& parameter : program.parameters) {
+    std::memcpy(payload.data() + parameter.offset, &arguments[word], parameter.bytes);
+    word += (parameter.bytes + 7) / 8;
+  }
   const std::uint32_t used =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(options_.sms, launch.block_count()));
   for (std::uint32_t i = 0; i < used; ++i) {

@@ -95,7 +95,8 @@ class IdealMachine {
   }
   std::vector<std::byte>& memory() { return memory_.bytes; }
 
-  /// Launches a kernel at `cycle() + 1`; blocks are dealt to SMs in turn.
+  /// Launches a kernel at `cycle() + 1`; blocks are dealt to SMs in turn.  A parameter takes as
+  /// many words of `arguments` as it needs.
   void launch(const std::string& kernel, std::array<std::uint32_t, 3> blocks,
               std::array<std::uint32_t, 3> threads, const std::vector<std::uint64_t>& arguments,
               std::uint32_t dynamic_shared = 0, std::uint16_t tenant = 0);

@@ -1,0 +1,116 @@
+// Compile for: sm_90a
+// Matrix product C = A * B^T by copies of tensor tiles and products of warp groups; A is m x k, B
+// is n x k, C is m x n, all of f16 by rows.  A block computes 128 x 256 of C at a time, and as many
+// tiles as come its way.  One thread of its first warp group asks for tiles of A and B, 64 elements
+// of K at a time, four steps ahead; two warp groups multiply, each 64 x 256, and take the registers
+// that the first one gives back.  m is a multiple of 128, n of 256, k of 64.  Sums of f32 are
+// rounded to f16 when they are stored.
+#include "warpgroup.cuh"
+
+namespace {
+
+constexpr int rows = 128, columns = 256, step = 64, row_bytes = 2 * step, stages = 4, group = 128;
+constexpr int a_bytes = rows * row_bytes, stage_bytes = a_bytes + columns * row_bytes;
+
+// Stages in the order in which they are filled, over all tiles of the block.
+struct Stage {
+  int number = 0;
+  unsigned parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++number < stages) return;
+    number = 0;
+    parity ^= 1;
+  }
+};
+struct Tiles {
+  unsigned memory, full, empty;
+  __device__ __forceinline__ unsigned a(const Stage& s) const {
+    return memory + s.number * stage_bytes;
+  }
+  __device__ __forceinline__ unsigned b(const Stage& s) const { return a(s) + a_bytes; }
+  __device__ __forceinline__ unsigned full_of(const Stage& s) const { return full + 8 * s.number; }
+  __device__ __forceinline__ unsigned empty_of(const Stage& s) const {
+    return empty + 8 * s.number;
+  }
+};
+
+// A stage is free at first: a wait for the phase before the first one is over at once.
+__device__ __forceinline__ void bring(const warpgroup::TensorMap* a, const warpgroup::TensorMap* b,
+                                      int across, int count, int k, const Tiles& tiles) {
+  Stage stage;
+  for (int tile = blockIdx.x; tile < count; tile += gridDim.x)
+    for (int at = 0; at < k; at += step, stage.advance()) {
+      warpgroup::wait(tiles.empty_of(stage), stage.parity ^ 1);
+      warpgroup::expect(tiles.full_of(stage), stage_bytes);
+      warpgroup::load_tile(tiles.a(stage), a, at, tile / across * rows, tiles.full_of(stage));
+      warpgroup::load_tile(tiles.b(stage), b, at, tile % across * columns, tiles.full_of(stage));
+    }
+}
+
+// The stage is given back when the products that read it are complete, a step later.
+__device__ __forceinline__ void multiply(float (&sum)[128], int number, int k, Stage& stage,
+                                         const Tiles& tiles) {
+  unsigned before = 0;
+  for (int at = 0; at < k; at += step, stage.advance()) {
+    warpgroup::wait(tiles.full_of(stage), stage.parity);
+    const unsigned a = tiles.a(stage) + number * 64 * row_bytes, b = tiles.b(stage);
+    warpgroup::begin();
+#pragma unroll
+    for (int part = 0; part < row_bytes / 32; ++part)
+      warpgroup::multiply(sum, warpgroup::descriptor(a + 32 * part),
+                          warpgroup::descriptor(b + 32 * part), at + part);
+    warpgroup::commit();
+    warpgroup::wait_for_all_but<1>();
+    if (at > 0) warpgroup::arrive(before);
+    before = tiles.empty_of(stage);
+  }
+  warpgroup::wait_for_all_but<0>();
+  warpgroup::arrive(before);
+}
+
+__device__ __forceinline__ void store(const float (&sum)[128], __half* c, int n) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x % group / 32;
+  c += static_cast<size_t>(16 * warp + lane / 4) * n + lane % 4 * 2;
+#pragma unroll
+  for (int j = 0; j < columns / 8; ++j)
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+      *reinterpret_cast<__half2*>(c + static_cast<size_t>(8 * half) * n + 8 * j) =
+          __floats2half2_rn(sum[4 * j + 2 * half], sum[4 * j + 2 * half + 1]);
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(3 * group, 1)
+    gemm_tma_wgmma(const __grid_constant__ warpgroup::TensorMap a,
+                   const __grid_constant__ warpgroup::TensorMap b, __half* __restrict__ c, int m,
+                   int n, int k) {
+  extern __shared__ __align__(1024) char memory[];
+  __shared__ __align__(8) unsigned long long full[stages], empty[stages];
+  Tiles tiles{(warpgroup::shared_address(memory) + 1023) & ~1023u, warpgroup::shared_address(full),
+              warpgroup::shared_address(empty)};
+  if (threadIdx.x == 0) {
+    for (Stage stage; stage.parity == 0; stage.advance()) {
+      warpgroup::init(tiles.full_of(stage), 1);
+      warpgroup::init(tiles.empty_of(stage), 2 * group);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  __syncthreads();
+  const int across = n / columns, count = m / rows * across;
+  const int number = static_cast<int>(threadIdx.x) / group - 1;
+  if (number < 0) {
+    warpgroup::keep_registers<40>();
+    if (threadIdx.x == 0) bring(&a, &b, across, count, k, tiles);
+    return;
+  }
+  warpgroup::take_registers<232>();
+  Stage stage;
+  for (int tile = blockIdx.x; tile < count; tile += gridDim.x) {
+    float sum[128];
+    multiply(sum, number, k, stage, tiles);
+    store(sum,
+          c + static_cast<size_t>(tile / across * rows + 64 * number) * n + tile % across * columns,
+          n);
+  }
+}

@@ -1,0 +1,112 @@
+/// Tensor maps: how a tensor of one to five dimensions lies in global memory, and which box of it
+/// one copy moves.  A map is 128 bytes that a driver encodes; whoever reads or writes one does it
+/// by this file.
+///
+/// Dimension 0 is the innermost: its elements stand side by side.
+/// Source: CUDA Driver API, "Tensor Map Object Management"; PTX ISA 8.x, "Tensors" and
+/// "tensormap.replace"; the 128 bytes: cicuvc/nvidia-sass-document, verified there against a driver
+/// (modern-isa.md, section 3.3).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace lockstep::isa {
+
+/// Types of elements, with the numbers of CUtensorMapDataType.
+enum class TensorType : std::uint8_t {
+  u8,
+  u16,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  f32,
+  f64,
+  bf16,
+  f32_flushed,
+  tf32,
+  tf32_flushed,
+  count,
+};
+unsigned bytes_of(TensorType type);
+/// Returns whether NaN may fill what lies outside of a tensor of such elements.
+bool is_float(TensorType type);
+
+/// Order of 16-byte pieces in shared memory: each span of 32, 64 or 128 bytes has its own.
+enum class TensorSwizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128, count };
+
+struct TensorMap {
+  static constexpr unsigned bytes = 128, alignment = 64, most_rank = 5;
+  static constexpr unsigned most_box = 256, most_step = 8;
+  static constexpr std::uint64_t most_bytes = 256 * 1024;  ///< of a box: more than an SM has
+  using Bytes = std::array<std::byte, bytes>;
+
+  std::uint64_t address = 0;  ///< a multiple of 16
+  unsigned rank = 1;
+  TensorType type = TensorType::u8;
+  unsigned interleave = 0;  ///< CUtensorMapInterleave
+  bool is_im2col = false;
+  TensorSwizzle swizzle = TensorSwizzle::none;
+  unsigned promotion = 0;  ///< CUtensorMapL2promotion, a hint without effect
+  bool fills_nan = false;  ///< outside of the tensor; else zeros
+  std::array<std::uint64_t, most_rank> size{1, 1, 1, 1, 1};
+  /// Bytes between neighbours in each dimension, multiples of 16.  That of dimension 0 is not kept:
+  /// the bytes of an element.
+  std::array<std::uint64_t, most_rank> stride{};
+  std::array<std::uint32_t, most_rank> box{1, 1, 1, 1, 1};
+  std::array<std::uint32_t, most_rank> step{1, 1, 1, 1, 1};  ///< element strides; 0's has no effect
+
+  bool operator==(const TensorMap&) const = default;
+
+  /// Elements of the box that a copy moves in a dimension.
+  std::uint32_t count(unsigned dimension) const {
+    if (dimension == 0) return box[0];
+    return (box[dimension] + step[dimension] - 1) / step[dimension];
+  }
+  std::uint32_t row_bytes() const { return box[0] * bytes_of(type); }
+  /// Bytes of the box in shared memory, those outside of the tensor among them.
+  std::uint64_t box_bytes() const;
+};
+
+/// Bits of a map that a program may replace by themselves.
+struct TensorMapField {
+  unsigned byte = 0;  ///< of the first of the 1, 4 or 8 bytes that have the field
+  unsigned bytes = 4;
+  unsigned low = 0, width = 32;  ///< the whole of them, or bits of 4
+
+  bool is_part() const { return bytes == 4 && width < 32; }
+};
+namespace tensor_map_fields {
+TensorMapField address();
+TensorMapField rank();                      ///< less one
+TensorMapField box(unsigned dimension);     ///< less one
+TensorMapField size(unsigned dimension);    ///< less one
+TensorMapField stride(unsigned dimension);  ///< in units of 16 bytes
+TensorMapField step(unsigned dimension);    ///< less one
+TensorMapField type();
+TensorMapField rounds_to_tf32();
+TensorMapField interleave();
+TensorMapField swizzle();
+TensorMapField pattern();  ///< of the swizzle, once more
+TensorMapField fill();
+}  // namespace tensor_map_fields
+/// Returns what the field `pattern` has with a swizzle.
+std::uint32_t pattern_of(TensorSwizzle swizzle);
+
+/// Precondition: the fields are in the ranges that mistake_in_fields asks for.
+TensorMap::Bytes encode(const TensorMap& map);
+/// Returns what the fields of the bytes say; bytes that are no map decode to something, too.
+TensorMap decode(const TensorMap::Bytes& bytes);
+
+/// Returns why there is no such map; "" if there is one.
+std::string mistake_in_fields(const TensorMap& map);
+/// Returns why no copy is made with such a map, although there is one; "": copies are.
+std::string not_modelled(const TensorMap& map);
+/// Returns why no copy can be made with these bytes; "": it can.
+std::string mistake_in_bytes(const TensorMap::Bytes& bytes);
+
+}  // namespace lockstep::isa

@@ -1,0 +1,80 @@
+/// Tile of a tensor that one copy moves between global and shared memory: which bytes go where,
+/// whoever moves them: the SM's engine, or the interpreter.
+///
+/// In shared memory the box is dense, row after row (dimension 0), and its 16-byte pieces change
+/// places as the swizzle says, by bits of the address in shared memory.  A byte's position is its
+/// place in the dense box.  Elements outside of the tensor are filled when loaded and left out
+/// when stored.
+/// Source: PTX ISA 8.x, "Tensors", sections "Tiled mode", "Out of bounds access", "Swizzling
+/// modes"; modern-isa.md, section 3.3.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "models/isa/bulk/tensor_map.hpp"
+
+namespace lockstep::isa {
+
+/// Bytes of a row of the box side by side, all in the tensor or all outside of it.
+struct TileRun {
+  std::uint64_t global = 0;    ///< address, if inside
+  std::uint32_t position = 0;  ///< of the first byte
+  std::uint32_t bytes = 0;
+  bool inside = false;
+};
+
+class TensorTile {
+ public:
+  static constexpr unsigned piece = 16;
+
+  TensorTile() = default;
+  /// Precondition: mistake_in_bytes has nothing to say of the map.
+  TensorTile(const TensorMap& map, const std::array<std::int32_t, TensorMap::most_rank>& first,
+             std::uint32_t shared);
+
+  /// Bytes of the box, those outside of the tensor among them.
+  std::uint32_t bytes() const { return bytes_; }
+  /// Returns the run that begins at the position, which is no longer than its row and stays in
+  /// `unit` bytes of global memory, a power of two.
+  TileRun run_from(std::uint32_t position, std::uint64_t unit) const;
+  /// Returns where the byte stands in shared memory.
+  std::uint32_t place_of(std::uint32_t position) const { return swizzled(shared_ + position); }
+  /// Returns how many bytes from the position on stand side by side in shared memory.
+  static std::uint32_t together(std::uint32_t position) { return piece - position % piece; }
+  /// Calls function(offset in the run, place in shared memory, bytes) for each part of the run
+  /// whose bytes stand side by side in shared memory.
+  template <class Function>
+  void for_each_piece(const TileRun& run, Function&& function) const {
+    for (std::uint32_t at = 0; at < run.bytes;) {
+      const std::uint32_t position = run.position + at;
+      const std::uint32_t bytes = std::min(together(position), run.bytes - at);
+      function(at, place_of(position), bytes);
+      at += bytes;
+    }
+  }
+  /// Writes what fills elements outside of the tensor.  `shared` is the block's memory.
+  void fill(const TileRun& run, std::byte* shared) const;
+  /// The global addresses that the tile moves; none: it lies outside of the tensor.
+  struct Extent {
+    std::uint64_t first = 0, bytes = 0;
+  };
+  Extent extent() const;
+
+  const TensorMap& map() const { return map_; }
+
+ private:
+  std::uint32_t swizzled(std::uint32_t address) const {
+    return address ^ (address >> 3 & swizzle_bits_);
+  }
+
+  TensorMap map_;
+  std::array<std::int64_t, TensorMap::most_rank> first_{};
+  std::array<std::uint32_t, TensorMap::most_rank> count_{1, 1, 1, 1, 1};
+  std::uint32_t shared_ = 0, bytes_ = 0, row_bytes_ = 16, element_ = 1;
+  std::uint32_t swizzle_bits_ = 0;  ///< bits of an address that three bits above them change
+  std::uint32_t inside_first_ = 0, inside_end_ = 0;  ///< bytes of a row inside of dimension 0
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,38 @@
+/// Search of a block that is interpreted for missing fences of proxies: tells it what threads write
+/// to shared memory, and what asynchronous copies read there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "models/isa/instruction.hpp"
+#include "models/isa/interpreter/races/proxy_writes.hpp"
+#include "models/isa/interpreter/warp.hpp"
+
+namespace lockstep::isa {
+
+class BlockRunner;
+
+class ProxyWatch {
+ public:
+  explicit ProxyWatch(BlockRunner& block) : block_(block) {}
+
+  /// An instruction that accesses memory, in these lanes.
+  void access(const InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
+  /// A fence, which may be of another kind.
+  void fence(const Instruction& instruction, std::uint32_t active) {
+    if (writes_ && active != 0 && instruction.memory.ordering == Ordering::weak) writes_->fence();
+  }
+  /// An asynchronous copy that a lane begins writes these bytes, or reads them: throws UserError if
+  /// it would miss a write.
+  void write(std::uint64_t offset, std::uint64_t bytes) {
+    if (writes_) writes_->write_asynchronously(offset, bytes);
+  }
+  void read(const InterpretedWarp& warp, unsigned lane, std::uint64_t offset, std::uint64_t bytes);
+
+ private:
+  BlockRunner& block_;
+  std::optional<ProxyWrites> writes_;  ///< nothing: none yet
+};
+
+}  // namespace lockstep::isa
