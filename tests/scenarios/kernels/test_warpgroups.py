@@ -1,4 +1,5 @@
-"""Products of warp groups in whole machines: who has them, mistakes with them, layouts, checkpoints and preemption."""
+"""Products of warp groups in whole machines: who has them, mistakes with them, counters and preemption."""
+import itertools
 import unittest
 
 import h5py
@@ -6,6 +7,7 @@ import h5py
 from beside_others import SLIPS, BesideOthers
 from harness import ROOT, ScenarioTest
 
+WORKLOADS = ("gemm_wgmma", "gemm_tma_wgmma")
 HOPPER = ("--set", "gpu.compute_capability='9.0'")
 
 # slip(data, mistake): the second block of 64 threads makes a mistake.
@@ -63,9 +65,9 @@ class WarpgroupMistakes(BesideOthers):
 
 
 class WarpgroupsOfGpus(ScenarioTest):
-    def scene(self, gpu, tenants=1, k=448, **more):
+    def scene(self, gpu, tenants=1, k=448, workload="gemm_wgmma", **more):
         keys = "".join(f"{key}: {value}\n" for key, value in more.items())
-        each = "".join(f"  - {{name: t{t}, workload: {ROOT}/configs/workloads/gemm_wgmma.yaml, "
+        each = "".join(f"  - {{name: t{t}, workload: {ROOT}/configs/workloads/{workload}.yaml, "
                        f"parameters: {{m: 512, k: {k + 64 * t}}}}}\n" for t in range(tenants))
         self.write("s.yaml", f"gpu: {ROOT}/configs/gpus/{gpu}.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
                    f"{keys}tenants:\n{each}")
@@ -84,13 +86,10 @@ class WarpgroupsOfGpus(ScenarioTest):
                      "simulate a GPU like H100 (9.0)"):
             self.assertIn(part, run.stderr)
 
-    def test_an_h100_multiplies_in_any_layout(self):
-        self.scene("h100")
-        self.good("run", "s.yaml", "--quiet", "--check", "--output", "one.h5")
-        for layout, more in (("threads", {}), ("ranks2", {"ranks": 2}), ("ranks3", {"ranks": 3})):
-            threads = ["--threads", 2] if layout == "threads" else []
-            self.good("run", "s.yaml", "--quiet", *threads, "--output", f"{layout}.h5", **more)
-            self.good("diff", "one.h5", f"{layout}.h5")
+    def test_an_h200_multiplies_as_an_h100_does(self):
+        for workload in WORKLOADS:
+            self.scene("h200", workload=workload)
+            self.good("run", "s.yaml", "--quiet", "--check", "--output", "o.h5", "--overwrite")
 
     def test_counters_tell_products_and_cycles(self):
         self.scene("h100")
@@ -102,11 +101,12 @@ class WarpgroupsOfGpus(ScenarioTest):
             self.assertEqual(stats["tensor_cycles"][()].sum(), 4 * 64 * products, "64 cycles for 128 columns")
 
     def test_tenants_that_take_turns_lose_nothing(self):
-        for preemption in ("drain", "switch"):
-            with self.subTest(preemption=preemption):
-                self.scene("h100", tenants=3, policies=f"{{sharing: {{name: time-sliced, slice: 40us}}, "
-                           f"preemption: {preemption}}}")
-                self.good("run", "s.yaml", "--quiet", "--check", "--set", "gpu.sm.count=2", "--output", "o.h5")
+        for preemption, workload in itertools.product(("drain", "switch"), WORKLOADS):
+            with self.subTest(preemption=preemption, workload=workload):
+                policies = f"{{sharing: {{name: time-sliced, slice: 40us}}, preemption: {preemption}}}"
+                self.scene("h100", tenants=3, workload=workload, policies=policies)
+                self.good("run", "s.yaml", "--quiet", "--check", "--set", "gpu.sm.count=2", "--output", "o.h5",
+                          "--overwrite")
 
 
 if __name__ == "__main__":

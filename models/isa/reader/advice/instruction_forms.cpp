@@ -119,6 +119,8 @@ constexpr Form forms[] = {
     {"tanh", "tanh.approx.type d, a"},
     {"testp",
      "testp.test.type p, a with .finite, .infinite, .number, .notanumber, .normal, .subnormal"},
+    {"tensormap",
+     "tensormap.replace.tile.field.space.b1024.type [map], {number,} value; also .cp_fenceproxy"},
     {"tex",
      "tex.geometry.v4.type.type {d, e, f, g}, [texture, {x, y}] with .1d, .2d, .3d, .a1d or .a2d"},
     {"trap", "trap"},

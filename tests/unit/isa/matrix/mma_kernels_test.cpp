@@ -425,7 +425,7 @@ TEST(MatrixForms, ThatThereAreNotAreRefusedWhereTheyAreRead) {
               HasSubstr("multiple of 16 bytes"));
   EXPECT_THAT(read("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {r1, r2}, [r1];\n"),
               HasSubstr("only .m8n8 of .b16"));
-  EXPECT_THAT(read("wgmma.fence.sync.aligned;\n"), HasSubstr("compile for sm_80"));
+  EXPECT_THAT(read("wgmma.fence.sync.aligned;\n"), HasSubstr("needs a GPU of hopper"));
   EXPECT_THAT(read("tcgen05.wait::ld.sync.aligned;\n"), HasSubstr("compile for sm_80"));
 }
 

@@ -1,0 +1,37 @@
+"""Products of warp groups, and registers that warps give each other, end in the same file in any layout, and
+interrupted: alone, and with blocks that are saved for another tenant."""
+import unittest
+
+import h5py
+
+from harness import ROOT
+from segments import WORKLOADS, SegmentsTest
+
+URGENT = f"workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 96}}, arrival: 22us, priority: 1"
+
+
+class Warpgroups(SegmentsTest):
+    def tenants(self, *tenants, policies="{}"):
+        each = "".join(f"  - {{name: t{number}, {tenant}}}\n" for number, tenant in enumerate(tenants))
+        self.write("scenario.yaml", f"gpu: {ROOT}/configs/gpus/h100.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
+                   "simulation: {epoch: 5us}\noverride: {gpu.sm.count: 2}\n"
+                   f"policies: {policies}\ntenants:\n{each}")
+
+    def test_alone(self):
+        for workload in ("gemm_wgmma", "gemm_tma_wgmma"):
+            with self.subTest(workload=workload):
+                self.tenants(f"workload: {WORKLOADS}/{workload}.yaml, parameters: {{m: 768, k: 640}}")
+                self.assert_same_in_any_layout()
+
+    def test_saved_for_another_tenant(self):
+        for workload in ("gemm_wgmma", "gemm_tma_wgmma"):
+            with self.subTest(workload=workload):
+                self.tenants(f"workload: {WORKLOADS}/{workload}.yaml, parameters: {{m: 768, k: 2560}}", URGENT,
+                             policies="{sharing: exclusive, preemption: switch}")
+                self.assert_same_in_any_layout()
+                with h5py.File(self.folder / "whole.h5") as file:
+                    self.assertGreater(file["final/stats/sm/blocks_saved"][:, 0].sum(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
