@@ -186,8 +186,10 @@ bool LineAccess::atomic(const Target& target, SmCycle now) {
   request.atomic = memory.atomic;
   request.type = memory.type;
   request.elements = memory.elements;
-  if (bulk != BulkLines::none) [[unlikely]]
+  if (bulk != BulkLines::none) [[unlikely]] {  // of a tile, its map tells the type
     request.type = flights_.bulk_lines()->atomic_type(bulk, access.stride);
+    request.elements = 1;
+  }
   request.flags |= flag_bypass_l1;
   if (returns) request.flags |= flag_returns;
   std::array<AtomicLane, 32> records;
