@@ -9,7 +9,6 @@
 #include "models/fabric/port_messages.hpp"
 #include "models/host/remote_memory.hpp"
 #include "models/noc/core_messages.hpp"
-#include "models/noc/peer_address.hpp"
 
 namespace lockstep {
 
@@ -102,15 +101,9 @@ void HostPart::give_away(std::uint32_t allocation, std::uint64_t first, std::uin
   services_.managed.give_away(allocation, first, count, cycle(now, outbox));
 }
 
-PagePlace HostPart::place(std::uint32_t allocation, std::uint64_t unit) const {
+bool HostPart::is_without(std::uint32_t allocation, std::uint64_t unit) const {
   const ManagedPages& pages = services_.managed.pages();
-  return pages.place(pages.pages_of_units(allocation, unit, 1).first);
-}
-
-std::vector<FrameRun> HostPart::lend(std::uint32_t allocation, std::uint64_t unit) {
-  std::vector<FrameRun> frames = services_.managed.lend(allocation, unit);
-  for (FrameRun& run : frames) run.physical = peer_address(services_.gpu, run.physical);
-  return frames;
+  return pages.place(pages.pages_of_units(allocation, unit, 1).first) == PagePlace::host;
 }
 
 void HostPart::act(const HostCycle& cycle) {

@@ -65,20 +65,8 @@ class HostPart final : public SharedPages::Gpu {
 
   void give_away(std::uint32_t allocation, std::uint64_t first, std::uint64_t count, Time now,
                  Outbox& outbox) override;
-  void reconsider(Time now, Outbox& outbox) override {
-    services_.managed.reconsider(cycle(now, outbox));
-  }
-  std::uint32_t number() const override { return services_.gpu; }
-  bool reaches(std::uint32_t number) const override {
-    return services_.fabric != nullptr && services_.fabric->has_way(services_.gpu, number);
-  }
-  bool is_resident(std::uint32_t allocation, std::uint64_t unit) const override {
-    return place(allocation, unit) == PagePlace::gpu;
-  }
-  std::vector<FrameRun> lend(std::uint32_t allocation, std::uint64_t unit) override;
-  bool is_without(std::uint32_t allocation, std::uint64_t unit) const override {
-    return place(allocation, unit) == PagePlace::host;
-  }
+  void reconsider(Time now) override { services_.managed.reconsider(now); }
+  bool is_without(std::uint32_t allocation, std::uint64_t unit) const override;
 
   /// Nobody has to wait for its tenants.
   bool is_settled() const;
@@ -104,7 +92,6 @@ class HostPart final : public SharedPages::Gpu {
   bool inspects() const { return link_.inspects(); }
 
  private:
-  PagePlace place(std::uint32_t allocation, std::uint64_t unit) const;
   void serve(const MessageHeader& message, const HostCycle& cycle);
   void transfer_done(const Transfer& transfer, const HostCycle& cycle);
   void take_answer(const MessageHeader& message, const HostCycle& cycle);

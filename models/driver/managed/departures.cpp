@@ -12,28 +12,11 @@ void Departures::start(PageRange range, const Reason& reason, const HostCycle& c
   departure.reason = reason;
   departure.range = range;
   departure.in_memory = pages_.place(range.first) == PagePlace::gpu ? range.count : 0;
-  const bool is_borrowed = pages_.recall(range);
   pages_.leave(range, cycle.statistics);
   operations_.expect_one(reason.operation);
-  if (is_borrowed) return recalled_.push_back(index);
-  unmap(index, cycle);
-}
-
-void Departures::unmap(std::uint32_t index, const HostCycle& cycle) {
-  const PageRange range = departures_[index].range;
   driver_.unmap({pages_.owner(range.first).tenant, pages_.virtual_page(range.first),
                  driver_.mapped_pages(range.count * page_bytes)},
                 {UnmappingPart::departure, index}, cycle);
-}
-
-void Departures::go_on(const HostCycle& cycle) {
-  for (const std::uint32_t index : std::exchange(recalled_, {})) {
-    if (pages_.is_borrowed(departures_[index].range)) {
-      recalled_.push_back(index);
-    } else {
-      unmap(index, cycle);
-    }
-  }
 }
 
 template <class Goes>
@@ -63,11 +46,7 @@ void Departures::start_all(PageRange range, bool copies_too, const Reason& reaso
 
 void Departures::give_away(PageRange range, const HostCycle& cycle) {
   start_runs(
-      range,
-      [&](ManagedPage page) {
-        return pages_.place(page) == PagePlace::gpu || pages_.place(page) == PagePlace::remote;
-      },
-      {}, cycle);
+      range, [&](ManagedPage page) { return pages_.place(page) == PagePlace::gpu; }, {}, cycle);
 }
 
 void Departures::withdraw(PageRange range, const HostCycle& cycle) {
@@ -104,9 +83,8 @@ std::vector<Transfer> Departures::write_backs(std::uint32_t index, const Unmappe
     const PageTableEntry entry{unmapped.entries[i]};
     const bool inside = i < range.count;  // behind it: the rest of a large page
     const bool here = entry.is(PageTableEntry::present) && !entry.is(PageTableEntry::remote);
-    const bool is_stored_to = entry.is(PageTableEntry::dirty) ||
-                              (inside && pages_.has(range.first + i, ManagedPages::lent));
-    const bool dirty = here && inside && departure.reason.keep_bytes && is_stored_to &&
+    const bool dirty = here && inside && departure.reason.keep_bytes &&
+                       entry.is(PageTableEntry::dirty) &&
                        !pages_.has(range.first + i, ManagedPages::duplicate);
     if (inside) count_use(range.first + i, entry, statistics);
     if (here) (dirty ? departure.frames : clean).push_back({entry.address(), page_bytes});
@@ -136,8 +114,7 @@ std::optional<Departures::Wanted> Departures::unmapped(const Unmapped& unmapped,
   const std::uint32_t index = unmapped.owner.number;
   std::vector<FrameRun> clean;
   const std::vector<Transfer> transfers = write_backs(index, unmapped, clean, cycle.statistics);
-  pages_.clear(departures_[index].range,
-               ManagedPages::prefetched | ManagedPages::duplicate | ManagedPages::lent);
+  pages_.clear(departures_[index].range, ManagedPages::prefetched | ManagedPages::duplicate);
   driver_.give_back(unmapped.pages.tenant, clean, cycle);
   departures_[index].transfers = static_cast<std::uint32_t>(transfers.size());
   if (transfers.empty()) return finish(index, cycle);
@@ -166,7 +143,7 @@ std::optional<Departures::Wanted> Departures::finish(std::uint32_t index, const 
 }
 
 void Departures::serialize(Archive& archive) {
-  archive(departures_, free_, recalled_);
+  archive(departures_, free_);
 }
 
 }  // namespace lockstep

@@ -47,9 +47,7 @@ class Departures {
   /// stay that the host has as well.
   void start_all(PageRange range, bool copies_too, const Reason& reason, const HostCycle& cycle);
 
-  /// Goes on with departures whose pages other GPUs have given up.
-  void go_on(const HostCycle& cycle);
-  /// Starts departures of pages that another GPU wants: those in memory here, or mapped.
+  /// Starts departures of pages that another GPU wants: those in memory here.
   void give_away(PageRange range, const HostCycle& cycle);
   /// Takes back the pages of the range that are offered to the GPU.
   void withdraw(PageRange range, const HostCycle& cycle);
@@ -78,7 +76,6 @@ class Departures {
   /// Starts departures of the runs of pages in one place among those that `goes` names.
   template <class Goes>
   void start_runs(PageRange pages, Goes&& goes, const Reason& reason, const HostCycle& cycle);
-  void unmap(std::uint32_t index, const HostCycle& cycle);
   void count_use(ManagedPage page, PageTableEntry entry, HostStatistics& statistics);
   /// Sorts the frames into those that are free now and those whose bytes go home first, and says
   /// how they go.
@@ -93,7 +90,6 @@ class Departures {
   PrefetchOperations& operations_;
   std::vector<Departure> departures_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint32_t> recalled_;  ///< departures that wait for GPUs that map their pages
 };
 
 }  // namespace lockstep

@@ -62,13 +62,6 @@ bool ManagedMemory::migrate_home(std::uint32_t index, std::uint64_t first, std::
   return true;
 }
 
-std::vector<FrameRun> ManagedMemory::lend(std::uint32_t index, std::uint64_t unit) {
-  const PageRange range = pages_.pages_of_units(index, unit, 1);
-  pages_.lend(range);
-  return driver_.tables().frames_of({allocation(index).tenant, pages_.virtual_page(range.first),
-                                     driver_.mapped_pages(range.count * page_bytes)});
-}
-
 bool ManagedMemory::release(std::uint32_t index, const HostCycle& cycle) {
   const ManagedPages::Buffer& buffer = pages_.buffer(index);
   const PageRange all{allocation(index).first, allocation(index).pages};

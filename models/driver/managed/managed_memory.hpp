@@ -50,12 +50,7 @@ class ManagedMemory {
                  const HostCycle& cycle) {
     departures_.give_away(pages_.pages_of_units(allocation, first, count), cycle);
   }
-  void reconsider(const HostCycle& cycle) {
-    departures_.go_on(cycle);
-    queue_.reconsider(cycle.now);
-  }
-  /// Lets another GPU map a unit of an allocation.  Returns where the unit lies.
-  std::vector<FrameRun> lend(std::uint32_t allocation, std::uint64_t unit);
+  void reconsider(Time now) { queue_.reconsider(now); }
   /// The buffer's pages, which neither side has used, are for the GPU to map when it needs them.
   bool offers_untouched() const { return handling_->offers_untouched(); }
   void offer(std::uint32_t allocation) { pages_.offer(allocation); }

@@ -27,7 +27,6 @@ class ManagedPages {
     awaited = 4,    ///< a fault waits for it to come
     duplicate = 8,  ///< the host has the same bytes (read-mostly)
     offered = 16,   ///< at the host without content: the GPU may map it by itself
-    lent = 32,      ///< other GPUs map it, and may have stored to it
   };
   struct Buffer {
     PreferredPlace preferred = PreferredPlace::none;
@@ -66,14 +65,6 @@ class ManagedPages {
   bool waits_for_others(ManagedPage page) const;
   /// Whether other GPUs keep the page from coming along with others.
   bool is_elsewhere(ManagedPage page) const;
-  /// Whether a page that may come stays on another GPU, to be mapped there; borrow() says where.
-  bool is_to_be_mapped(ManagedPage page) const;
-  std::vector<FrameRun> borrow(ManagedPage page);
-  /// Pages leave: GPUs that map them give them up first.  Returns whether there are some.
-  bool recall(PageRange range);
-  bool is_borrowed(PageRange range) const;
-  /// Pages are mapped that are on another GPU.
-  void tell_mapping(PageRange range);
   /// Pages have come that were expected.
   void tell_arrival(PageRange range, bool writable, Time now);
   /// The pages of a range of units that other GPUs speak of.
@@ -103,8 +94,6 @@ class ManagedPages {
   bool has(ManagedPage page, Mark mark) const { return (marks_[page.value()] & mark) != 0; }
   void set(PageRange range, Mark mark);
   void clear(PageRange range, int marks);
-  /// Lets other GPUs map the pages from now on.
-  void lend(PageRange range) { set(range, lent); }
 
   // Steps of pages, all of one buffer.
   void expect(PageRange range);

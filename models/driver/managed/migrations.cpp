@@ -92,19 +92,6 @@ void Migrations::map_remote(const Migration& migration, const HostCycle& cycle) 
   parts_.driver.map(std::move(request), cycle);
 }
 
-void Migrations::map_peer(const Migration& migration, std::vector<FrameRun> frames,
-                          const HostCycle& cycle) {
-  const Allocation& a = parts_.pages.owner(migration.range.first);
-  MapRequest request;
-  request.owner = begin(migration);
-  request.pages = {a.tenant, a.virtual_page_of(migration.range.first),
-                   parts_.driver.mapped_pages(migration.range.count * page_bytes)};
-  request.flags = PageTableEntry::writable | PageTableEntry::remote;
-  request.frames = std::move(frames);
-  ++mapping_;
-  parts_.driver.map(std::move(request), cycle);
-}
-
 void Migrations::make_writable(const Migration& migration, const HostCycle& cycle) {
   parts_.pages.reopen(migration.range, cycle.statistics);
   const Allocation& a = parts_.pages.owner(migration.range.first);
@@ -128,10 +115,7 @@ void Migrations::mapped(std::uint32_t index, const HostCycle& cycle) {
   parts_.log.mapped(migration.record, cycle.now);
   if (migration.fault)
     statistics.fault_transfer[tenant].add(nanoseconds(cycle.now - migration.served));
-  if (migration.remote) {
-    parts_.pages.stay_remote(migration.range);
-    return parts_.pages.tell_mapping(migration.range);
-  }
+  if (migration.remote) return parts_.pages.stay_remote(migration.range);
   parts_.pages.arrive(migration.range, migration.writable, statistics);
   parts_.pages.tell_arrival(migration.range, migration.writable, cycle.now);
   parts_.operations.one_done(migration.operation);

@@ -23,7 +23,7 @@ namespace lockstep {
 struct Migration {
   bool fault = false;  ///< somebody waits for them
   bool writable = true;
-  bool remote = false;  ///< mapped where they are, at the host or on another GPU
+  bool remote = false;  ///< mapped where they are, at the host
   PageRange range;
   Time not_before;  ///< the GMMU hears of them no earlier
   Time served;      ///< when the driver had handled their fault
@@ -56,8 +56,6 @@ class Migrations {
   void start_waiting(const HostCycle& cycle);
   /// The page stays at the host, and the GPU reaches it over the link.
   void map_remote(const Migration& migration, const HostCycle& cycle);
-  /// The page stays on another GPU, in these frames, and the GPU reaches it over the fabric.
-  void map_peer(const Migration& migration, std::vector<FrameRun> frames, const HostCycle& cycle);
   /// A copy becomes the only one.
   void make_writable(const Migration& migration, const HostCycle& cycle);
   /// The driver has mapped the pages.

@@ -30,28 +30,6 @@ bool ManagedPages::is_elsewhere(ManagedPage page) const {
          !shared_->is_free(buffer.shared, unit_of(page), gpu_, comes_as_copy(page));
 }
 
-bool ManagedPages::is_to_be_mapped(ManagedPage page) const {
-  const Buffer& buffer = buffer_of(page);
-  return buffer.is_shared() && shared_->is_to_be_mapped(buffer.shared, unit_of(page), gpu_);
-}
-
-std::vector<FrameRun> ManagedPages::borrow(ManagedPage page) {
-  return shared_->borrow(buffer_of(page).shared, unit_of(page));
-}
-
-bool ManagedPages::recall(PageRange range) {
-  const bool is_here = place(range.first) == PagePlace::gpu;
-  return is_here && buffer_of(range.first).is_shared() && shared_->recall(units_of(range));
-}
-
-bool ManagedPages::is_borrowed(PageRange range) const {
-  return shared_->is_borrowed(units_of(range));
-}
-
-void ManagedPages::tell_mapping(PageRange range) {
-  if (buffer_of(range.first).is_shared()) shared_->came_mapped(units_of(range), gpu_);
-}
-
 void ManagedPages::tell_arrival(PageRange range, bool writable, Time now) {
   if (buffer_of(range.first).is_shared()) shared_->came(units_of(range), gpu_, !writable, now);
 }

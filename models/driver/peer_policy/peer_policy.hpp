@@ -11,20 +11,17 @@ namespace lockstep {
 /// A fault on a page of managed memory that other GPUs of the tenant have.
 struct PeerFault {
   bool write = false;
-  bool is_reachable =
-      false;  ///< it is in the memory of a GPU to which the one that faults has a way
 };
 
 enum class PeerWay : std::uint8_t {
   move,  ///< the others give the page up, then it comes
   copy,  ///< it comes read-only, and others may keep copies of their own
-  map,   ///< it stays where it is, and loads, stores and atomics go there
 };
 
 /// Plug point `peer_policy`: how the GPUs of a tenant share a page of managed memory.
 ///
 /// Contract: answers depend on the arguments alone.  A store needs the page alone, so that `copy`
-/// answers reads only; `map` answers faults on pages that are reachable.
+/// answers reads only.
 /// Source: design of the project, after UVM's va_block (open-gpu-kernel-modules) and GRIT.
 class PeerPolicy {
  public:

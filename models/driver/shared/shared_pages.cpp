@@ -39,30 +39,11 @@ void SharedPages::remove(std::uint32_t number, std::uint32_t gpu) {
   std::erase_if(turns_, [&](const Turn& turn) { return turn.buffer == number; });
 }
 
-std::uint32_t SharedPages::home_of(const Buffer& buffer, std::uint64_t unit) const {
-  const Page& page = buffer.pages[unit];
-  const std::uint64_t owners = page.there & ~page.maps;
-  if (page.copies != 0 || page.recalled || !std::has_single_bit(owners)) return none;
-  const auto owner = static_cast<std::uint32_t>(std::countr_zero(owners));
-  return gpus_[owner]->is_resident(buffer.allocations[owner], unit) ? owner : none;
-}
-
-PeerWay SharedPages::way_of(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu,
-                            bool write) const {
-  const std::uint32_t home = home_of(buffer, unit);
-  const bool is_reachable =
-      home != none && home != gpu && gpus_[gpu]->reaches(gpus_[home]->number());
-  return policy_->way({write, is_reachable});
-}
-
 bool SharedPages::may_come(std::uint32_t number, std::uint64_t unit, std::uint32_t gpu, bool write,
                            bool as_copy, Time now) {
   Page& page = buffers_[number].pages[unit];
-  const bool has_duplicates = page.copies != 0 || as_copy;
-  const PeerWay way = way_of(buffers_[number], unit, gpu, write);
-  const bool alone = !as_copy || way == PeerWay::move;
-  const bool mapped = way == PeerWay::map && !has_duplicates;
-  const std::uint64_t others = mapped ? 0 : in_the_way(page, gpu, alone);
+  const bool alone = !as_copy || policy_->way({write}) == PeerWay::move;
+  const std::uint64_t others = in_the_way(page, gpu, alone);
   if (page.claim != gpu) {
     const bool is_taken = page.claim != nobody || (page.waiting & ~bit(gpu)) != 0;
     if (is_taken || (now < page.stays_until && others != 0)) {
@@ -75,41 +56,9 @@ bool SharedPages::may_come(std::uint32_t number, std::uint64_t unit, std::uint32
   }
   page.asked = true;
   page.alone = alone;
-  page.mapped = mapped;
   for (std::uint32_t other = 0; other < gpus_.size(); ++other)
     if ((others & bit(other)) != 0) asks_.push_back({other, number, unit});
   return others == 0;
-}
-
-bool SharedPages::is_to_be_mapped(std::uint32_t number, std::uint64_t unit,
-                                  std::uint32_t gpu) const {
-  const Page& page = buffers_[number].pages[unit];
-  return page.claim == gpu && page.asked && page.mapped;
-}
-
-std::vector<FrameRun> SharedPages::borrow(std::uint32_t number, std::uint64_t unit) {
-  const Buffer& buffer = buffers_[number];
-  const std::uint32_t home = home_of(buffer, unit);
-  LOCKSTEP_CHECK(home != none, "a page is mapped that is in no memory");
-  return gpus_[home]->lend(buffer.allocations[home], unit);
-}
-
-bool SharedPages::recall(const SharedRange& range) {
-  bool any = false;
-  for (std::uint64_t unit = range.first; unit < range.first + range.count; ++unit) {
-    Page& page = buffers_[range.buffer].pages[unit];
-    if (page.maps == 0) continue;
-    any = page.recalled = true;
-    for (std::uint32_t other = 0; other < gpus_.size(); ++other)
-      if ((page.maps & bit(other)) != 0) asks_.push_back({other, range.buffer, unit});
-  }
-  return any;
-}
-
-bool SharedPages::is_borrowed(const SharedRange& range) const {
-  for (std::uint64_t unit = range.first; unit < range.first + range.count; ++unit)
-    if (buffers_[range.buffer].pages[unit].maps != 0) return true;
-  return false;
 }
 
 bool SharedPages::is_free(std::uint32_t number, std::uint64_t unit, std::uint32_t gpu,
@@ -122,7 +71,7 @@ bool SharedPages::is_free(std::uint32_t number, std::uint64_t unit, std::uint32_
 bool SharedPages::waits(std::uint32_t number, std::uint64_t unit, std::uint32_t gpu) const {
   const Page& page = buffers_[number].pages[unit];
   if ((page.waiting & bit(gpu)) != 0) return true;
-  return page.claim == gpu && page.asked && !page.mapped && in_the_way(page, gpu, page.alone) != 0;
+  return page.claim == gpu && page.asked && in_the_way(page, gpu, page.alone) != 0;
 }
 
 void SharedPages::coming(const SharedRange& range, std::uint32_t gpu) {
@@ -131,7 +80,6 @@ void SharedPages::coming(const SharedRange& range, std::uint32_t gpu) {
     LOCKSTEP_CHECK(page.claim == nobody || page.claim == gpu, "a page comes to two GPUs at a time");
     page.claim = static_cast<std::uint8_t>(gpu);
     page.there |= bit(gpu);
-    if (page.asked && page.mapped) page.maps |= bit(gpu);
     page.waiting &= ~bit(gpu);
   }
 }
@@ -156,19 +104,8 @@ void SharedPages::came(const SharedRange& range, std::uint32_t gpu, bool as_copy
     }
     page.last = static_cast<std::uint8_t>(gpu);
     page.claim = nobody;
-    page.asked = page.mapped = false;
+    page.asked = false;
     page.stays_until = now + policy_->stays();
-    schedule(range.buffer, unit, page.stays_until);
-  }
-}
-
-/// A GPU that has recalled the page meanwhile has asked in vain.
-void SharedPages::came_mapped(const SharedRange& range, std::uint32_t gpu) {
-  for (std::uint64_t unit = range.first; unit < range.first + range.count; ++unit) {
-    Page& page = buffers_[range.buffer].pages[unit];
-    page.claim = nobody;
-    page.asked = page.mapped = false;
-    if (page.recalled) asks_.push_back({gpu, range.buffer, unit});
     schedule(range.buffer, unit, page.stays_until);
   }
 }
@@ -178,10 +115,9 @@ void SharedPages::given_up(const SharedRange& range, std::uint32_t gpu) {
     Page& page = buffers_[range.buffer].pages[unit];
     page.there &= ~bit(gpu);
     page.copies &= ~bit(gpu);
-    page.maps &= ~bit(gpu);
     if (page.claim == gpu) {
       page.claim = nobody;
-      page.asked = page.mapped = false;
+      page.asked = false;
     }
     schedule(range.buffer, unit, Time::zero());
   }
@@ -192,11 +128,6 @@ void SharedPages::left(const SharedRange& range, std::uint32_t gpu) {
     Page& page = buffers_[range.buffer].pages[unit];
     page.there &= ~bit(gpu);
     page.copies &= ~bit(gpu);
-    page.maps &= ~bit(gpu);
-    if (page.recalled && page.maps == 0) {
-      page.recalled = false;
-      woken_ |= page.there;
-    }
     if (page.claim != nobody) {
       woken_ |= bit(page.claim);
     } else {
@@ -255,12 +186,12 @@ void SharedPages::act(Time now, Outbox& outbox) {
     send_asks(now, outbox);
     const std::uint64_t woken = std::exchange(woken_, 0);
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu)
-      if ((woken & bit(gpu)) != 0) gpus_[gpu]->reconsider(now, outbox);
+      if ((woken & bit(gpu)) != 0) gpus_[gpu]->reconsider(now);
   } while (next_activity() <= now || !asks_.empty() || woken_ != 0);
 }
 
 void SharedPages::Page::serialize(Archive& archive) {
-  archive(there, copies, maps, waiting, stays_until, claim, last, asked, alone, mapped, recalled);
+  archive(there, copies, waiting, stays_until, claim, last, asked, alone);
 }
 
 void SharedPages::Buffer::serialize(Archive& archive) {

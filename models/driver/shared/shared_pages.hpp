@@ -18,7 +18,6 @@
 
 #include "core/time/time.hpp"
 #include "models/driver/peer_policy/peer_policy.hpp"
-#include "models/vm/frame_run.hpp"
 
 namespace lockstep {
 
@@ -40,16 +39,8 @@ class SharedPages {
     /// Takes units [first, first + count) of an allocation off the GPU.
     virtual void give_away(std::uint32_t allocation, std::uint64_t first, std::uint64_t count,
                            Time now, Outbox& outbox) = 0;
-    /// Faults and departures that waited for others may go on.
-    virtual void reconsider(Time now, Outbox& outbox) = 0;
-    /// Returns its number in the machine.
-    virtual std::uint32_t number() const = 0;
-    /// Whether it has a way to another GPU of the machine.
-    virtual bool reaches(std::uint32_t number) const = 0;
-    /// Whether a unit is in its memory and stays there for now.
-    virtual bool is_resident(std::uint32_t allocation, std::uint64_t unit) const = 0;
-    /// Lets another GPU map a unit, until the unit is given away there.  Returns where it lies.
-    virtual std::vector<FrameRun> lend(std::uint32_t allocation, std::uint64_t unit) = 0;
+    /// Faults that waited for others may go on.
+    virtual void reconsider(Time now) = 0;
     /// Whether nothing of a unit is there, nor on its way.
     virtual bool is_without(std::uint32_t allocation, std::uint64_t unit) const = 0;
   };
@@ -78,17 +69,9 @@ class SharedPages {
   /// Whether a fault of the GPU on the unit still waits for others.
   bool waits(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
 
-  /// Whether a unit that may come stays where it is, to be mapped; borrow() then says where.
-  bool is_to_be_mapped(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
-  std::vector<FrameRun> borrow(std::uint32_t buffer, std::uint64_t unit);
-  /// The range leaves a GPU: others that map it give it up first.  Returns whether there are some.
-  bool recall(const SharedRange& range);
-  bool is_borrowed(const SharedRange& range) const;
-
   // News of a GPU.
   void coming(const SharedRange& range, std::uint32_t gpu);
   void came(const SharedRange& range, std::uint32_t gpu, bool as_copy, Time now);
-  void came_mapped(const SharedRange& range, std::uint32_t gpu);
   void given_up(const SharedRange& range, std::uint32_t gpu);
   void left(const SharedRange& range, std::uint32_t gpu);
 
@@ -100,19 +83,15 @@ class SharedPages {
 
  private:
   static constexpr std::uint8_t nobody = 0xff;
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Page {
     std::uint64_t there = 0;    ///< GPUs that have it, or to which it is on its way or from which
     std::uint64_t copies = 0;   ///< GPUs of those that have a read-only copy of what the host has
-    std::uint64_t maps = 0;     ///< GPUs of those that map another one's memory
     std::uint64_t waiting = 0;  ///< GPUs with faults that wait for their turn
     Time stays_until;
     std::uint8_t claim = nobody;  ///< GPU to which it comes
     std::uint8_t last = 0;        ///< GPU to which it came last
     bool asked = false;           ///< the claim's fault has said what it needs
     bool alone = false;           ///< the claim needs it alone
-    bool mapped = false;          ///< the claim maps it where it is
-    bool recalled = false;        ///< it leaves the memory where it is
     void serialize(Archive& archive);
   };
   struct Buffer {
@@ -144,9 +123,6 @@ class SharedPages {
     const std::uint64_t others = page.there & ~bit(gpu);
     return alone ? others : others & ~page.copies;
   }
-  /// Returns the GPU in whose memory a unit lies, alone and to stay; none: there is no such.
-  std::uint32_t home_of(const Buffer& buffer, std::uint64_t unit) const;
-  PeerWay way_of(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu, bool write) const;
   /// The claim has ended, or the page has left a GPU: whoever waits has its turn at that time.
   void schedule(std::uint32_t buffer, std::uint64_t unit, Time when);
   void grant(std::uint32_t buffer, std::uint64_t unit, Time now);

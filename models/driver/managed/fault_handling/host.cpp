@@ -124,11 +124,6 @@ void HostFaultHandling::begin_unit(const Unit& unit, const HostCycle& cycle) {
     if (parts_.pages.place(fault.page) == PagePlace::gpu) {
       ++statistics.faults_permission[tenant];
       parts_.migrations.make_writable(migration_of(fault, unit, cycle), cycle);
-    } else if (parts_.pages.is_to_be_mapped(fault.page)) {
-      ++statistics.faults_remote[tenant];
-      Migration migration = migration_of(fault, unit, cycle);
-      migration.remote = true;
-      parts_.migrations.map_peer(migration, parts_.pages.borrow(fault.page), cycle);
     } else if (parts_.pages.buffer_of(fault.page).preferred == PreferredPlace::host) {
       ++statistics.faults_remote[tenant];
       Migration migration = migration_of(fault, unit, cycle);
