@@ -24,6 +24,7 @@
 #include "models/sm/execution/memory_issue.hpp"
 #include "models/sm/execution/printing.hpp"
 #include "models/sm/execution/shared_memory.hpp"
+#include "models/sm/execution/warpgroup_unit.hpp"
 #include "models/sm/fetch/constant_cache.hpp"
 #include "models/sm/fetch/instruction_cache.hpp"
 #include "models/sm/front_end/front_end.hpp"
@@ -41,7 +42,6 @@
 #include "models/sm/translation/translation.hpp"
 #include "models/sm/turnover/block_turnover.hpp"
 #include "models/sm/turnover/warp_watch.hpp"
-#include "models/sm/warpgroup/warpgroup_unit.hpp"
 
 namespace lockstep {
 

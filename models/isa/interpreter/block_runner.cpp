@@ -33,6 +33,16 @@ std::array<std::uint32_t, 3> unfold(std::uint64_t number,
           static_cast<std::uint32_t>(number / size[0] / size[1])};
 }
 
+/// "file:line" of an instruction.
+std::string place_in(const LaunchState& state, std::uint32_t pc) {
+  return state.launch.module.file + ":" + std::to_string(state.program.source_lines[pc]);
+}
+/// "kernel k, block (0, 0, 0), warp 0: "
+std::string title_of(const LaunchState& state, const WarpIdentity& warp) {
+  return fmt::format("kernel {}, block {}, warp {}: ", kernel_title(state.program.name),
+                     three(warp.block_index), warp.warp_in_block);
+}
+
 }  // namespace
 
 WarpIdentity identity_of(const LaunchState& state, std::uint64_t block, std::uint32_t warp) {
@@ -342,8 +352,7 @@ const std::uint32_t* BlockRunner::row(const Warp& warp, Operand operand) const {
 }
 
 std::string BlockRunner::place_of(const Warp& warp) const {
-  return state_.launch.module.file + ":" +
-         std::to_string(state_.program.source_lines[warp.paths.pc()]);
+  return place_in(state_, warp.paths.pc());
 }
 
 void BlockRunner::fail(const Warp& warp, unsigned lane, const std::string& what,
@@ -396,41 +405,30 @@ bool BlockRunner::unblock() {
 void BlockRunner::warn_of_absent(Warp& warp) {
   const auto absent = warp.paths.take_absent();
   if (!absent) return;
-  const std::uint32_t line = state_.program.source_lines[absent->pc];
   const auto& [x, y, z] = warp.identity.block_index;
   const std::array<std::uint32_t, 3>& grid = state_.launch.grid;
-  state_.warnings.add(
-      line, x + grid[0] * (y + std::uint64_t{grid[1]} * z),
-      state_.launch.module.file + ":" + std::to_string(line) + ": kernel " +
-          kernel_title(state_.program.name) + ", block " + three(warp.identity.block_index) +
-          ", warp " + std::to_string(warp.identity.warp_in_block) + ": " + gone_on_text(*absent));
+  state_.warnings.add(state_.program.source_lines[absent->pc],
+                      x + grid[0] * (y + std::uint64_t{grid[1]} * z),
+                      place_in(state_, absent->pc) + ": " + title_of(state_, warp.identity) +
+                          gone_on_text(*absent));
 }
 
 void BlockRunner::report_deadlock() const {
   for (const Warp& warp : warps_) {
     if (warp.paths.finished()) continue;
-    if (const auto incomplete = warp.paths.first_incomplete(); incomplete) {
-      throw UserError(state_.launch.module.file + ":" +
-                          std::to_string(state_.program.source_lines[incomplete->pc]),
-                      "kernel " + kernel_title(state_.program.name) + ", block " +
-                          three(warp.identity.block_index) + ", warp " +
-                          std::to_string(warp.identity.warp_in_block) + ": " +
-                          never_met_text(*incomplete),
+    const std::string title = title_of(state_, warp.identity);
+    if (const auto incomplete = warp.paths.first_incomplete(); incomplete)
+      throw UserError(place_in(state_, incomplete->pc), title + never_met_text(*incomplete),
                       never_met_advice);
-    }
     std::uint32_t pc = 0, lanes = warp.paths.alive();
     warp.paths.for_each_waiting([&](std::uint32_t where, std::uint32_t mask) {
       pc = where;
       lanes = mask;
     });
-    throw UserError(
-        state_.launch.module.file + ":" + std::to_string(state_.program.source_lines[pc]),
-        "kernel " + kernel_title(state_.program.name) + ", block " +
-            three(warp.identity.block_index) + ", warp " +
-            std::to_string(warp.identity.warp_in_block) + ": deadlock, " +
-            std::to_string(std::popcount(lanes)) +
-            " threads wait at a barrier that the others do not reach",
-        "let all threads of the block reach it");
+    throw UserError(place_in(state_, pc),
+                    title + "deadlock, " + std::to_string(std::popcount(lanes)) +
+                        " threads wait at a barrier that the others do not reach",
+                    "let all threads of the block reach it");
   }
   LOCKSTEP_CHECK(false, "no warp runs, yet all have ended");
 }

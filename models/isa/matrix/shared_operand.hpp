@@ -44,7 +44,7 @@ SharedOperand shared_operand_of(std::uint64_t descriptor);
 /// Inverse of shared_operand_of, of offsets that are multiples of 16.
 std::uint64_t descriptor_of(const SharedOperand& operand);
 
-/// What is wrong with a product's operands in shared memory, and what to do.
+/// Mistake in a product's operands in shared memory, and advice.
 struct SharedOperandMistake {
   std::string what;
   const char* advice = "";

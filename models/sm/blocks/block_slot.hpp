@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "models/noc/grid_messages.hpp"
+#include "models/sm/blocks/spare_registers.hpp"
 #include "models/sm/blocks/touched_words.hpp"
 #include "models/sm/blocks/warp.hpp"
+#include "models/sm/blocks/warpgroup_progress.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
-#include "models/sm/warpgroup/spare_registers.hpp"
-#include "models/sm/warpgroup/warpgroup_progress.hpp"
 
 namespace lockstep {
 

@@ -11,10 +11,10 @@
 #include "models/sm/execution/grid_dependencies.hpp"
 #include "models/sm/execution/memory_issue.hpp"
 #include "models/sm/execution/shared_memory.hpp"
+#include "models/sm/execution/warpgroup_unit.hpp"
 #include "models/sm/fetch/constant_cache.hpp"
 #include "models/sm/fetch/instruction_cache.hpp"
 #include "models/sm/parameters/sm_context.hpp"
-#include "models/sm/warpgroup/warpgroup_unit.hpp"
 
 namespace lockstep {
 

@@ -103,7 +103,7 @@ class Flights {
     Flight& flight = flights_[index];
     flight.ready = std::max(flight.ready, cycle);
   }
-  /// One of the things it waits for has come, and can be used from `usable` on.
+  /// An answer that the flight waits for has come, and can be used from `usable` on.
   void answered(std::uint16_t index, SmCycle usable, SmCycle now) {
     Flight& flight = flights_[index];
     flight.ready = std::max(flight.ready, usable);

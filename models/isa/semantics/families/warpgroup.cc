@@ -1,4 +1,4 @@
-/// One warp's part of a warp group's product: rows 16 w to 16 w + 15 of D = A B + D.
+/// Part of a warp group's product that warp w computes: rows 16 w to 16 w + 15 of D = A B + D.
 ///
 /// A warp executes its part where it issues the instruction: it reads shared memory and writes D
 /// then.  A program that waits as PTX asks cannot tell: until the group's products are complete,

@@ -1,4 +1,4 @@
-#include "models/sm/warpgroup/warpgroup_unit.hpp"
+#include "models/sm/execution/warpgroup_unit.hpp"
 
 #include <algorithm>
 #include <bit>

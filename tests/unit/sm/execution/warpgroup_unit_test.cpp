@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "models/isa/matrix/shared_operand.hpp"
-#include "models/sm/warpgroup/spare_registers.hpp"
+#include "models/sm/blocks/spare_registers.hpp"
 #include "tests/unit/sm/machine/ideal_machine.hpp"
 #include "tests/unit/sm/machine/kernel_text.hpp"
 

@@ -18,7 +18,7 @@ struct WarpgroupProgress {
   using ByWarp = std::array<std::uint32_t, isa::warps_of_group>;
 
   ByWarp issued{};
-  /// By warp: the last product of its newest committed groups, the newest first.
+  /// Last product of each of the newest committed groups, by warp; the newest group first.
   std::array<std::array<std::uint32_t, kept>, isa::warps_of_group> ends{};
   std::array<SmCycle, kept> done{};       ///< by number modulo `kept`, of those that have started
   std::array<std::uint32_t, kept> pcs{};  ///< likewise, of those that a warp has issued
