@@ -27,6 +27,14 @@ void check_core(const Tenant& tenant, const TenantRun& run, CheckResult& result)
   }
 }
 
+/// A kernel that waits for another GPU's gets nowhere where kernels run one after the other.
+std::string note_of_order(const Tenant& tenant, const std::string& mistake) {
+  const bool waits = mistake.find("waits for what no other thread does") != std::string::npos;
+  if (!waits || tenant.members() < 2) return "";
+  return ", or for a kernel of another GPU: --check computes the kernels of all GPUs one after the "
+         "other; run it without --check";
+}
+
 std::string passed_text(const std::string& tenant, std::size_t compared, std::size_t left_out) {
   if (compared == 0) {
     return fmt::format("check of {}: no buffer was compared, {}\n", tenant,
@@ -129,7 +137,8 @@ CheckResult check_all(const Scenario& scenario, const Machine& machine, Host& ho
       check_tenant(tenant, machine, t, host.tenant(t), look, result);
     } catch (const UserError& mistake) {
       result.passed = false;
-      result.text += fmt::format("check failed: tenant {}: {}\n", tenant.name, mistake.what());
+      result.text += fmt::format("check failed: tenant {}: {}{}\n", tenant.name, mistake.what(),
+                                 note_of_order(tenant, mistake.what()));
     }
   }
   for (std::size_t part = 0; part < host.part_count(); ++part) {

@@ -108,10 +108,10 @@ std::string tenant_text(const Tenant& tenant, const std::string& place) {
   return text;
 }
 
-/// Returns the text of a machine of one GPU, which has no use for policies.placement: outputs and
+/// Returns the text without a policy that a machine of one GPU has no use for: outputs and
 /// checkpoints say what those said that were written before there was such a key.
-std::string without_placement(std::string text) {
-  const std::string key = "\n  placement:";
+std::string without(std::string text, const std::string& policy) {
+  const std::string key = "\n  " + policy + ":";
   const std::size_t begin = text.find(key);
   std::size_t end = text.find('\n', begin + 1);
   while (text.compare(end, 4, "\n   ") == 0) end = text.find('\n', end + 1);  // its parameters
@@ -121,7 +121,8 @@ std::string without_placement(std::string text) {
 }  // namespace
 
 std::string machine_text(const MachineParameters& machine) {
-  if (!machine.has_several_gpus()) return without_placement(to_yaml(machine));
+  if (!machine.has_several_gpus())
+    return without(without(to_yaml(machine), "placement"), "peer_policy");
   constexpr int inside = 4;
   std::string text = "gpus:\n";
   for (const GpuParameters& gpu : machine.gpus) {

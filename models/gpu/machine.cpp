@@ -161,6 +161,7 @@ HostPart::Setup Machine::part_for(const GpuSite& site) const {
   setup.prefetcher = parameters.policies.prefetcher;
   setup.eviction = parameters.policies.eviction;
   setup.page_manager = parameters.policies.page_manager;
+  setup.peer_policy = parameters.policies.peer_policy;
   setup.device_pages = parameters.gpu.vm.device_pages;
   const GpuBuilder::Layout& layout = gpu.layout();
   setup.to_gmmu = links_.to_one(host_, layout.gmmu_kind);

@@ -1,8 +1,6 @@
 /// A simulated machine: a host, CPU cores, and a list of GPUs.  Several may stand in one graph.
 ///
 /// Source: architecture.md, sections 2 (kinds, links), 3 and 8 ("Horizons and ranks").
-///
-/// Simplified: the memory of tenants on several GPUs does not move between them.
 #pragma once
 
 #include <memory>

@@ -42,7 +42,10 @@ void resolve_capacity(const Scenario& scenario, MachineParameters& machine) {
 /// Tenants are placed by the capacities that are written; those that follow from tenants come
 /// after.
 void resolve_several(const Scenario& scenario, MachineParameters& machine) {
-  for (const Node& gpu : scenario.gpus) machine.gpus.push_back(read_parameters<GpuParameters>(gpu));
+  for (const Node& gpu : scenario.gpus) {
+    machine.gpus.push_back(read_parameters<GpuParameters>(gpu));
+    machine.gpus.back().mig = Node();
+  }
   machine.placement = place_tenants(scenario, machine);
   for (const Tenant& tenant : scenario.tenants) machine.further.push_back(tenant.gpus);
   for (std::uint32_t number = 0; number < machine.gpus.size(); ++number) {
@@ -60,12 +63,14 @@ void resolve_several(const Scenario& scenario, MachineParameters& machine) {
 MachineParameters resolve_machine(const Scenario& scenario) {
   MachineParameters machine;
   machine.gpu = read_parameters<GpuParameters>(scenario.gpu);
+  machine.gpu.mig = Node();  // slices are GPUs of their own by now
   machine.host = read_parameters<HostParameters>(scenario.host);
   machine.policies = scenario.policies.exists()
                          ? read_parameters<PolicyParameters>(scenario.policies)
                          : defaults<PolicyParameters>();
   machine.simulation = scenario.simulation;
-  if (scenario.fabric.exists()) machine.fabric.emplace(scenario.fabric, scenario.gpus.size());
+  if (scenario.fabric.exists())
+    machine.fabric.emplace(scenario.fabric, scenario.whole_gpus, scenario.gpus.size());
   if (scenario.gpus.size() > 1) {
     resolve_several(scenario, machine);
   } else {

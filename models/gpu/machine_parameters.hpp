@@ -11,6 +11,7 @@
 #include "models/driver/eviction/eviction.hpp"
 #include "models/driver/managed/fault_handling/fault_handling.hpp"
 #include "models/driver/page_manager/page_manager.hpp"
+#include "models/driver/peer_policy/peer_policy.hpp"
 #include "models/driver/prefetch/prefetcher.hpp"
 #include "models/fabric/fabric.hpp"
 #include "models/gpu/placement/placement.hpp"
@@ -42,6 +43,7 @@ struct GpuParameters {
   DispatchParameters dispatch;
   VmParameters vm;
   CpuParameters cpu;
+  Node mig;  ///< see models/workload/slices.hpp
 
   static auto schema() {
     using P = GpuParameters;
@@ -57,7 +59,10 @@ struct GpuParameters {
         .group("memory", &P::memory, "memory partitions")
         .group("dispatch", &P::dispatch, "thread block scheduler")
         .group("vm", &P::vm, "address translation")
-        .group("cpu", &P::cpu, "CPU cores that share its memory");
+        .group("cpu", &P::cpu, "CPU cores that share its memory")
+        .part("mig", &P::mig, "map",
+              "slices that tenants can have of it (mig of a tenant), by name, with their SMs and "
+              "eighths of its memory: {1g.5gb: {sms: 14, memory: 1}}");
   }
   AddressMapping mapping(std::size_t tenants) const {
     return {noc.mapping,
@@ -73,7 +78,7 @@ struct PolicyParameters {
   PolicyChoice warp_scheduler, exception_scheme, block_switching;
   PolicyChoice cache_policy, replacement, dram_scheduler, sharing, preemption;
   PolicyChoice translation, tlb_fill, page_manager, fault_handling, prefetcher, eviction;
-  PolicyChoice placement;
+  PolicyChoice placement, peer_policy;
 
   static auto schema() {
     using P = PolicyParameters;
@@ -107,7 +112,9 @@ struct PolicyParameters {
         .policy("eviction", &P::eviction, "lru", eviction_policies,
                 "which pages leave a full GPU memory")
         .policy("placement", &P::placement, "fixed", placement_policies,
-                "on which of several GPUs a tenant runs that names none");
+                "on which of several GPUs a tenant runs that names none")
+        .policy("peer_policy", &P::peer_policy, "migrate", peer_policies,
+                "how the GPUs of a tenant share its managed memory");
   }
 };
 
@@ -162,7 +169,7 @@ struct MachineParameters {
         .only_if("gpu.vm.walkers gpu.vm.walk_latency gpu.vm.l2_tlb.mshrs",
                  "with a policies.translation that walks page tables",
                  [](const P& p) { return !p.translates("knows all translations"); })
-        .only_if("policies.placement", "with several GPUs (gpus)",
+        .only_if("policies.placement policies.peer_policy", "with several GPUs (gpus)",
                  [](const P& p) { return p.has_several_gpus(); })
         .only_if("gpu.vm.device_pages", "with policies.page_manager: mixed-pages or large-pages",
                  [](const P& p) {

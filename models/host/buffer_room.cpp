@@ -96,7 +96,10 @@ void TenantBuffers::map(BufferId buffer, const HostCycle& cycle) {
     case MemoryKind::managed:
       state.allocation = services_.managed.add(id_, buffer, request.pages.first,
                                                round_up_to_page(bytes) / page_bytes);
-      if (services_.managed.offers_untouched() && state.host.is_untouched()) {
+      if (tenant_.members() > 1)
+        services_.managed.share(state.allocation, services_.numbers[id_.value()], buffer);
+      if (tenant_.members() == 1 && services_.managed.offers_untouched() &&
+          state.host.is_untouched()) {
         services_.managed.offer(state.allocation);
         request.pages.count = round_up_to_page(bytes) / page_bytes;
         request.untouched = true;

@@ -56,7 +56,7 @@ std::vector<std::uint32_t> TenantProgram::buffers_of_packed(
   return buffers;
 }
 
-/// Pinned memory and another GPU's count as overwritten: others see each store.
+/// Pinned memory, another GPU's and what GPUs share count as overwritten: others see each store.
 void TenantProgram::find_overwrites(const Step& step, std::uint32_t kernel,
                                     std::span<const std::byte> parameters, GridLaunch& launch) {
   const isa::Program& program = module_.kernels[kernel].lowered;
@@ -73,7 +73,8 @@ void TenantProgram::find_overwrites(const Step& step, std::uint32_t kernel,
   for (std::size_t place = 0; place < buffers.size(); ++place) {
     if (buffers[place] == 0) continue;
     const Buffer& used = buffers_.declaration(BufferId{buffers[place] - 1});
-    if (used.memory == MemoryKind::pinned || !used.lies_on(step.gpu))
+    const bool is_shared = used.memory == MemoryKind::managed && tenant_.members() > 1;
+    if (used.memory == MemoryKind::pinned || is_shared || !used.lies_on(step.gpu))
       pinned |= std::uint64_t{1} << place;
   }
   launch.pinned = use->second.written() & pinned;

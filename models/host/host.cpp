@@ -16,12 +16,16 @@ Host::Host(Setup setup)
       progress_(setup.progress_limit, setup.tenants->size()) {
   for (const UplinkParameters& uplink : setup.uplinks)
     uplinks_.push_back(std::make_unique<Uplink>(uplink.bandwidth, setup.tenants->size()));
+  const bool has_teams = std::any_of(setup.tenants->begin(), setup.tenants->end(),
+                                     [](const Tenant& tenant) { return tenant.members() > 1; });
+  if (has_teams)
+    shared_ = std::make_unique<SharedPages>(make_peer_policy(setup.parts.front().peer_policy));
   for (HostPart::Setup& part : setup.parts) {
     UplinkPort port;
     if (part.uplink) port = {uplinks_[*part.uplink].get(), part.numbers};
     parts_.push_back(std::make_unique<HostPart>(
         std::move(part),
-        HostPart::Shared{logs_, std::move(port), [this] { return all_settled(); }}));
+        HostPart::Shared{logs_, std::move(port), [this] { return all_settled(); }, shared_.get()}));
     HostPart& made = *parts_.back();
     for (std::size_t t = 0; t < made.runs().size(); ++t)
       runs_[made.numbers()[t]] = made.runs()[t].get();
@@ -56,7 +60,7 @@ void Host::follow_teams(Time now, Outbox& outbox) {
 }
 
 Time Host::next_activity() const {
-  Time next = Time::never();
+  Time next = next_shared_activity();
   for (const auto& part : parts_) next = std::min(next, part->next_activity());
   return next;
 }
@@ -70,11 +74,13 @@ void Host::advance(Time horizon, Inbox inbox, Outbox& outbox) {
     if (arrival <= activity) {
       HostPart& part = receiver_of(*inbox[next]);
       part.take(*inbox[next++], part.cycle(now, outbox));
-    } else {
+    } else if (next_shared_activity() > now) {
       HostPart& part = first_to_act(now);
       part.act(part.cycle(now, outbox));
     }
+    if (shared_) shared_->act(now, outbox);
     if (!team_parts_.empty()) follow_teams(now, outbox);
+    if (shared_) shared_->act(now, outbox);
     if (parts_.size() > 1) stop_together(now, outbox);
   }
 }
@@ -117,10 +123,11 @@ const HostPart& Host::only_part() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 12);
+  archive.section("host", 13);
   archive(logs_, progress_);
   for (const auto& uplink : uplinks_) archive(*uplink);
   for (const auto& part : parts_) part->serialize(archive);
+  if (shared_) shared_->serialize(archive);
 }
 
 void Host::take_grid_counts(Time, std::vector<GridContribution>& taken) {

@@ -63,8 +63,10 @@ class Host final : public Component, public GridCounter, public ProgressSource {
   void join(const std::vector<Tenant>& tenants);
   /// Lets tenants on several GPUs go on elsewhere after something has happened on one.
   void follow_teams(Time now, Outbox& outbox);
+  Time next_shared_activity() const { return shared_ ? shared_->next_activity() : Time::never(); }
 
   std::vector<std::unique_ptr<Uplink>> uplinks_;
+  std::unique_ptr<SharedPages> shared_;  ///< of tenants on several GPUs, if there are some
   HostLogs logs_;
   std::vector<std::unique_ptr<HostPart>> parts_;
   const std::vector<std::size_t> part_of_link_;

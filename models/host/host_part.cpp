@@ -41,14 +41,17 @@ Driver::Setup driver_setup(const HostPart::Setup& setup) {
           setup.to_gmmu, setup.device_pages};
 }
 
-ManagedMemory::Setup managed_setup(const HostPart::Setup& setup) {
+ManagedMemory::Setup managed_setup(const HostPart::Setup& setup, HostPart& part,
+                                   SharedPages* shared) {
   return {setup.parameters.link_latency,
           setup.seed,
           priorities_of(*setup.tenants),
           setup.record_faults,
           setup.fault_handling,
           setup.prefetcher,
-          setup.eviction};
+          setup.eviction,
+          shared,
+          shared != nullptr ? shared->join(part) : 0};
 }
 
 }  // namespace
@@ -65,7 +68,7 @@ HostPart::HostPart(Setup setup, Shared shared)
           },
           priorities_of(*setup.tenants), std::move(shared.uplink)),
       directory_(runs_),
-      services_(driver_setup(setup), managed_setup(setup), directory_,
+      services_(driver_setup(setup), managed_setup(setup, *this, shared.shared), directory_,
                 {setup.to_dispatcher, logs_.kernels, numbers_, setup.gpu, setup.fabric,
                  std::move(setup.to_port)},
                 setup.parameters),
@@ -91,6 +94,16 @@ Time HostPart::next_activity() const {
       {link_.next_activity(), services_.driver.next_activity(), services_.managed.next_activity()});
   for (const auto& run : runs_) next = std::min(next, run->wake());
   return next;
+}
+
+void HostPart::give_away(std::uint32_t allocation, std::uint64_t first, std::uint64_t count,
+                         Time now, Outbox& outbox) {
+  services_.managed.give_away(allocation, first, count, cycle(now, outbox));
+}
+
+bool HostPart::is_without(std::uint32_t allocation, std::uint64_t unit) const {
+  const ManagedPages& pages = services_.managed.pages();
+  return pages.place(pages.pages_of_units(allocation, unit, 1).first) == PagePlace::host;
 }
 
 void HostPart::act(const HostCycle& cycle) {

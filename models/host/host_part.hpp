@@ -16,7 +16,7 @@
 
 namespace lockstep {
 
-class HostPart {
+class HostPart final : public SharedPages::Gpu {
  public:
   struct Setup {
     HostParameters parameters;
@@ -33,7 +33,7 @@ class HostPart {
     std::uint64_t seed = 0;
     bool record_faults = false;
     DevicePages device_pages = DevicePages::fitting;
-    PolicyChoice fault_handling, prefetcher, eviction, page_manager;
+    PolicyChoice fault_handling, prefetcher, eviction, page_manager, peer_policy;
     Link to_dispatcher, to_gmmu;
     std::vector<Link> to_partitions, to_sms, to_cores;
     std::optional<std::uint32_t> group = {};  ///< of its components in the graph
@@ -47,6 +47,7 @@ class HostPart {
     HostLogs& logs;
     UplinkPort uplink;
     std::function<bool()> all_settled;  ///< the tenants of all parts are
+    SharedPages* shared = nullptr;      ///< if tenants have several GPUs
   };
   HostPart(Setup setup, Shared shared);
   HostPart(const HostPart&) = delete;
@@ -61,6 +62,11 @@ class HostPart {
   /// whether something came of it.
   bool follow_up(const HostCycle& cycle);
   std::uint32_t gpu() const { return services_.gpu; }
+
+  void give_away(std::uint32_t allocation, std::uint64_t first, std::uint64_t count, Time now,
+                 Outbox& outbox) override;
+  void reconsider(Time now) override { services_.managed.reconsider(now); }
+  bool is_without(std::uint32_t allocation, std::uint64_t unit) const override;
 
   /// Nobody has to wait for its tenants.
   bool is_settled() const;

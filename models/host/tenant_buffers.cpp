@@ -121,13 +121,25 @@ void TenantBuffers::hold(State& state) {
   services_.managed.hold(state.allocation);
 }
 
-bool TenantBuffers::take_home(BufferId buffer, std::uint64_t first, std::uint64_t pages,
-                              bool writes, const HostCycle& cycle) {
+bool TenantBuffers::take_off(BufferId buffer, std::uint64_t first, std::uint64_t pages, bool writes,
+                             const HostCycle& cycle) {
   State& state = at(buffer);
   hold(state);
-  if (!services_.managed.migrate_home(state.allocation, first, pages, writes, cycle)) return false;
-  state.held = false;
-  services_.managed.let_go(state.allocation, cycle.now);
+  return services_.managed.migrate_home(state.allocation, first, pages, writes, cycle);
+}
+
+bool TenantBuffers::take_home(BufferId buffer, std::uint64_t first, std::uint64_t pages,
+                              bool writes, const HostCycle& cycle) {
+  bool is_home = true;
+  for (TenantBuffers* one : team_)
+    is_home &=
+        one->take_off(buffer, first, pages, writes,
+                      one == this ? cycle : one->services_.cycle_at(cycle.now, cycle.outbox));
+  if (!is_home) return false;
+  for (TenantBuffers* one : team_) {
+    one->at(buffer).held = false;
+    one->services_.managed.let_go(one->at(buffer).allocation, cycle.now);
+  }
   return true;
 }
 
@@ -178,14 +190,16 @@ bool TenantBuffers::is_capturing(BufferId buffer) const {
 }
 
 void TenantBuffers::capture(BufferId buffer, const HostCycle& cycle) {
-  State& state = home_->at(buffer);
-  if (!is_capturing(buffer) || state.is_captured) return;
+  // Managed pages are read where they are, on each of the GPUs.
   const Buffer& declared = declaration(buffer);
-  state.is_captured = true;
+  State& state = home_->at(buffer);
+  State& own = declared.memory == MemoryKind::managed ? at(buffer) : state;
+  if (!is_capturing(buffer) || own.is_read) return;
+  own.is_read = state.is_captured = true;
   if (declared.memory == MemoryKind::device)
     return capture_device(buffer, 0, declared.bytes(), cycle);
-  const ManagedPage first = services_.managed.allocation(state.allocation).first;
-  for (const PageRange& range : services_.managed.pages().resident_ranges(state.allocation)) {
+  const ManagedPage first = services_.managed.allocation(own.allocation).first;
+  for (const PageRange& range : services_.managed.pages().resident_ranges(own.allocation)) {
     const std::uint64_t offset = (range.first - first) * page_bytes;
     const std::uint64_t size = std::min(range.count * page_bytes, declared.bytes() - offset);
     state.captured.at(offset, size);  // also where there are zeros, which are not brought

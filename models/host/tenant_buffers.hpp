@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/host/freed_parts.hpp"
@@ -28,8 +29,11 @@ class TenantBuffers {
   TenantBuffers(const Tenant& tenant, TenantId id, const isa::Module& module, bool capture,
                 TenantServices& services);
 
-  /// `home`: buffers of the tenant on the first of its GPUs, where what the host has of them is.
-  void join(TenantBuffers& home) { home_ = &home; }
+  /// `team`: buffers of the tenant on all of its GPUs.  What the host has of them is at the first.
+  void join(std::vector<TenantBuffers*> team) {
+    team_ = std::move(team);
+    home_ = team_.front();
+  }
 
   /// Number of the GPU.
   std::uint32_t gpu() const { return services_.gpu; }
@@ -124,11 +128,12 @@ class TenantBuffers {
     bool mapped = false;           ///< the program may use it
     bool held = false;             ///< managed: faults wait for the CPU
     bool is_captured = false;
-    HostBuffer captured;  ///< the GPU's bytes; bytes not touched here are 0, or the host's
+    bool is_read = false;  ///< for checking, where it is on this GPU
+    HostBuffer captured;   ///< the GPU's bytes; bytes not touched here are 0, or the host's
     FreedParts freed;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(host, address, allocation, mapped, held, is_captured, captured, freed);
+      archive(host, address, allocation, mapped, held, is_captured, is_read, captured, freed);
     }
   };
 
@@ -159,12 +164,16 @@ class TenantBuffers {
   void capture_device(BufferId buffer, std::uint64_t begin, std::uint64_t end,
                       const HostCycle& cycle);
   void hold(State& state);
+  /// Takes home what this GPU has.  Returns false while pages come home.
+  bool take_off(BufferId buffer, std::uint64_t first, std::uint64_t pages, bool writes,
+                const HostCycle& cycle);
 
   const Tenant& tenant_;
   const TenantId id_;
   const isa::Module& module_;
   TenantServices& services_;
   TenantBuffers* home_ = this;
+  std::vector<TenantBuffers*> team_{this};
   const std::vector<std::shared_ptr<const Content>> contents_;  ///< of declared buffers
   const std::vector<BufferId> variables_;                       ///< by index in the module
   const bool keeps_first_round_;

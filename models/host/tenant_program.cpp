@@ -189,7 +189,9 @@ bool TenantProgram::advise(const Step& step, const HostCycle& cycle) {
   buffers_.require_mapped(buffer, step.where);
   const std::uint32_t allocation = buffers_.allocation(buffer);
   if (step.preferred) services_.managed.prefer(allocation, *step.preferred, cycle);
-  if (step.read_mostly) services_.managed.read_mostly(allocation, *step.read_mostly);
+  if (step.read_mostly)
+    for (const Member& member : team_)
+      member.services->managed.read_mostly(member.buffers->allocation(buffer), *step.read_mostly);
   return true;
 }
 

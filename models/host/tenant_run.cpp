@@ -23,7 +23,7 @@ TenantRun::TenantRun(const Tenant& tenant, TenantId id, std::uint16_t module_ind
 void TenantRun::join(const std::vector<TenantRun*>& team) {
   team_ = team;
   std::vector<TenantProgram::Member> members;
-  std::vector<const TenantBuffers*> buffers;
+  std::vector<TenantBuffers*> buffers;
   for (TenantRun* run : team) {
     members.push_back(
         {&run->buffers_, &run->streams_, &run->services_, run->id_, run->module_index_});
@@ -31,8 +31,8 @@ void TenantRun::join(const std::vector<TenantRun*>& team) {
   }
   for (TenantRun* run : team) {
     run->home_ = this;
-    run->buffers_.join(buffers_);
-    run->streams_.join(buffers);
+    run->buffers_.join(buffers);
+    run->streams_.join({buffers.begin(), buffers.end()});
   }
   program_.join(std::move(members));
 }
@@ -94,6 +94,8 @@ void TenantRun::map_everywhere(const HostCycle& cycle) {
         run->buffers_.map_peer(buffer, first.buffers_, cycle_of(*run, cycle));
       } else {
         run->buffers_.map(buffer, cycle_of(*run, cycle));
+        LOCKSTEP_CHECK(run->buffers_.address(buffer) == first.buffers_.address(buffer),
+                       "a buffer has another address on another GPU");
       }
     }
   }
@@ -137,7 +139,10 @@ void TenantRun::instructions_reached(const InstructionCount& executed, const Hos
 
 void TenantRun::measure(const InstructionCount& executed, const HostCycle& cycle) {
   if (is_settled()) return;
-  measure_ = {executed, cycle.statistics.far_faults[id_.value()].value()};
+  std::uint64_t far_faults = 0;
+  for (const TenantRun* run : team_)
+    far_faults += cycle_of(*run, cycle).statistics.far_faults[run->id_.value()].value();
+  measure_ = {executed, far_faults};
   end_ = cycle.now;
 }
 

@@ -42,9 +42,6 @@ void refuse_what_needs_one(const Tenant& tenant) {
   if (tenant.workload.recording)
     refuse("recorded programs use one", "name one: gpu: " + std::to_string(tenant.gpu), "");
   for (const Buffer& buffer : tenant.workload.buffers) {
-    if (buffer.memory == MemoryKind::managed)
-      refuse("managed memory moves between the host and one", "make it memory: device or pinned",
-             buffer.where);
     if (!buffer.symbol.empty())
       refuse("a variable of the module is on each of them", "pass a buffer to the kernel",
              buffer.where);
@@ -68,6 +65,13 @@ void check_steps(const std::vector<Step>& steps, const Tenant& tenant) {
       throw UserError(step.where,
                       "tenant " + tenant.name + " runs on several GPUs, and frees part of a buffer",
                       "free all of it");
+    const bool moves_ahead =
+        step.kind == Step::Kind::prefetch || (step.kind == Step::Kind::advise && step.preferred);
+    if (moves_ahead && tenant.members() > 1)
+      throw UserError(step.where,
+                      "tenant " + tenant.name + " runs on several GPUs, and this step says where " +
+                          "managed memory goes without naming one",
+                      "leave it out: pages go where they are used");
     if (step.kind == Step::Kind::swap &&
         tenant.workload.buffers[step.buffer].gpu != tenant.workload.buffers[step.other].gpu)
       throw UserError(step.where, "the buffers lie on different GPUs",

@@ -67,6 +67,7 @@
 #include "tests/references/search/nearest_neighbour.hpp"
 #include "tests/references/search/similarity_score.hpp"
 #include "tests/references/several_gpus/halo_exchange.hpp"
+#include "tests/references/several_gpus/managed_graph.hpp"
 #include "tests/references/several_gpus/peer_gather.hpp"
 #include "tests/references/several_gpus/ring_all_reduce.hpp"
 #include "tests/references/signals/chirp.hpp"
@@ -153,6 +154,7 @@ inline std::vector<Reference> all() {
       {"linked_lists", linked_lists::run},
       {"lud", lud::run},
       {"managed_add", managed_add::run},
+      {"managed_graph", managed_graph::run},
       {"mri_gridding", mri_gridding::run, {{"grid", 1e-5}}},
       {"mri_q", mri_q::run, {{"q", 5e-5}}},
       {"mst", mst::run},

@@ -66,6 +66,7 @@ SIZES = {
     "linked_lists": "{lists: 20480, rounds: 0}",
     "lud": "{tiles: 32}",
     "managed_add": "{n: 1048576, blocks: 320}",
+    "managed_graph": "{vertices: 32768, edges: 262144}",
     "mri_gridding": "{tiles: 32, samples: 6000, spread: 0.05}",
     "mri_q": "{voxels: 65536, samples: 512}",
     "mst": "{vertices: 8192, edges: 32768}",
@@ -122,7 +123,8 @@ def workload_file(name):
 def run(lockstep, name, threads, folder):
     """(passed, seconds, the run's figures, what the program said)"""
     scenario, output = folder / "scenario.yaml", folder / "out.h5"
-    count = 1 + max(buffer.get("gpu", 0) for buffer in workload_file(name)["buffers"].values())
+    text = (ROOT / f"configs/workloads/{name}.yaml").read_text(encoding="utf-8")
+    count = 1 + max(map(int, re.findall(r"\bgpu: (\d+)", text)), default=0)
     several = f"gpus: {count}\nfabric: {ROOT}/configs/fabrics/nvswitch2.yaml\n" if count > 1 else ""
     scenario.write_text(
         f"gpu: {ROOT}/configs/gpus/{gpu_of(name)}.yaml\n{several}"

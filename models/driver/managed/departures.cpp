@@ -44,6 +44,11 @@ void Departures::start_all(PageRange range, bool copies_too, const Reason& reaso
   start_runs(pages_.whole_granules(range), goes, reason, cycle);
 }
 
+void Departures::give_away(PageRange range, const HostCycle& cycle) {
+  start_runs(
+      range, [&](ManagedPage page) { return pages_.place(page) == PagePlace::gpu; }, {}, cycle);
+}
+
 void Departures::withdraw(PageRange range, const HostCycle& cycle) {
   const auto goes = [&](ManagedPage page) {
     return pages_.place(page) == PagePlace::host && pages_.has(page, ManagedPages::offered);

@@ -47,6 +47,8 @@ class Departures {
   /// stay that the host has as well.
   void start_all(PageRange range, bool copies_too, const Reason& reason, const HostCycle& cycle);
 
+  /// Starts departures of pages that another GPU wants: those in memory here.
+  void give_away(PageRange range, const HostCycle& cycle);
   /// Takes back the pages of the range that are offered to the GPU.
   void withdraw(PageRange range, const HostCycle& cycle);
   /// The GPU has mapped a page by itself that is leaving.

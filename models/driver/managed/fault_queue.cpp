@@ -76,8 +76,9 @@ std::vector<PageFault> FaultQueue::take_awaited(PageRange range) {
 void FaultQueue::reconsider(Time now) {
   std::vector<PageFault> still;
   for (const PageFault& fault : deferred_) {
-    const bool waits =
-        pages_.place(fault.page) == PagePlace::leaving || pages_.buffer_of(fault.page).holds > 0;
+    const bool waits = pages_.place(fault.page) == PagePlace::leaving ||
+                       pages_.buffer_of(fault.page).holds > 0 ||
+                       pages_.waits_for_others(fault.page);
     if (waits) {
       still.push_back(fault);
     } else {

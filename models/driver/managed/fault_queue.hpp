@@ -44,7 +44,7 @@ class FaultQueue {
   /// The faults that are handled together with the one that was just taken.
   std::vector<PageFault> take_with(const PageFault& first);
 
-  /// The fault waits until its page has left, or the CPU is done.
+  /// The fault waits until its page has left, here or other GPUs, or the CPU is done.
   void defer(const PageFault& fault) { deferred_.push_back(fault); }
   /// The fault waits for its page, which is on its way.
   void await(const PageFault& fault);

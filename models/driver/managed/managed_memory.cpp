@@ -29,7 +29,9 @@ ManagedMemory::ManagedMemory(Setup setup, Driver& driver, const BufferDirectory&
                   setup.priorities.size()),
       handling_(make_fault_handling(
           setup.fault_handling, {setup.link_latency, setup.seed, setup.priorities.size()},
-          {driver, directory, pages_, queue_, log_, *prefetcher_, migrations_})) {}
+          {driver, directory, pages_, queue_, log_, *prefetcher_, migrations_})) {
+  if (setup.shared != nullptr) pages_.join(*setup.shared, setup.gpu);
+}
 
 void ManagedMemory::prefer(std::uint32_t index, PreferredPlace place, const HostCycle& cycle) {
   pages_.buffer(index).preferred = place;

@@ -29,6 +29,8 @@ class ManagedMemory {
     std::vector<std::uint32_t> priorities;  ///< by tenant
     bool record_faults = false;
     PolicyChoice fault_handling, prefetcher, eviction;
+    SharedPages* shared = nullptr;  ///< with other GPUs, if there are some
+    std::uint32_t gpu = 0;          ///< number of this one there
   };
   /// `driver` and `directory` outlive it.
   ManagedMemory(Setup setup, Driver& driver, const BufferDirectory& directory);
@@ -39,6 +41,16 @@ class ManagedMemory {
   std::uint32_t add(TenantId tenant, BufferId buffer, VirtualPage page, std::uint64_t pages) {
     return pages_.add(tenant, buffer, page, pages);
   }
+  /// Says that other GPUs of its tenant have the buffer, too (ManagedPages::share).
+  void share(std::uint32_t allocation, std::uint32_t tenant, BufferId declared) {
+    pages_.share(allocation, tenant, declared);
+  }
+  /// Gives units of an allocation up, which another GPU wants.
+  void give_away(std::uint32_t allocation, std::uint64_t first, std::uint64_t count,
+                 const HostCycle& cycle) {
+    departures_.give_away(pages_.pages_of_units(allocation, first, count), cycle);
+  }
+  void reconsider(Time now) { queue_.reconsider(now); }
   /// The buffer's pages, which neither side has used, are for the GPU to map when it needs them.
   bool offers_untouched() const { return handling_->offers_untouched(); }
   void offer(std::uint32_t allocation) { pages_.offer(allocation); }

@@ -18,6 +18,11 @@ std::uint32_t ManagedPages::add(TenantId tenant, BufferId buffer, VirtualPage pa
   return index;
 }
 
+void ManagedPages::remove(std::uint32_t allocation) {
+  if (buffers_[allocation].is_shared()) shared_->remove(buffers_[allocation].shared, gpu_);
+  residency_.remove(allocation);
+}
+
 bool ManagedPages::has_data(PageRange range, const BufferDirectory& directory) const {
   const Allocation& a = owner(range.first);
   for (ManagedPage page = range.first; page < range.end(); ++page)
@@ -48,11 +53,13 @@ void ManagedPages::place_all(PageRange range, PagePlace place) {
 void ManagedPages::expect(PageRange range) {
   place_all(range, PagePlace::arriving);
   buffer_of(range.first).moving += range.count;
+  if (buffer_of(range.first).is_shared()) shared_->coming(units_of(range), gpu_);
 }
 
 void ManagedPages::give_up(PageRange range) {
   place_all(range, PagePlace::host);
   buffer_of(range.first).moving -= range.count;
+  if (buffer_of(range.first).is_shared()) shared_->given_up(units_of(range), gpu_);
 }
 
 void ManagedPages::arrive(PageRange range, bool writable, HostStatistics& statistics) {
@@ -140,6 +147,7 @@ void ManagedPages::come_home(PageRange range, std::uint64_t in_memory) {
   place_all(range, PagePlace::host);
   buffer_of(range.first).moving -= range.count;
   leaving_ -= in_memory;
+  if (buffer_of(range.first).is_shared()) shared_->left(units_of(range), gpu_);
 }
 
 std::vector<PageRange> ManagedPages::resident_ranges(std::uint32_t allocation) const {

@@ -14,6 +14,7 @@
 #include "models/driver/eviction/eviction.hpp"
 #include "models/driver/host_statistics.hpp"
 #include "models/driver/residency.hpp"
+#include "models/driver/shared/shared_pages.hpp"
 #include "models/workload/workload.hpp"
 
 namespace lockstep {
@@ -32,9 +33,12 @@ class ManagedPages {
     bool read_mostly = false;
     std::uint32_t holds = 0;  ///< how often the CPU has taken it: faults on it wait
     std::uint64_t resident = 0, duplicates = 0, moving = 0, remote = 0, offered = 0;  ///< pages
+    static constexpr std::uint32_t not_shared = ~std::uint32_t{0};
+    std::uint32_t shared = not_shared;  ///< number in SharedPages, if several GPUs have the buffer
+    bool is_shared() const { return shared != not_shared; }
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(preferred, read_mostly, holds, resident, duplicates, moving, remote, offered);
+      archive(preferred, read_mostly, holds, resident, duplicates, moving, remote, offered, shared);
     }
   };
 
@@ -44,7 +48,28 @@ class ManagedPages {
 
   /// A new buffer, all at the host; the number of its allocation.
   std::uint32_t add(TenantId tenant, BufferId buffer, VirtualPage page, std::uint64_t pages);
-  void remove(std::uint32_t allocation) { residency_.remove(allocation); }
+  void remove(std::uint32_t allocation);
+
+  // Pages that other GPUs of their tenant have, too.
+  /// `gpu`: number of this GPU there.
+  void join(SharedPages& shared, std::uint32_t gpu) {
+    shared_ = &shared;
+    gpu_ = gpu;
+  }
+  /// Says that other GPUs have the allocation, as buffer `declared` of the tenant of this number.
+  void share(std::uint32_t allocation, std::uint32_t tenant, BufferId declared);
+  /// Whether a page may come here, or become writable here, as far as other GPUs go; if not, its
+  /// fault waits.
+  bool may_come(ManagedPage page, bool write, Time now);
+  /// Whether a fault on the page waits for other GPUs.
+  bool waits_for_others(ManagedPage page) const;
+  /// Whether other GPUs keep the page from coming along with others.
+  bool is_elsewhere(ManagedPage page) const;
+  /// Pages have come that were expected.
+  void tell_arrival(PageRange range, bool writable, Time now);
+  /// The pages of a range of units that other GPUs speak of.
+  PageRange pages_of_units(std::uint32_t allocation, std::uint64_t first,
+                           std::uint64_t count) const;
 
   const Residency& residency() const { return residency_; }
   PagePlace place(ManagedPage page) const { return residency_.place(page); }
@@ -103,6 +128,8 @@ class ManagedPages {
  private:
   void place_all(PageRange range, PagePlace place);
   void settle(PageRange range, HostStatistics& statistics);
+  std::uint64_t unit_of(ManagedPage page) const { return (page - owner(page).first) / granule_; }
+  SharedRange units_of(PageRange range) const;
 
   Eviction& eviction_;
   const std::uint64_t granule_;
@@ -110,6 +137,8 @@ class ManagedPages {
   std::vector<Buffer> buffers_;      ///< by allocation
   std::vector<std::uint8_t> marks_;  ///< by page
   std::uint64_t resident_ = 0, leaving_ = 0, arriving_ = 0;
+  SharedPages* shared_ = nullptr;  ///< of several GPUs
+  std::uint32_t gpu_ = 0;
 };
 
 }  // namespace lockstep

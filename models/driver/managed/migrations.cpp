@@ -117,6 +117,7 @@ void Migrations::mapped(std::uint32_t index, const HostCycle& cycle) {
     statistics.fault_transfer[tenant].add(nanoseconds(cycle.now - migration.served));
   if (migration.remote) return parts_.pages.stay_remote(migration.range);
   parts_.pages.arrive(migration.range, migration.writable, statistics);
+  parts_.pages.tell_arrival(migration.range, migration.writable, cycle.now);
   parts_.operations.one_done(migration.operation);
 }
 

@@ -216,7 +216,6 @@ class Mistakes(FabricTest):
         for change, text in ((", instructions: 1000", "instructions"), (", memory: managed", "only device memory"),
                              (", set: {buffers.index.memory: pinned}", "only device memory")):
             self.assert_refused(self.joined([GATHER + change]), text)
-        self.assert_refused(self.joined([f"{PAGED}, gpus: [0, 1]"]), "managed memory")
         self.assert_refused(self.joined([GATHER], more="policies: {page_manager: mosaic}"), "moves pages")
 
     def test_copies(self):

@@ -83,7 +83,8 @@ bool HostFaultHandling::serve_without_moving(const PageFault& fault, const HostC
     case PagePlace::gpu:
       // The news will make whoever waits ask again.
       if (parts_.driver.rearranges({a.tenant, a.virtual_page_of(fault.page), 1})) return true;
-      if (fault.write && pages.has(fault.page, ManagedPages::duplicate)) return false;
+      if (fault.write && pages.has(fault.page, ManagedPages::duplicate))
+        return waits_for_others(fault, cycle);
       [[fallthrough]];
     case PagePlace::remote:
       // It came while the fault was waiting, or the news of its coming crossed the fault.
@@ -94,11 +95,17 @@ bool HostFaultHandling::serve_without_moving(const PageFault& fault, const HostC
       parts_.queue.defer(fault);
       return true;
     case PagePlace::host:
-      if (pages.buffer_of(fault.page).holds == 0) return false;
+      if (pages.buffer_of(fault.page).holds == 0) return waits_for_others(fault, cycle);
       parts_.queue.defer(fault);
       return true;
   }
   return false;
+}
+
+bool HostFaultHandling::waits_for_others(const PageFault& fault, const HostCycle& cycle) {
+  if (parts_.pages.may_come(fault.page, fault.write, cycle.now)) return false;
+  parts_.queue.defer(fault);
+  return true;
 }
 
 void HostFaultHandling::begin_unit(const Unit& unit, const HostCycle& cycle) {
@@ -180,14 +187,15 @@ std::uint64_t HostFaultHandling::migrate(std::span<const ManagedPage> pages, con
   return asked_for;
 }
 
-void HostFaultHandling::leave_offered(std::span<const ManagedPage> faults,
-                                      std::vector<PageRange>& moves) const {
+void HostFaultHandling::leave_others(std::span<const ManagedPage> faults,
+                                     std::vector<PageRange>& moves) const {
   std::vector<PageRange> left;
   for (const PageRange& range : moves) {
     bool goes_on = false;  // the page before is the last of `left`
     for (ManagedPage page = range.first; page < range.end(); ++page) {
-      const bool moves_too = !parts_.pages.has(page, ManagedPages::offered) ||
-                             std::binary_search(faults.begin(), faults.end(), page);
+      const bool comes_along =
+          !parts_.pages.has(page, ManagedPages::offered) && !parts_.pages.is_elsewhere(page);
+      const bool moves_too = comes_along || std::binary_search(faults.begin(), faults.end(), page);
       if (moves_too && goes_on) {
         ++left.back().count;
       } else if (moves_too) {
@@ -208,7 +216,8 @@ std::vector<PlannedTransfer> HostFaultHandling::plan(std::span<const ManagedPage
   parts_.prefetcher.choose({parts_.pages.residency(), a, pages, setup_.seed,
                             fault_numbers_[tenant]++, &cycle.statistics.tree_prefetches[tenant]},
                            moves);
-  if (parts_.pages.buffer_of(pages.front()).offered > 0) leave_offered(pages, moves);
+  const ManagedPages::Buffer& buffer = parts_.pages.buffer_of(pages.front());
+  if (buffer.offered > 0 || buffer.is_shared()) leave_others(pages, moves);
   std::vector<PlannedTransfer> transfers;
   if (parts_.pages.granule() > 1) {
     plan_granules(parts_.pages, moves, pages, transfers);

@@ -57,8 +57,11 @@ class HostFaultHandling : public FaultHandling {
   /// pages were asked for.
   std::uint64_t migrate(std::span<const ManagedPage> pages, const Unit& unit,
                         const HostCycle& cycle);
-  /// Takes pages out of `moves` that are offered to the GPU and did not fault.
-  void leave_offered(std::span<const ManagedPage> faults, std::vector<PageRange>& moves) const;
+  /// Defers a fault whose page other GPUs give up first.  Returns false if there is none to wait
+  /// for.
+  bool waits_for_others(const PageFault& fault, const HostCycle& cycle);
+  /// Takes pages out of `moves` that did not fault and are offered to the GPU, or other GPUs'.
+  void leave_others(std::span<const ManagedPage> faults, std::vector<PageRange>& moves) const;
   std::vector<PlannedTransfer> plan(std::span<const ManagedPage> pages, bool stores,
                                     const HostCycle& cycle);
   /// For one fault that moves nothing.

@@ -1,0 +1,38 @@
+/// Reads copy a page of managed memory to each GPU that reads it; a store takes it from all others.
+///
+/// The host has the same bytes as the copies, so that a copy that leaves is not written back.
+/// Source: read duplication of UVM (open-gpu-kernel-modules); GRIT, HPCA 2024.
+///
+/// Simplified: pages of 4 KiB only; with larger ones the page moves.
+#include "models/driver/peer_policy/peer_parameters.hpp"
+#include "models/driver/peer_policy/peer_policy.hpp"
+
+namespace lockstep {
+namespace {
+
+class Duplicate final : public PeerPolicy {
+ public:
+  explicit Duplicate(const PeerParameters& parameters) : parameters_(parameters) {}
+
+  PeerWay way(const PeerFault& fault) const override {
+    return fault.write ? PeerWay::move : PeerWay::copy;
+  }
+  bool copies_reads() const override { return true; }
+  Time stays() const override { return parameters_.stays; }
+
+ private:
+  const PeerParameters parameters_;
+};
+
+}  // namespace
+
+PeerPolicyRow duplicate_peers() {
+  return {"duplicate",
+          "reads copy the page, a store takes it from all others",
+          {[](const PolicyChoice& choice) -> std::unique_ptr<PeerPolicy> {
+            return std::make_unique<Duplicate>(choice.parameters<PeerParameters>());
+          }},
+          &schema_of<PeerParameters>()};
+}
+
+}  // namespace lockstep
