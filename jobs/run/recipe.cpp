@@ -108,7 +108,7 @@ static std::string tenant_text(const Node& tenant) {
   resolve_include_at(tenant, "workload");
   std::string text;
   for (const auto& [key, value] : tenant.entries()) {
-    if (key == "gpu") continue;
+    if (key == "gpu" || key == "mig") continue;
     text += (text.empty() ? "" : ", ") + key + ": ";
     if (key != "workload") {
       text += flow_text(value, key, "");

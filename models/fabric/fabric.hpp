@@ -15,8 +15,9 @@ namespace lockstep {
 class Fabric {
  public:
   /// Reads `fabric:` of a scenario with so many GPUs.  Throws UserError for a GPU that is not there
-  /// and a pair that is named twice.
-  Fabric(const Node& fabric, std::size_t gpus);
+  /// and a pair that is named twice.  `all`: GPUs with those behind them that have no links.
+  Fabric(const Node& fabric, std::size_t gpus, std::size_t all);
+  Fabric(const Node& fabric, std::size_t gpus) : Fabric(fabric, gpus, gpus) {}
 
   const FabricParameters& parameters() const { return parameters_; }
   bool is_switch() const { return parameters_.kind == FabricKind::crossed; }
@@ -30,7 +31,7 @@ class Fabric {
   std::uint32_t links(std::uint32_t from, std::uint32_t to) const {
     return links_[from * gpus_ + to];
   }
-  void read_pairs(const Node& pairs);
+  void read_pairs(const Node& pairs, std::size_t gpus);
 
   FabricParameters parameters_;
   std::size_t gpus_;

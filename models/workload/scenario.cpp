@@ -11,6 +11,7 @@
 #include "models/workload/arrivals.hpp"
 #include "models/workload/scenario_keys.hpp"
 #include "models/workload/several_gpus.hpp"
+#include "models/workload/slices.hpp"
 #include "models/workload/wrong_kind.hpp"
 
 namespace lockstep {
@@ -293,14 +294,17 @@ Scenario read_scenario(const Node& root, const std::string& name) {
         "a scenario has at most " + std::to_string(most_tenants) + " tenants",
         "split it into several");
   }
+  divide_gpus(scenario);
   return scenario;
 }
 
 Scenario part_of(const Scenario& scenario, std::uint32_t gpu,
                  const std::vector<std::uint32_t>& tenants) {
-  Scenario part{scenario.name,        scenario.document,   scenario.gpus[gpu],
-                scenario.host,        scenario.policies,   Node(),
-                {scenario.gpus[gpu]}, scenario.simulation, {}};
+  Scenario part{scenario.name,        scenario.document,
+                scenario.gpus[gpu],   scenario.host,
+                scenario.policies,    Node(),
+                {scenario.gpus[gpu]}, 1,
+                scenario.simulation,  {}};
   for (const std::uint32_t number : tenants) {
     Tenant& tenant = part.tenants.emplace_back(scenario.tenants[number]);
     const auto member = std::find(tenant.gpus.begin(), tenant.gpus.end(), gpu);

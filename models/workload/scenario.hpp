@@ -65,7 +65,8 @@ struct Scenario {
   std::string name;  ///< file name without folder and ending
   Node document;     ///< all of it
   Node gpu, host, policies, fabric;
-  std::vector<Node> gpus;  ///< by number; `gpu` is the first of them
+  std::vector<Node> gpus;      ///< by number; `gpu` is the first of them
+  std::size_t whole_gpus = 1;  ///< of them; the others are slices (slices.hpp)
   SimulationParameters simulation;
   std::vector<Tenant> tenants;
 };

@@ -7,7 +7,8 @@ namespace lockstep {
 /// Keys of an entry of `tenants:`, in the order in which /config of an output has them.
 struct TenantKeys {
   std::string name;
-  Node workload_node, parameters_node, memory_node, set_node, cpu_node, arrivals_node, gpus_node;
+  Node workload_node, parameters_node, memory_node, set_node, cpu_node, arrivals_node, gpus_node,
+      mig_node;
   Time arrival;                        ///< of the first start
   Time deadline = Time::never();       ///< of each start, from its arrival on; never: none
   Time latency_bound = Time::never();  ///< until an SM that it takes is free; never: none
@@ -39,6 +40,9 @@ struct TenantKeys {
             "gpus", &P::gpus_node, "list",
             "numbers of the GPUs on which it runs, if there are several: its buffers and launches "
             "say on which of them")
+        .part("mig", &P::mig_node, "word",
+              "slice of its GPU that is the tenant's own, as 2g.10gb: a name below mig: in the "
+              "GPU's file")
         .field("sms", &P::sms, 0, range(0, 65535),
                "SMs of its own with policies.sharing: spatial; 0: an equal part of the rest", "SMs")
         .field("relaunch", &P::relaunch, false,
@@ -63,8 +67,9 @@ struct TenantKeys {
               "other values of the workload, by dotted key: {buffers.a.memory: managed}")
         .part("cpu", &P::cpu_node, "map",
               "program on a CPU core, instead of a workload: {profile: mcf} or {trace: FILE}")
-        .only_if("workload priority gpus sms latency_bound deadline arrivals parameters memory set",
-                 "without cpu", [](const P& p) { return !p.cpu_node.exists(); });
+        .only_if(
+            "workload priority gpus mig sms latency_bound deadline arrivals parameters memory set",
+            "without cpu", [](const P& p) { return !p.cpu_node.exists(); });
   }
 };
 
