@@ -116,6 +116,9 @@ constexpr Form forms[] = {
      "sust.b.geometry{.vec}.type{.trap} [surface, {x, y}], b with .1d, .2d, .3d, .a1d or .a2d"},
     {"szext", "szext.clamp.type d, a, b with .u32 or .s32"},
     {"tanh", "tanh.approx.type d, a"},
+    {"tensormap",
+     "tensormap.replace.tile.field.space.b1024.type [map], value or [map], dimension, value; or "
+     "tensormap.cp_fenceproxy"},
     {"testp",
      "testp.test.type p, a with .finite, .infinite, .number, .notanumber, .normal, .subnormal"},
     {"tex",
