@@ -180,7 +180,7 @@ constexpr Form modifiers_not_modelled[] = {
     {"cta::cluster", "clusters are not modelled in this release: compile for sm_80"},
     {"f32x2", "pairs of f32 are not modelled in this release: compute each with .f32"},
     {"multicast::cluster", "clusters are not modelled in this release: launch without them"},
-    {"oob", "it belongs to tensor maps, which are not modelled in this release"},
+    {"oob", "products without what a tensor map has filled are not modelled in this release"},
     {"pack", "packing is not modelled in this release: convert each value, then use prmt or bfi"},
     {"rs", "stochastic rounding is not modelled in this release: round with .rn"},
     {"shared::cluster", "clusters are not modelled in this release: compile for sm_80"},
