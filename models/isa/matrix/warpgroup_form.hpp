@@ -5,7 +5,7 @@
 /// 16 w to 16 w + 15 of A and D.  A row of A and a column of B have 32 bytes.  A stands in
 /// registers or in shared memory, B in shared memory (see shared_operand.hpp). Source: PTX ISA 9.0,
 /// "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions"; arithmetic:
-/// modern-isa.md, section 2.4.
+/// modern-isa.md, section 3.4.
 #pragma once
 
 #include "models/isa/matrix/form.hpp"

@@ -147,7 +147,7 @@ u64 descriptor(const WarpContext& context, Operand operand) {
   return *reinterpret_cast<const u64*>(context.row(operand));
 }
 
-/// Sources: D, A or its descriptor, the descriptor of B, whether D counts, the member mask.
+/// Reads D, A or its descriptor, the descriptor of B, whether D counts, and the member mask.
 void execute_wgmma(const Instruction& instruction, WarpContext& context) {
   const OperandList& list = context.lists[instruction.offset];
   Part part;
