@@ -3,7 +3,7 @@
 /// by this file.
 ///
 /// Dimension 0 is the innermost: its elements stand side by side.
-/// Source: CUDA Driver API, "Tensor Map Object Management"; PTX ISA 8.x, "Tensors" and
+/// Source: CUDA Driver API reference, "Tensor Map Object Management"; PTX ISA 8.x, "Tensors" and
 /// "tensormap.replace"; the 128 bytes: cicuvc/nvidia-sass-document, verified there against a driver
 /// (modern-isa.md, section 3.3).
 #pragma once
