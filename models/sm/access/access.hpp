@@ -55,7 +55,8 @@ struct alignas(64) Access {
   std::uint16_t parked = 0xffff;      ///< its copy, if some of its lines have been parked
   std::uint8_t tenant = 0, grid = 0;  ///< grid: its place
   std::uint32_t pc = 0;
-  std::uint32_t phase = 0;  ///< its block's phase at issue; a barrier may pass before it goes
+  /// Its block's phase at issue, since a barrier may pass before it goes; of a prefetch see hint().
+  std::uint32_t phase = 0;
   std::uint32_t active = 0;
   std::uint16_t holders = 0;  ///< of a parked copy: lines, and the queue while it has the original
   std::uint16_t member = 0xffff;  ///< number among those that may fault (FaultableAccesses)
@@ -70,6 +71,10 @@ struct alignas(64) Access {
     return *std::launder(reinterpret_cast<const CopyTarget*>(data.data()));
   }
   void set(const CopyTarget& target) { std::memcpy(data.data(), &target, sizeof target); }
+  /// Returns what a prefetch says to the L2, as Instruction::detail has it: the prefetch may be
+  /// under way for longer than its warp.
+  std::uint16_t hint() const { return static_cast<std::uint16_t>(phase); }
+  void set_hint(std::uint16_t hint) { phase = hint; }
   bool writes() const { return kind == Kind::store || kind == Kind::atomic; }
   bool prefetches() const { return kind == Kind::prefetch || kind == Kind::bulk_prefetch; }
   bool copies() const { return kind == Kind::copy || kind == Kind::bulk_load; }

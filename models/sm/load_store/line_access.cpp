@@ -16,9 +16,12 @@ namespace {
 
 constexpr unsigned all_sectors = 0xf;
 
+isa::L2Priority priority_of(std::uint16_t hint, std::uint64_t line) {
+  return hint != isa::no_l2_hint ? isa::l2_priority(hint, line) : isa::L2Priority::unchanged;
+}
 /// Streaming accesses (.cs, .lu) go first where they have no hint.
 isa::L2Priority priority_of(const isa::Instruction& instruction, std::uint64_t line) {
-  if (instruction.detail != isa::no_l2_hint) return isa::l2_priority(instruction.detail, line);
+  if (instruction.detail != isa::no_l2_hint) return priority_of(instruction.detail, line);
   const isa::CacheOperator cache = instruction.memory.cache;
   const bool once = cache == isa::CacheOperator::cs || cache == isa::CacheOperator::lu;
   return once ? isa::L2Priority::first : isa::L2Priority::unchanged;
@@ -278,12 +281,14 @@ void LineAccess::fill_request(MemoryRequest& request, const Target& target,
 void LineAccess::mark(MemoryRequest& request, const Access& access, SmCycle now) {
   ports_.marks().mark(request, now);
   if (!ports_.marks().marks_priorities() || access.local) return;
-  const isa::Instruction& instruction =
-      blocks_.instruction(blocks_.warp(WarpSlot(access.warp)), access.pc);
-  mark_priority(request, priority_of(instruction, request.line / line_bytes));
-  if (instruction.category == isa::Category::prefetch &&
-      (instruction.detail & isa::l2_discards) != 0)
-    request.flags |= flag_discard;
+  const std::uint64_t line = request.line / line_bytes;
+  if (access.kind == Access::Kind::prefetch) {  // its warp may have left
+    mark_priority(request, priority_of(access.hint(), line));
+    if ((access.hint() & isa::l2_discards) != 0) request.flags |= flag_discard;
+    return;
+  }
+  const Warp& warp = blocks_.warp(WarpSlot(access.warp));
+  mark_priority(request, priority_of(blocks_.instruction(warp, access.pc), line));
 }
 
 }  // namespace lockstep

@@ -103,6 +103,7 @@ std::uint16_t LoadStoreUnit::issue_lines(WarpSlot slot, const Instruction& instr
   } else {
     const bool prefetches = access.kind == Access::Kind::prefetch;
     coalesce(access, address, prefetches ? 1 : access.stride);
+    if (prefetches) access.set_hint(instruction.detail);
     if (!prefetches && !is_in_buffers(access)) [[unlikely]]
       require_in_buffers(blocks_.warp(slot), instruction, active, address);
   }
