@@ -232,12 +232,16 @@ struct WarpContext {
   std::uint32_t active = 0;             ///< lanes that execute (path mask, guard applied)
   std::uint32_t path = 0;               ///< lanes of the current path, before the guard
   const WarpIdentity* identity = nullptr;
-  const std::byte* shared = nullptr;  ///< of the block: only where products of warp groups execute
-  std::uint32_t warp_of_group = 0;    ///< likewise: number of the warp in its group
 
   std::uint32_t* row(Operand operand) const {
     return bases[operand.base()] + operand.row() * warp_size;
   }
+};
+
+/// State that a product of a warp group works on, which is all that `execute` of one is called with.
+struct WarpgroupContext : WarpContext {
+  const std::byte* shared = nullptr;  ///< memory of the block
+  std::uint32_t warp_of_group = 0;
 };
 
 }  // namespace lockstep::isa

@@ -32,7 +32,7 @@ void WarpgroupProducts::multiply(InterpretedWarp& warp, const Instruction& produ
   if (together == 0) return;
   block_.require_whole_warp(warp, product, warp.guarded(product, together));
   require_right(warp, product);
-  WarpContext& context = block_.context_;
+  WarpgroupContext context{block_.context_};
   context.shared = block_.shared_.data();
   context.warp_of_group = warp.identity.warp_in_block % warps_of_group;
   product.execute(product, context);

@@ -106,7 +106,7 @@ void WarpgroupUnit::multiply(WarpSlot slot, const Instruction& product, std::uin
   WarpgroupProgress& progress = progress_of(warp);
   const std::uint32_t before = progress.started();
   count_issue(warp, progress);
-  isa::WarpContext context = blocks_.context_of(warp);
+  isa::WarpgroupContext context{blocks_.context_of(warp)};
   context.shared = blocks_.shared_of(BlockPlace(warp.block)).data();
   context.warp_of_group = place_in_group(warp);
   context.active = context.path = together;

@@ -148,7 +148,8 @@ u64 descriptor(const WarpContext& context, Operand operand) {
 }
 
 /// Reads D, A or its descriptor, the descriptor of B, whether D counts, and the member mask.
-void execute_wgmma(const Instruction& instruction, WarpContext& context) {
+void execute_wgmma(const Instruction& instruction, WarpContext& any) {
+  const auto& context = static_cast<const WarpgroupContext&>(any);
   const OperandList& list = context.lists[instruction.offset];
   Part part;
   part.form = unpack_warpgroup_form(instruction.target);

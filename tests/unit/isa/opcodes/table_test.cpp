@@ -55,8 +55,9 @@ TEST(OpcodeTable, UnitsFitTheCategories) {
     const bool memory = is_memory(where.category) || where.category == Category::fence ||
                         where.category == Category::phase_wait ||
                         where.category == Category::bulk_copy;
-    const bool computes =
-        where.category == Category::arithmetic || where.category == Category::shuffle_vote;
+    const bool computes = where.category == Category::arithmetic ||
+                          where.category == Category::shuffle_vote ||
+                          where.category == Category::warpgroup_product;
     EXPECT_TRUE(!memory || where.unit == Unit::memory) << facts.name;
     EXPECT_EQ(where.unit == Unit::control, !memory && !computes) << facts.name;
   }
