@@ -46,7 +46,8 @@ def epochs_in(path):
         return 0
 
 
-BULK_ENGINE = "sm:\n  bulk: {lines_in_flight: 32, start_latency: 20}\n"
+SM_OF_HOPPER = ("sm:\n  bulk: {lines_in_flight: 32, start_latency: 20}\n"
+                "  shared: {bytes: 228KiB, bytes_per_block: 227KiB}\n  l1: {unified_bytes: 256KiB}\n")
 
 
 def target_of(workload):
@@ -59,13 +60,14 @@ def target_of(workload):
 
 
 def tiny_gpu(workload, folder):
-    """The file of the tiny GPU, with an A100's arithmetic or an H100's bulk copies where the workload needs that."""
+    """The file of the tiny GPU, with an A100's arithmetic or an H100's bulk copies and storage where the workload needs
+    that."""
     tiny, target = ROOT / "configs/gpus/tiny.yaml", target_of(workload)
     if target is None:
         return tiny
     newer = pathlib.Path(folder) / f"tiny_{target}.yaml"
     text = tiny.read_text(encoding="utf-8").replace('"7.0"', '"8.0"' if target == "sm_80" else '"9.0"')
-    newer.write_text(text.replace("sm:\n", BULK_ENGINE, 1) if target == "sm_90a" else text, encoding="utf-8")
+    newer.write_text(text.replace("sm:\n", SM_OF_HOPPER, 1) if target == "sm_90a" else text, encoding="utf-8")
     return newer
 
 

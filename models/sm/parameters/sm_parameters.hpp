@@ -409,8 +409,12 @@ struct SmParameters {
   /// Returns what is wrong with how L1 and shared memory divide their storage, or "".
   std::string unified_misfit() const {
     const std::uint64_t unified = l1.unified_bytes.count();
+    if (unified == 0) return "";
+    if (shared.bytes.count() >= unified)
+      return "shared.bytes (" + std::to_string(shared.bytes.count()) +
+             ") leave nothing of l1.unified_bytes (" + std::to_string(unified) +
+             ") to L1 - make these more, or shared.bytes fewer";
     for (const Bytes carve_out : shared.carve_outs) {
-      if (unified == 0) break;
       const std::string name = "l1.unified_bytes without the carve-out of " +
                                std::to_string(carve_out.count()) + " bytes";
       const std::uint64_t rest = unified - std::min(unified, carve_out.count());

@@ -7,7 +7,7 @@ import h5py
 from harness import ROOT
 from segments import WORKLOADS, SegmentsTest
 
-URGENT = f"workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 96}}, arrival: 22us, priority: 1"
+URGENT = f"workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 96}}, arrival: 130us, priority: 1"
 
 
 class Warpgroups(SegmentsTest):

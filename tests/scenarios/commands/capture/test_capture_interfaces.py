@@ -88,7 +88,7 @@ class TensorMaps(CaptureTest):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(done.stdout, "tensor maps right\n")
         self.assertIn("cuTensorMapEncodeTiled (interleaved layouts are not modelled in this release", done.stderr)
-        self.write("replay.yaml", f"gpu: {ROOT}/configs/gpus/h100.yaml\n"
+        self.write("replay.yaml", f"gpu: {ROOT}/configs/gpus/h100.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
                    "tenants: [{name: t, workload: out.workload}]\n")
         replayed = self.lockstep("run", "replay.yaml", "--check", "--output", "out.h5")
         self.assertEqual(replayed.returncode, 0, replayed.stdout + replayed.stderr)

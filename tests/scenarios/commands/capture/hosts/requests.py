@@ -47,7 +47,7 @@ def ask(operation, *numbers, data=b"", says_bytes=None):
 
 
 def launch(function, blocks=(1, 1, 1), threads=(1, 1, 1), shared=0, stream=0, parameters=b"\0" * 8):
-    return ask("launch", data=struct.pack("<Q8I", function, *blocks, *threads, shared, stream) + parameters)
+    return ask("launch", data=struct.pack("<Q10I", function, *blocks, *threads, shared, stream, 0, 0) + parameters)
 
 
 ask("hello", os.getpid(), 0x100000000)
@@ -127,8 +127,9 @@ def random_requests(seed):
     def data_of(operation):
         size = dice.choice([0, 1, 8, 24, 48, 64, 300])
         if operation == "launch":  # small ones, since large ones only take long
-            return struct.pack("<Q8I", function, *(dice.choice([0, 1, 2]) for _ in range(6)),
-                               dice.choice([0, 1000, 1 << 20, 0xffffffff]), dice.choice([0, 1])) + dice.choice(
+            return struct.pack("<Q10I", function, *(dice.choice([0, 1, 2]) for _ in range(6)),
+                               dice.choice([0, 1000, 1 << 20, 0xffffffff]), dice.choice([0, 1]),
+                               dice.choice([0, 1]), 0) + dice.choice(
                                    [struct.pack("<Q", dice.choice(memory)), b"", dice.randbytes(size)])
         if operation == "touch":
             return struct.pack("<QQQ", managed + dice.choice([0, 4096, -4096]), of["B"](), dice.choice([0, 1]))
