@@ -54,7 +54,7 @@ shared:
   cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r8+64], [%rd5, {0, 0}], [gate];
   bra after;
 room_end:
-  cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd5, {0, 0}], [%r8+384];
+  cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd5, {0, 0}], [%r8+640];
   bra after;
 global_end:
   cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r8], [%rd5+384, {0, 28}], [gate];
@@ -99,7 +99,7 @@ MISTAKES = (
     ("k.ptx:36", "rows of its box have 64 bytes, more than its swizzle of 32 bytes"),
     ("k.ptx:39", "has 2 dimensions, the instruction has 3"),
     ("k.ptx:42", "tile at shared address 0x40, which is not a multiple of 128"),
-    ("k.ptx:45", "tile of 256 bytes at shared address 0x180, outside of the block's"),
+    ("k.ptx:45", "tile of 256 bytes at shared address 0x280, outside of the block's"),
     ("k.ptx:48", "bulk copy from "),
     ("k.ptx:51", "bulk copy to "),
     ("k.ptx:54", "these bytes are no tensor map"),
