@@ -238,7 +238,7 @@ struct WarpContext {
   }
 };
 
-/// State that a product of a warp group works on, which is all that `execute` of one is called with.
+/// State that `execute` of a product of a warp group works on.
 struct WarpgroupContext : WarpContext {
   const std::byte* shared = nullptr;  ///< memory of the block
   std::uint32_t warp_of_group = 0;
