@@ -25,7 +25,7 @@ SmSetup completed(SmSetup setup) {
   return setup;
 }
 
-/// They hold nothing between instructions.
+/// Rows of this thread, which hold nothing between instructions.
 std::uint32_t* scratch_rows_of_this_thread() {
   alignas(64) static thread_local std::array<std::uint32_t, 64 * isa::warp_size> rows;
   return rows.data();

@@ -96,7 +96,7 @@ class Flights {
     return flight.bulk != BulkLines::none ? bulk_lines_->map_room(flight.bulk) : nullptr;
   }
   void tell_of_bulk_copies(BulkLines& bulk_lines) { bulk_lines_ = &bulk_lines; }
-  /// It waits for one thing more.
+  /// The flight waits for one answer more.
   void expect(std::uint16_t index) { ++flights_[index].outstanding; }
   /// Some of its data can be used from `cycle` on.
   void ready_at(std::uint16_t index, SmCycle cycle) {
