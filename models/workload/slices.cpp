@@ -91,7 +91,7 @@ void leave_out_halves(const Node& gpu) {
 }
 
 Node slice_of(const Node& whole, const Node& name, const Share& share) {
-  const Node gpu = copy_of(whole);
+  Node gpu = copy_of(whole);
   const std::uint64_t sms = gpu.at("sm").at("count").unsigned_integer();
   const std::uint64_t partitions =
       gpu.at("memory").at("partitions").unsigned_integer() * share.memory / memory_parts;

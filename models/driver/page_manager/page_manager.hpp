@@ -7,6 +7,7 @@
 
 #include "core/parameters/policy.hpp"
 #include "core/statistics/statistics.hpp"
+#include "core/time/time.hpp"
 #include "models/driver/page_manager/frame_allocator.hpp"
 #include "models/driver/page_manager/page_services.hpp"
 #include "models/driver/page_manager/page_tables.hpp"
