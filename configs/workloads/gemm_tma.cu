@@ -2,34 +2,14 @@
 // c = a * b^T: tiles of a and b come by copies of tensor tiles, rows of 128 bytes with their swizzle, three stages deep;
 // ldmatrix takes them from there; the tile of c goes back by a copy, too. a is m x k and b is n x k of f16, c is m x n of
 // f32, of any size whose rows are multiples of 16 bytes: what lies outside comes as zeros, and is not stored.
+#include "tensor_copies.cuh"
+
+using copies::TensorMap;
+
 constexpr int stages = 3;
 constexpr int tile = 64;  // rows of a, rows of b, and f16 in a row
 constexpr unsigned tile_bytes = tile * tile * 2;
 
-struct alignas(64) TensorMap {
-  unsigned words[32];
-};
-
-__device__ unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-__device__ void expect(unsigned barrier, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-__device__ void load(unsigned to, const TensorMap* map, int x, int y, unsigned barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
-      "l"(map), "r"(x), "r"(y), "r"(barrier)
-      : "memory");
-}
-__device__ void wait(unsigned barrier, unsigned parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nagain:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
 __device__ void load_matrices(unsigned (&to)[4], unsigned from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -48,18 +28,18 @@ extern "C" __global__ void gemm_tma(const __grid_constant__ TensorMap a, const _
                                     const __grid_constant__ TensorMap c, int k) {
   extern __shared__ __align__(1024) unsigned char room[];  // stages of a and of b; then the tile of c
   __shared__ unsigned long long full[stages];
-  const unsigned room_at = shared_address(room), full_at = shared_address(full);
+  const unsigned room_at = copies::shared_address(room), full_at = copies::shared_address(full);
   const int m = blockIdx.y * tile, n = blockIdx.x * tile, steps = (k + tile - 1) / tile;
   const auto a_at = [&](int stage) { return room_at + 2 * stage * tile_bytes; };
   const auto fetch = [&](int step) {
     const int stage = step % stages;
-    expect(full_at + 8 * stage, 2 * tile_bytes);
-    load(a_at(stage), &a, step * tile, m, full_at + 8 * stage);
-    load(a_at(stage) + tile_bytes, &b, step * tile, n, full_at + 8 * stage);
+    copies::expect(full_at + 8 * stage, 2 * tile_bytes);
+    copies::load_tile(a_at(stage), &a, step * tile, m, full_at + 8 * stage);
+    copies::load_tile(a_at(stage) + tile_bytes, &b, step * tile, n, full_at + 8 * stage);
   };
   if (threadIdx.x == 0) {
     for (int s = 0; s < stages; ++s)
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full_at + 8 * s) : "memory");
+      copies::init(full_at + 8 * s, 1);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     for (int s = 0; s < stages - 1 && s < steps; ++s) fetch(s);
   }
@@ -70,7 +50,7 @@ extern "C" __global__ void gemm_tma(const __grid_constant__ TensorMap a, const _
   // 16 bytes `piece` of row `row` of a tile of 128-byte rows.
   const auto place = [](int row, int piece) { return row * 128 + ((piece ^ (row & 7)) << 4); };
   for (int step = 0; step < steps; ++step) {
-    wait(full_at + 8 * (step % stages), step / stages & 1);
+    copies::wait(full_at + 8 * (step % stages), step / stages & 1);
     const unsigned a_tile = a_at(step % stages), b_tile = a_tile + tile_bytes;
     for (int slice = 0; slice < tile / 16; ++slice) {
       unsigned rows[2][4], columns[2][4];

@@ -35,15 +35,15 @@ struct Tiles {
 };
 
 // A stage is free at first: a wait for the phase before the first one is over at once.
-__device__ __forceinline__ void bring(const warpgroup::TensorMap* a, const warpgroup::TensorMap* b,
+__device__ __forceinline__ void bring(const copies::TensorMap* a, const copies::TensorMap* b,
                                       int across, int count, int k, const Tiles& tiles) {
   Stage stage;
   for (int tile = blockIdx.x; tile < count; tile += gridDim.x)
     for (int at = 0; at < k; at += step, stage.advance()) {
-      warpgroup::wait(tiles.empty_of(stage), stage.parity ^ 1);
-      warpgroup::expect(tiles.full_of(stage), stage_bytes);
-      warpgroup::load_tile(tiles.a(stage), a, at, tile / across * rows, tiles.full_of(stage));
-      warpgroup::load_tile(tiles.b(stage), b, at, tile % across * columns, tiles.full_of(stage));
+      copies::wait(tiles.empty_of(stage), stage.parity ^ 1);
+      copies::expect(tiles.full_of(stage), stage_bytes);
+      copies::load_tile(tiles.a(stage), a, at, tile / across * rows, tiles.full_of(stage));
+      copies::load_tile(tiles.b(stage), b, at, tile % across * columns, tiles.full_of(stage));
     }
 }
 
@@ -52,7 +52,7 @@ __device__ __forceinline__ void multiply(float (&sum)[128], int number, int k, S
                                          const Tiles& tiles) {
   unsigned before = 0;
   for (int at = 0; at < k; at += step, stage.advance()) {
-    warpgroup::wait(tiles.full_of(stage), stage.parity);
+    copies::wait(tiles.full_of(stage), stage.parity);
     const unsigned a = tiles.a(stage) + number * 64 * row_bytes, b = tiles.b(stage);
     warpgroup::begin();
 #pragma unroll
@@ -61,11 +61,11 @@ __device__ __forceinline__ void multiply(float (&sum)[128], int number, int k, S
                           warpgroup::descriptor(b + 32 * part), at + part);
     warpgroup::commit();
     warpgroup::wait_for_all_but<1>();
-    if (at > 0) warpgroup::arrive(before);
+    if (at > 0) copies::arrive(before);
     before = tiles.empty_of(stage);
   }
   warpgroup::wait_for_all_but<0>();
-  warpgroup::arrive(before);
+  copies::arrive(before);
 }
 
 __device__ __forceinline__ void store(const float (&sum)[128], __half* c, int n) {
@@ -82,17 +82,17 @@ __device__ __forceinline__ void store(const float (&sum)[128], __half* c, int n)
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(3 * group, 1)
-    gemm_tma_wgmma(const __grid_constant__ warpgroup::TensorMap a,
-                   const __grid_constant__ warpgroup::TensorMap b, __half* __restrict__ c, int m,
+    gemm_tma_wgmma(const __grid_constant__ copies::TensorMap a,
+                   const __grid_constant__ copies::TensorMap b, __half* __restrict__ c, int m,
                    int n, int k) {
   extern __shared__ __align__(1024) char memory[];
   __shared__ __align__(8) unsigned long long full[stages], empty[stages];
-  Tiles tiles{(warpgroup::shared_address(memory) + 1023) & ~1023u, warpgroup::shared_address(full),
-              warpgroup::shared_address(empty)};
+  Tiles tiles{(copies::shared_address(memory) + 1023) & ~1023u, copies::shared_address(full),
+              copies::shared_address(empty)};
   if (threadIdx.x == 0) {
     for (Stage stage; stage.parity == 0; stage.advance()) {
-      warpgroup::init(tiles.full_of(stage), 1);
-      warpgroup::init(tiles.empty_of(stage), 2 * group);
+      copies::init(tiles.full_of(stage), 1);
+      copies::init(tiles.empty_of(stage), 2 * group);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }

@@ -40,7 +40,7 @@ __device__ __forceinline__ void bring(const __half* a, const __half* b, int k, u
   for (int s = 0; s < steps + ahead; ++s) {
     if (s < steps) {
       const int stage = s % stages;
-      if (s >= stages) warpgroup::wait(barriers.empty_of(stage), (s / stages - 1) & 1);
+      if (s >= stages) copies::wait(barriers.empty_of(stage), (s / stages - 1) & 1);
       copy_rows(a + s * step, k, memory + stage * stage_bytes);
       copy_rows(b + s * step, k, memory + stage * stage_bytes + tile * row_bytes);
     }
@@ -48,7 +48,7 @@ __device__ __forceinline__ void bring(const __half* a, const __half* b, int k, u
     if (s < ahead) continue;
     asm volatile("cp.async.wait_group %0;" ::"n"(ahead) : "memory");
     warpgroup::publish();
-    warpgroup::arrive(barriers.full_of((s - ahead) % stages));
+    copies::arrive(barriers.full_of((s - ahead) % stages));
   }
 }
 
@@ -57,7 +57,7 @@ __device__ __forceinline__ void multiply(float (&sum)[64], int number, int k, un
   const int steps = k / step;
   for (int s = 0; s < steps; ++s) {
     const int stage = s % stages;
-    warpgroup::wait(barriers.full_of(stage), (s / stages) & 1);
+    copies::wait(barriers.full_of(stage), (s / stages) & 1);
     const unsigned a = memory + stage * stage_bytes + number * 64 * row_bytes;
     const unsigned b = memory + stage * stage_bytes + tile * row_bytes;
     warpgroup::begin();
@@ -67,7 +67,7 @@ __device__ __forceinline__ void multiply(float (&sum)[64], int number, int k, un
                           warpgroup::descriptor(b + 32 * part), s + part);
     warpgroup::commit();
     warpgroup::wait_for_all_but<1>();
-    if (s > 0) warpgroup::arrive(barriers.empty_of((s - 1) % stages));
+    if (s > 0) copies::arrive(barriers.empty_of((s - 1) % stages));
   }
   warpgroup::wait_for_all_but<0>();
 }
@@ -90,14 +90,14 @@ extern "C" __global__ void __launch_bounds__(3 * group, 1)
                int n, int k) {
   extern __shared__ __align__(1024) char memory[];
   __shared__ __align__(8) unsigned long long full[stages], empty[stages];
-  const Barriers barriers{warpgroup::shared_address(full), warpgroup::shared_address(empty)};
+  const Barriers barriers{copies::shared_address(full), copies::shared_address(empty)};
   if (threadIdx.x == 0)
     for (int stage = 0; stage < stages; ++stage) {
-      warpgroup::init(barriers.full_of(stage), group);
-      warpgroup::init(barriers.empty_of(stage), 2 * group);
+      copies::init(barriers.full_of(stage), group);
+      copies::init(barriers.empty_of(stage), 2 * group);
     }
   __syncthreads();
-  const unsigned tiles = (warpgroup::shared_address(memory) + 1023) & ~1023u;
+  const unsigned tiles = (copies::shared_address(memory) + 1023) & ~1023u;
   const size_t row = blockIdx.y * tile, column = blockIdx.x * tile;
   const int number = static_cast<int>(threadIdx.x) / group - 1;
   if (number < 0) {

@@ -35,8 +35,8 @@ std::string arrivals(std::uint64_t count) {
   return count == 1 ? "an arrival" : fmt::format("{} arrivals", count);
 }
 
-MbarrierMistake arrival_mistake(std::uint64_t word, std::uint64_t count, std::uint64_t address,
-                                bool completes) {
+InstructionMistake arrival_mistake(std::uint64_t word, std::uint64_t count, std::uint64_t address,
+                                   bool completes) {
   if (count == 0 || count > MbarrierWord::most)
     return {fmt::format("a count of {} at {}", count, mbarrier_text(word, address)),
             "a count is 1 to 1048575"};
@@ -51,8 +51,8 @@ MbarrierMistake arrival_mistake(std::uint64_t word, std::uint64_t count, std::ui
 }
 
 /// `sign`: 1 where bytes are expected, -1 where they come.
-MbarrierMistake transaction_mistake(std::uint64_t word, std::uint64_t bytes, std::int64_t sign,
-                                    std::uint64_t address) {
+InstructionMistake transaction_mistake(std::uint64_t word, std::uint64_t bytes, std::int64_t sign,
+                                       std::uint64_t address) {
   constexpr auto most = static_cast<std::int64_t>(MbarrierWord::most);
   const bool fits = bytes <= MbarrierWord::most;
   const std::int64_t after =
@@ -93,13 +93,13 @@ std::uint64_t mbarrier_step(AtomicOperation operation, std::uint64_t word, std::
   }
 }
 
-MbarrierMistake mbarrier_mistake(AtomicOperation operation, std::uint64_t word, std::uint64_t count,
-                                 std::uint64_t shared_address) {
+InstructionMistake mbarrier_mistake(AtomicOperation operation, std::uint64_t word,
+                                    std::uint64_t count, std::uint64_t shared_address) {
   if (operation == AtomicOperation::mbarrier_init) {
     if (count != 0 && count <= MbarrierWord::most) return {};
     return {fmt::format("mbarrier.init of a count of {}", count), "a count is 1 to 1048575"};
   }
-  if (MbarrierMistake mistake = wait_mistake(word, shared_address)) return mistake;
+  if (InstructionMistake mistake = wait_mistake(word, shared_address)) return mistake;
   switch (operation) {
     case AtomicOperation::arrive:
     case AtomicOperation::arrive_drop:
@@ -113,7 +113,8 @@ MbarrierMistake mbarrier_mistake(AtomicOperation operation, std::uint64_t word, 
       return transaction_mistake(word, count, -1, shared_address);
     case AtomicOperation::arrive_and_expect:
     case AtomicOperation::arrive_and_expect_and_drop:
-      if (MbarrierMistake mistake = arrival_mistake(word, 1, shared_address, true)) return mistake;
+      if (InstructionMistake mistake = arrival_mistake(word, 1, shared_address, true))
+        return mistake;
       return transaction_mistake(word, count, 1, shared_address);
     case AtomicOperation::join_behind_copies:
       if (MbarrierWord::pending(word) < MbarrierWord::most) return {};
@@ -124,13 +125,13 @@ MbarrierMistake mbarrier_mistake(AtomicOperation operation, std::uint64_t word, 
   }
 }
 
-MbarrierMistake wait_mistake(std::uint64_t word, std::uint64_t shared_address) {
+InstructionMistake wait_mistake(std::uint64_t word, std::uint64_t shared_address) {
   if (MbarrierWord::is_object(word)) return {};
   return {fmt::format("no barrier has been initialised at shared address {:#x}", shared_address),
           "one thread calls mbarrier.init, and a bar.sync stands between that and the first use"};
 }
 
-MbarrierMistake place_mistake(Space space, std::uint64_t address, std::uint64_t shared_bytes) {
+InstructionMistake place_mistake(Space space, std::uint64_t address, std::uint64_t shared_bytes) {
   constexpr const char* advice =
       "check the index, the declaration's alignment and the launch's `shared:`";
   const std::uint64_t offset = mbarrier_offset(space, address);

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <string>
 
+#include "models/isa/instruction_mistake.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/isa/types.hpp"
 
@@ -74,18 +75,11 @@ constexpr bool is_behind_copies(AtomicOperation operation) {
 /// Precondition: mbarrier_mistake has nothing to say.
 std::uint64_t mbarrier_step(AtomicOperation operation, std::uint64_t word, std::uint64_t count);
 
-struct MbarrierMistake {
-  std::string what;  ///< "" if there is none
-  const char* advice = "";
-
-  explicit operator bool() const { return !what.empty(); }
-};
-
 /// Returns what is wrong with the operation at a barrier that is `word`.
-MbarrierMistake mbarrier_mistake(AtomicOperation operation, std::uint64_t word, std::uint64_t count,
-                                 std::uint64_t shared_address);
+InstructionMistake mbarrier_mistake(AtomicOperation operation, std::uint64_t word,
+                                    std::uint64_t count, std::uint64_t shared_address);
 /// Returns what is wrong with waiting for the barrier.
-MbarrierMistake wait_mistake(std::uint64_t word, std::uint64_t shared_address);
+InstructionMistake wait_mistake(std::uint64_t word, std::uint64_t shared_address);
 
 /// Where a barrier stands in shared memory: the address itself, or the generic one less the base of
 /// the window.
@@ -93,7 +87,7 @@ constexpr std::uint64_t mbarrier_offset(Space space, std::uint64_t address) {
   return space == Space::generic ? address - shared_window_base : address;
 }
 /// Returns what is wrong with the place in a block that has so much shared memory.
-MbarrierMistake place_mistake(Space space, std::uint64_t address, std::uint64_t shared_bytes);
+InstructionMistake place_mistake(Space space, std::uint64_t address, std::uint64_t shared_bytes);
 
 /// Tells lanes of a wait whether their phases are over.
 inline void give_phase_result(std::uint32_t* row, std::uint32_t lanes, std::uint32_t complete) {

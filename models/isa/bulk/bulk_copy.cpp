@@ -8,8 +8,8 @@ namespace lockstep::isa {
 
 using ir::BulkCopyStep;
 
-MbarrierMistake bulk_copy_mistake(BulkCopyStep step, const BulkCopy& copy,
-                                  std::uint64_t shared_bytes) {
+InstructionMistake bulk_copy_mistake(BulkCopyStep step, const BulkCopy& copy,
+                                     std::uint64_t shared_bytes) {
   constexpr const char* advice = "copy whole units of 16 bytes, between places that are multiples";
   if (copy.bytes % BulkCopy::unit != 0)
     return {fmt::format("bulk copy of {} bytes, which are no multiple of 16", copy.bytes), advice};
@@ -30,7 +30,20 @@ MbarrierMistake bulk_copy_mistake(BulkCopyStep step, const BulkCopy& copy,
   return {};
 }
 
-MbarrierMistake map_mistake(std::uint64_t address, const TensorMap::Bytes& bytes, unsigned rank) {
+const std::byte* map_in_bank(std::span<const std::byte> bank, std::uint64_t base,
+                             std::uint64_t address) {
+  const std::uint64_t offset = address - base;
+  const bool is_there = offset <= bank.size() && bank.size() - offset >= TensorMap::bytes;
+  return is_there ? bank.data() + offset : nullptr;
+}
+
+InstructionMistake no_map_mistake(std::uint64_t address) {
+  return {fmt::format("no tensor map is at address {:#x}", address),
+          "give the address of a __grid_constant__ parameter, or in global or constant memory"};
+}
+
+InstructionMistake map_mistake(std::uint64_t address, const TensorMap::Bytes& bytes,
+                               unsigned rank) {
   constexpr const char* advice =
       "give the address of what cuTensorMapEncodeTiled has made, as a __grid_constant__ parameter "
       "or in global or constant memory";
@@ -48,15 +61,15 @@ MbarrierMistake map_mistake(std::uint64_t address, const TensorMap::Bytes& bytes
   return {};
 }
 
-MbarrierMistake reduction_mistake(AtomicOperation operation, const TensorMap& map) {
+InstructionMistake reduction_mistake(AtomicOperation operation, const TensorMap& map) {
   if (reduction_exists(operation, reduced_type(map.type))) return {};
   return {fmt::format("elements of type {} of a tensor map have no such reduction",
                       static_cast<unsigned>(map.type)),
           "types are numbered as in CUtensorMapDataType: see PTX ISA, cp.reduce.async.bulk.tensor"};
 }
 
-MbarrierMistake tile_copy_mistake(BulkCopyStep step, const TileCopy& copy, const TensorMap& map,
-                                  std::uint64_t shared_bytes) {
+InstructionMistake tile_copy_mistake(BulkCopyStep step, const TileCopy& copy, const TensorMap& map,
+                                     std::uint64_t shared_bytes) {
   constexpr std::uint32_t unit = 128;
   if (step == BulkCopyStep::prefetch) return {};
   if (copy.shared % unit != 0)

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "models/isa/barriers/mbarrier.hpp"
 #include "models/isa/bulk/tensor_map.hpp"
@@ -53,8 +54,8 @@ inline BulkCopy bulk_copy_of(std::uint64_t global, const std::uint32_t* places,
 
 /// Returns what is wrong with a copy by a block that has so much shared memory, apart from what is
 /// wrong with its place in global memory.
-MbarrierMistake bulk_copy_mistake(ir::BulkCopyStep step, const BulkCopy& copy,
-                                  std::uint64_t shared_bytes);
+InstructionMistake bulk_copy_mistake(ir::BulkCopyStep step, const BulkCopy& copy,
+                                     std::uint64_t shared_bytes);
 
 /// Copy of a tile, as a thread asks for it.
 struct TileCopy {
@@ -76,13 +77,18 @@ TileCopy tile_copy_of(const Instruction& instruction, std::uint64_t map, unsigne
   return copy;
 }
 
+/// Returns the bytes of the map at the address in a bank that begins at `base`; null: none is
+/// there.
+const std::byte* map_in_bank(std::span<const std::byte> bank, std::uint64_t base,
+                             std::uint64_t address);
+InstructionMistake no_map_mistake(std::uint64_t address);
 /// Returns what is wrong with the map's address and its bytes for an instruction of that rank.
-MbarrierMistake map_mistake(std::uint64_t address, const TensorMap::Bytes& bytes, unsigned rank);
+InstructionMistake map_mistake(std::uint64_t address, const TensorMap::Bytes& bytes, unsigned rank);
 /// Returns what is wrong with reducing elements of the tensor.
-MbarrierMistake reduction_mistake(AtomicOperation operation, const TensorMap& map);
+InstructionMistake reduction_mistake(AtomicOperation operation, const TensorMap& map);
 /// Returns what is wrong with a tile's copy by a block that has so much shared memory, apart from
 /// what is wrong with its map and its place in global memory.
-MbarrierMistake tile_copy_mistake(ir::BulkCopyStep step, const TileCopy& copy, const TensorMap& map,
-                                  std::uint64_t shared_bytes);
+InstructionMistake tile_copy_mistake(ir::BulkCopyStep step, const TileCopy& copy,
+                                     const TensorMap& map, std::uint64_t shared_bytes);
 
 }  // namespace lockstep::isa

@@ -73,11 +73,6 @@ TensorType type_in(const Words& words) {
   return TensorType::count;
 }
 
-/// Bytes within which a swizzle changes places.
-std::uint32_t span_of(TensorSwizzle swizzle) {
-  return 16u << static_cast<unsigned>(swizzle);
-}
-
 std::uint64_t whole_steps(const TensorMap& map) {
   std::uint64_t elements = 1;
   for (unsigned d = 0; d < map.rank; ++d) elements *= map.box[d] / map.step[d];
@@ -125,7 +120,7 @@ TensorMap map_of(const Words& words) {
   map.rank = field::rank_less_one.get(words) + 1;
   map.type = type_in(words);
   map.interleave = field::interleave.get(words);
-  map.swizzle = static_cast<TensorSwizzle>(field::swizzle.get(words));
+  map.swizzle = static_cast<Swizzle>(field::swizzle.get(words));
   map.fills_nan = field::nan_fill.get(words) != 0;
   map.promotion = field::promotion.get(words);
   for (unsigned d = 0; d < std::min(map.rank, TensorMap::most_rank); ++d) {
@@ -193,7 +188,7 @@ TensorMapField fill() {
 
 }  // namespace tensor_map_fields
 
-std::uint32_t pattern_of(TensorSwizzle swizzle) {
+std::uint32_t pattern_of(Swizzle swizzle) {
   constexpr std::array<std::uint32_t, 4> patterns{0x10, 0x100, 0x200, 0x400};
   return patterns[static_cast<std::size_t>(swizzle)];
 }
@@ -229,7 +224,7 @@ std::string mistake_in_fields(const TensorMap& map) {
   if (map.rank == 0 || map.rank > TensorMap::most_rank)
     return "it has " + text(map.rank) + " dimensions, not 1 to 5";
   if (map.type >= TensorType::count) return "no such type of elements";
-  if (map.swizzle >= TensorSwizzle::count) return "no such swizzle";
+  if (map.swizzle >= Swizzle::count) return "no such swizzle";
   if (map.address % 16 != 0) return "its tensor begins at an address that is no multiple of 16";
   for (unsigned d = 0; d < map.rank; ++d) {
     const std::string in_dimension = " in dimension " + text(d);
@@ -250,7 +245,7 @@ std::string mistake_in_fields(const TensorMap& map) {
   const std::uint32_t row = map.row_bytes(), span = span_of(map.swizzle);
   const std::string rows = "rows of its box have " + text(row) + " bytes, ";
   if (row % 16 != 0) return rows + "which are no multiple of 16";
-  if (map.swizzle != TensorSwizzle::none && row > span)
+  if (map.swizzle != Swizzle::none && row > span)
     return rows + "more than its swizzle of " + text(span) + " bytes";
   return "";
 }
@@ -262,7 +257,7 @@ std::string not_modelled(const TensorMap& map) {
            "CU_TENSOR_MAP_INTERLEAVE_NONE";
   if (map.type == TensorType::f32_flushed || map.type == TensorType::tf32_flushed)
     return "types that flush subnormals are not modelled in this release: use those that keep them";
-  if (map.swizzle != TensorSwizzle::none && map.row_bytes() < span_of(map.swizzle))
+  if (map.swizzle != Swizzle::none && map.row_bytes() < span_of(map.swizzle))
     return "rows of its box have " + std::to_string(map.row_bytes()) +
            " bytes, fewer than its swizzle of " + std::to_string(span_of(map.swizzle)) +
            " bytes, which is not modelled in this release: fill the rows";

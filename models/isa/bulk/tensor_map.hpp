@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <string>
 
+#include "models/isa/matrix/swizzle.hpp"
+
 namespace lockstep::isa {
 
 /// Types of elements, with the numbers of CUtensorMapDataType.
@@ -36,9 +38,6 @@ unsigned bytes_of(TensorType type);
 /// Returns whether NaN may fill what lies outside of a tensor of such elements.
 bool is_float(TensorType type);
 
-/// Order of 16-byte pieces in shared memory: each span of 32, 64 or 128 bytes has its own.
-enum class TensorSwizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128, count };
-
 struct TensorMap {
   static constexpr unsigned bytes = 128, alignment = 64, most_rank = 5;
   static constexpr unsigned most_box = 256, most_step = 8;
@@ -50,7 +49,7 @@ struct TensorMap {
   TensorType type = TensorType::u8;
   unsigned interleave = 0;  ///< CUtensorMapInterleave
   bool is_im2col = false;
-  TensorSwizzle swizzle = TensorSwizzle::none;
+  Swizzle swizzle = Swizzle::none;
   unsigned promotion = 0;  ///< CUtensorMapL2promotion, a hint without effect
   bool fills_nan = false;  ///< outside of the tensor; else zeros
   std::array<std::uint64_t, most_rank> size{1, 1, 1, 1, 1};
@@ -95,7 +94,7 @@ TensorMapField pattern();  ///< of the swizzle, once more
 TensorMapField fill();
 }  // namespace tensor_map_fields
 /// Returns what the field `pattern` has with a swizzle.
-std::uint32_t pattern_of(TensorSwizzle swizzle);
+std::uint32_t pattern_of(Swizzle swizzle);
 
 /// Precondition: the fields are in the ranges that mistake_in_fields asks for.
 TensorMap::Bytes encode(const TensorMap& map);

@@ -18,8 +18,7 @@ TensorTile::TensorTile(const TensorMap& map,
       shared_(shared),
       bytes_(static_cast<std::uint32_t>(map.box_bytes())),
       row_bytes_(map.row_bytes()),
-      element_(bytes_of(map.type)),
-      swizzle_bits_(((1u << static_cast<unsigned>(map.swizzle)) - 1) << 4) {
+      element_(bytes_of(map.type)) {
   for (unsigned d = 0; d < map.rank; ++d) {
     first_[d] = first[d];
     count_[d] = map.count(d);

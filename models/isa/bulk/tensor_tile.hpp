@@ -40,7 +40,9 @@ class TensorTile {
   /// `unit` bytes of global memory, a power of two.
   TileRun run_from(std::uint32_t position, std::uint64_t unit) const;
   /// Returns where the byte stands in shared memory.
-  std::uint32_t place_of(std::uint32_t position) const { return swizzled(shared_ + position); }
+  std::uint32_t place_of(std::uint32_t position) const {
+    return swizzled(shared_ + position, map_.swizzle);
+  }
   /// Returns how many bytes from the position on stand side by side in shared memory.
   static std::uint32_t together(std::uint32_t position) { return piece - position % piece; }
   /// Calls function(offset in the run, place in shared memory, bytes) for each part of the run
@@ -65,15 +67,10 @@ class TensorTile {
   const TensorMap& map() const { return map_; }
 
  private:
-  std::uint32_t swizzled(std::uint32_t address) const {
-    return address ^ (address >> 3 & swizzle_bits_);
-  }
-
   TensorMap map_;
   std::array<std::int64_t, TensorMap::most_rank> first_{};
   std::array<std::uint32_t, TensorMap::most_rank> count_{1, 1, 1, 1, 1};
   std::uint32_t shared_ = 0, bytes_ = 0, row_bytes_ = 16, element_ = 1;
-  std::uint32_t swizzle_bits_ = 0;  ///< bits of an address that three bits above them change
   std::uint32_t inside_first_ = 0, inside_end_ = 0;  ///< bytes of a row inside of dimension 0
 };
 

@@ -40,7 +40,7 @@ void BulkCopies::copy(const InterpretedWarp& warp, const Instruction& instructio
 void BulkCopies::copy_bytes(const InterpretedWarp& warp, const Instruction& instruction,
                             const BulkCopy& copy, unsigned lane) {
   const BulkCopyStep step = BulkCopyForm::unpack(instruction.target).step;
-  if (const MbarrierMistake mistake = bulk_copy_mistake(step, copy, block_.shared_.size()))
+  if (const InstructionMistake mistake = bulk_copy_mistake(step, copy, block_.shared_.size()))
     block_.fail(warp, lane, mistake.what, mistake.advice);
   if (step == BulkCopyStep::prefetch) return;
   const bool loads = step == BulkCopyStep::load;
@@ -67,7 +67,7 @@ void BulkCopies::copy_bytes(const InterpretedWarp& warp, const Instruction& inst
 void BulkCopies::copy_tile(const InterpretedWarp& warp, const Instruction& instruction,
                            const TileCopy& copy, unsigned lane) {
   const BulkCopyForm form = BulkCopyForm::unpack(instruction.target);
-  const auto require = [&](const MbarrierMistake& mistake) {
+  const auto require = [&](const InstructionMistake& mistake) {
     if (mistake) block_.fail(warp, lane, mistake.what, mistake.advice);
   };
   const TensorMap::Bytes bytes = map_at(warp, copy.map, lane);
@@ -124,20 +124,17 @@ TensorMap::Bytes BulkCopies::map_at(const InterpretedWarp& warp, std::uint64_t a
                                     unsigned lane) {
   const LaunchState& state = block_.state_;
   TensorMap::Bytes bytes;
-  const auto bank = [&](const std::vector<std::byte>& all, std::uint64_t base) {
-    return address - base <= all.size() && all.size() - (address - base) >= bytes.size()
-               ? all.data() + (address - base)
-               : nullptr;
-  };
-  const std::byte* from =
-      address >= first_global_address    ? block_.state_.memory.find(address, bytes.size())
-      : address >= parameter_window_base ? bank(state.launch.parameters, parameter_window_base)
-      : address >= constant_window_base  ? bank(state.constant_memory, constant_window_base)
-                                         : nullptr;
-  if (from == nullptr)
-    block_.fail(warp, lane, fmt::format("no tensor map is at address {:#x}", address),
-                "give the address of a __grid_constant__ parameter, or in global or constant "
-                "memory");
+  const std::byte* from = address >= first_global_address
+                              ? block_.state_.memory.find(address, bytes.size())
+                          : address >= parameter_window_base
+                              ? map_in_bank(state.launch.parameters, parameter_window_base, address)
+                          : address >= constant_window_base
+                              ? map_in_bank(state.constant_memory, constant_window_base, address)
+                              : nullptr;
+  if (from == nullptr) {
+    const InstructionMistake mistake = no_map_mistake(address);
+    block_.fail(warp, lane, mistake.what, mistake.advice);
+  }
   std::memcpy(bytes.data(), from, bytes.size());
   return bytes;
 }

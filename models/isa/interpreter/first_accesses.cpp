@@ -123,6 +123,7 @@ class FirstWarp {
         unknown_.set_destinations(instruction, true, false);
         break;
       case Category::shuffle_vote:
+      case Category::warpgroup_product:
       case Category::warp_barrier:
         if (paths_.mask() != paths_.alive()) return false;
         unknown_.set_destinations(instruction, true, false);
@@ -132,10 +133,6 @@ class FirstWarp {
         break;
       case Category::bulk_copy:
         if (!guard_unknown && !access_in_bulk(instruction, active)) return false;
-        break;
-      case Category::warpgroup_product:
-        if (paths_.mask() != paths_.alive()) return false;
-        unknown_.set_destinations(instruction, true, false);
         break;
       case Category::prefetch:
       case Category::bulk_group:

@@ -12,7 +12,7 @@ namespace lockstep::isa {
 std::byte* PhaseWaits::barrier_at(const InterpretedWarp& warp, const Instruction& instruction,
                                   unsigned lane, std::uint64_t address) {
   const Space space = instruction.memory.space;
-  if (const MbarrierMistake mistake = place_mistake(space, address, block_.shared_.size()))
+  if (const InstructionMistake mistake = place_mistake(space, address, block_.shared_.size()))
     block_.fail(warp, lane, mistake.what, mistake.advice);
   return block_.shared_.data() + mbarrier_offset(space, address);
 }
@@ -30,7 +30,7 @@ void PhaseWaits::change(InterpretedWarp& warp, const Instruction& instruction,
     std::memcpy(&count, block_.row(warp, instruction.source[1]) + 2 * lane, sizeof count);
     const std::uint64_t offset = mbarrier_offset(fields.space, address);
     const auto step = [&](AtomicOperation operation, std::uint64_t word) {
-      if (const MbarrierMistake mistake = mbarrier_mistake(operation, word, count, offset))
+      if (const InstructionMistake mistake = mbarrier_mistake(operation, word, count, offset))
         block_.fail(warp, lane, mistake.what, mistake.advice);
       return mbarrier_step(operation, word, count);
     };
@@ -53,7 +53,7 @@ void PhaseWaits::complete(const InterpretedWarp& warp, unsigned lane, std::uint3
   std::byte* place = block_.shared_.data() + offset;
   std::uint64_t before = 0;
   std::memcpy(&before, place, MbarrierWord::bytes);
-  if (const MbarrierMistake mistake = mbarrier_mistake(operation, before, bytes, offset))
+  if (const InstructionMistake mistake = mbarrier_mistake(operation, before, bytes, offset))
     block_.fail(warp, lane, mistake.what, mistake.advice);
   const std::uint64_t after = mbarrier_step(operation, before, bytes);
   block_.state_.changed |= after != before;
@@ -69,7 +69,7 @@ std::uint32_t PhaseWaits::lanes_with_phase_over(const InterpretedWarp& warp,
     const std::uint64_t address = block_.address_of(warp, instruction, lane);
     std::uint64_t word = 0;
     std::memcpy(&word, barrier_at(warp, instruction, lane, address), MbarrierWord::bytes);
-    const MbarrierMistake mistake =
+    const InstructionMistake mistake =
         wait_mistake(word, mbarrier_offset(instruction.memory.space, address));
     if (mistake && pc == warp.paths.pc()) block_.fail(warp, lane, mistake.what, mistake.advice);
     const bool is_over =

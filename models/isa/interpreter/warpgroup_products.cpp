@@ -22,7 +22,7 @@ void WarpgroupProducts::require_right(const InterpretedWarp& warp,
       product_mistake(product, list_of(block_.state_.program, product), warp.identity.warp_in_block,
                       block_.warps_.size(), block_.shared_.size(),
                       [&](Operand operand) { return block_.row(warp, operand); });
-  if (mistake) block_.fail(warp, 0, mistake->what, mistake->advice);
+  if (mistake) block_.fail(warp, 0, mistake.what, mistake.advice);
 }
 
 void WarpgroupProducts::multiply(InterpretedWarp& warp, const Instruction& product,
@@ -73,17 +73,11 @@ bool contains(const std::vector<std::uint16_t>& rows, std::uint16_t row) {
 
 }  // namespace
 
-bool WarpgroupProducts::has_written(const OfWarp& products, Operand row) {
+bool WarpgroupProducts::has(const OfWarp& products, std::vector<std::uint16_t> Group::*rows,
+                            Operand row) {
   if (!row.is_register()) return false;
-  return contains(products.open.written, row.row()) ||
-         std::ranges::any_of(products.committed,
-                             [&](const Group& g) { return contains(g.written, row.row()); });
-}
-bool WarpgroupProducts::has_read(const OfWarp& products, Operand row) {
-  if (!row.is_register()) return false;
-  return contains(products.open.read, row.row()) ||
-         std::ranges::any_of(products.committed,
-                             [&](const Group& g) { return contains(g.read, row.row()); });
+  const auto names = [&](const Group& group) { return contains(group.*rows, row.row()); };
+  return names(products.open) || std::ranges::any_of(products.committed, names);
 }
 
 void WarpgroupProducts::look_at(const InterpretedWarp& warp, const Instruction& instruction) {
@@ -95,7 +89,7 @@ void WarpgroupProducts::look_at(const InterpretedWarp& warp, const Instruction& 
     // A copy of a result is one from now on, and one of something else is none any more.
     if (!instruction.destination[0].is_register()) return;
     const std::uint16_t to = instruction.destination[0].row();
-    const bool of_result = has_written(products, instruction.source[0]);
+    const bool of_result = has(products, &Group::written, instruction.source[0]);
     const auto change = [&](Group& group) { std::erase(group.written, to); };
     std::ranges::for_each(products.committed, change);
     change(products.open);
@@ -110,11 +104,12 @@ void WarpgroupProducts::look_at(const InterpretedWarp& warp, const Instruction& 
   if (instruction.category == Category::warpgroup_product)  // accumulates what the last one wrote
     read = read.subspan(registers_of_d(unpack_warpgroup_form(instruction.target)));
   const bool reads =
-      std::ranges::any_of(read, [&](Operand row) { return has_written(products, row); });
-  const bool writes = instruction.category != Category::warpgroup_product &&
-                      std::ranges::any_of(destinations, [&](Operand row) {
-                        return has_written(products, row) || has_read(products, row);
-                      });
+      std::ranges::any_of(read, [&](Operand row) { return has(products, &Group::written, row); });
+  const bool writes =
+      instruction.category != Category::warpgroup_product &&
+      std::ranges::any_of(destinations, [&](Operand row) {
+        return has(products, &Group::written, row) || has(products, &Group::read, row);
+      });
   if (!reads && !writes) return;
   const auto lane = static_cast<unsigned>(std::countr_zero(warp.paths.mask()));
   block_.fail(warp, lane,

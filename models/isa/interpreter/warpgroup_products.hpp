@@ -38,8 +38,8 @@ class WarpgroupProducts {
   };
   OfWarp& of(const InterpretedWarp& warp);
   void require_right(const InterpretedWarp& warp, const Instruction& product) const;
-  static bool has_written(const OfWarp& products, Operand row);
-  static bool has_read(const OfWarp& products, Operand row);
+  /// Returns whether products under way write, or read, the row.
+  static bool has(const OfWarp& products, std::vector<std::uint16_t> Group::*rows, Operand row);
 
   BlockRunner& block_;
   std::vector<OfWarp> warps_;  ///< empty: none has multiplied

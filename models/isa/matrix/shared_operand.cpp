@@ -27,23 +27,21 @@ std::uint32_t end_of(const SharedOperand& operand, unsigned rows, bool by_column
   return last + piece_bytes;
 }
 
-std::optional<SharedOperandMistake> mistake_of(const char* name, std::uint64_t descriptor,
-                                               unsigned rows, bool by_columns,
-                                               std::uint64_t shared_bytes) {
+InstructionMistake mistake_of(const char* name, std::uint64_t descriptor, unsigned rows,
+                              bool by_columns, std::uint64_t shared_bytes) {
   const SharedOperand operand = shared_operand_of(descriptor);
   if (operand.base_offset != 0)
-    return SharedOperandMistake{
+    return {
         fmt::format("the descriptor {:#x} of {} has a base offset, which is not modelled",
                     descriptor, name),
         "align the operand's pattern: 1024 bytes for a swizzle of 128 bytes, 512 for 64, 256 for "
         "32"};
   const std::uint32_t end = end_of(operand, rows, by_columns);
-  if (end <= shared_bytes) return std::nullopt;
-  return SharedOperandMistake{
-      fmt::format("{} of wgmma ends at byte {} of shared memory, of which the block has {} "
-                  "(descriptor {:#x})",
-                  name, end, shared_bytes, descriptor),
-      "check start, leading and stride offset of the descriptor"};
+  if (end <= shared_bytes) return {};
+  return {fmt::format("{} of wgmma ends at byte {} of shared memory, of which the block has {} "
+                      "(descriptor {:#x})",
+                      name, end, shared_bytes, descriptor),
+          "check start, leading and stride offset of the descriptor"};
 }
 
 }  // namespace
@@ -71,10 +69,8 @@ std::uint64_t descriptor_of(const SharedOperand& operand) {
          std::uint64_t{modes[static_cast<unsigned>(operand.swizzle)]} << 62;
 }
 
-std::optional<SharedOperandMistake> shared_operand_mistake(const WarpgroupForm& form,
-                                                           std::optional<std::uint64_t> a,
-                                                           std::uint64_t b,
-                                                           std::uint64_t shared_bytes) {
+InstructionMistake shared_operand_mistake(const WarpgroupForm& form, std::optional<std::uint64_t> a,
+                                          std::uint64_t b, std::uint64_t shared_bytes) {
   constexpr unsigned rows_of_a = 64;
   if (a)
     if (auto mistake = mistake_of("A", *a, rows_of_a, form.a_by_columns, shared_bytes))

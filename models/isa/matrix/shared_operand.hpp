@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "models/isa/instruction_mistake.hpp"
 #include "models/isa/matrix/swizzle.hpp"
 #include "models/isa/matrix/warpgroup_form.hpp"
 
@@ -44,15 +45,9 @@ SharedOperand shared_operand_of(std::uint64_t descriptor);
 /// Inverse of shared_operand_of, of offsets that are multiples of 16.
 std::uint64_t descriptor_of(const SharedOperand& operand);
 
-/// Mistake in a product's operands in shared memory, and advice.
-struct SharedOperandMistake {
-  std::string what;
-  const char* advice = "";
-};
-/// `a`: nothing where A stands in registers.  `shared_bytes`: of the block.
-std::optional<SharedOperandMistake> shared_operand_mistake(const WarpgroupForm& form,
-                                                           std::optional<std::uint64_t> a,
-                                                           std::uint64_t b,
-                                                           std::uint64_t shared_bytes);
+/// Returns what is wrong with a product's operands in shared memory.  `a`: nothing where A stands
+/// in registers.  `shared_bytes`: of the block.
+InstructionMistake shared_operand_mistake(const WarpgroupForm& form, std::optional<std::uint64_t> a,
+                                          std::uint64_t b, std::uint64_t shared_bytes);
 
 }  // namespace lockstep::isa

@@ -8,7 +8,7 @@
 namespace lockstep::isa {
 
 /// The span in bytes within which pieces change places; `none`: they do not.
-enum class Swizzle : std::uint8_t { none, b32, b64, b128 };
+enum class Swizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128, count };
 
 constexpr std::uint32_t span_of(Swizzle swizzle) {
   return 16U << static_cast<unsigned>(swizzle);

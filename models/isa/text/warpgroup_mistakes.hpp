@@ -11,16 +11,14 @@ namespace lockstep::isa {
 /// Returns what is wrong with a product that a warp is about to execute.  `warps`: of the block;
 /// `row`: returns the lanes of an operand.
 template <class Row>
-std::optional<SharedOperandMistake> product_mistake(const Instruction& product,
-                                                    const OperandList& list, std::size_t warp,
-                                                    std::size_t warps, std::uint64_t shared_bytes,
-                                                    Row&& row) {
+InstructionMistake product_mistake(const Instruction& product, const OperandList& list,
+                                   std::size_t warp, std::size_t warps, std::uint64_t shared_bytes,
+                                   Row&& row) {
   const std::size_t first = warp / warps_of_group * warps_of_group;
   if (first + warps_of_group > warps)
-    return SharedOperandMistake{
-        "wgmma needs the four warps of a warp group, and the block ends with " +
-            std::to_string(warps - first) + " of them",
-        "launch blocks of a multiple of 128 threads"};
+    return {"wgmma needs the four warps of a warp group, and the block ends with " +
+                std::to_string(warps - first) + " of them",
+            "launch blocks of a multiple of 128 threads"};
   const WarpgroupForm form = unpack_warpgroup_form(product.target);
   const auto descriptor = [&](std::size_t source) {
     const std::uint32_t* lanes = row(list.sources[source]);

@@ -66,7 +66,8 @@ void BulkEngine::require_right(const Warp& warp, Step step, const isa::BulkCopy&
                                unsigned lane) {
   const std::uint32_t pc = warp.paths.pc();
   const BlockSlot& block = blocks_.block_of(warp);
-  if (const isa::MbarrierMistake mistake = isa::bulk_copy_mistake(step, copy, block.shared_bytes))
+  if (const isa::InstructionMistake mistake =
+          isa::bulk_copy_mistake(step, copy, block.shared_bytes))
     mistakes_.user_error(warp, pc, lane, mistake.what, mistake.advice);
   if (step != Step::prefetch) require_held(warp, pc, lane, step, copy.global, copy.bytes);
 }

@@ -16,21 +16,14 @@ using isa::TensorMap;
 
 namespace {
 
-/// Returns the bytes of the map in a bank that begins at `base`; null: it is not there.
-const std::byte* in_bank(const std::vector<std::byte>& bank, std::uint64_t base,
-                         std::uint64_t address) {
-  const std::uint64_t offset = address - base;
-  const bool is_there = offset <= bank.size() && bank.size() - offset >= TensorMap::bytes;
-  return is_there ? bank.data() + offset : nullptr;
-}
-
 /// Returns the bytes of a map that stands among parameters or constants; null: none is there.
 const std::byte* map_at_hand(const GridSlot& grid, std::uint64_t address) {
   if (address >= isa::parameter_window_base)
-    return in_bank(grid.parameters, isa::parameter_window_base, address);
+    return isa::map_in_bank(grid.parameters, isa::parameter_window_base, address);
   if (address < isa::constant_window_base) return nullptr;
-  return in_bank(grid.relocated_image.empty() ? grid.module->constant_image : grid.relocated_image,
-                 isa::constant_window_base, address);
+  return isa::map_in_bank(
+      grid.relocated_image.empty() ? grid.module->constant_image : grid.relocated_image,
+      isa::constant_window_base, address);
 }
 
 }  // namespace
@@ -86,18 +79,17 @@ BulkEngine::Copy BulkEngine::tile_copy(const Warp& warp, const Instruction& inst
     return copy;
   }
   const std::byte* map = map_at_hand(blocks_.grid_of(warp), given.map);
-  if (map == nullptr)
-    mistakes_.user_error(warp, copy.pc, lane,
-                         "no tensor map is at address " + hexadecimal(given.map),
-                         "give the address of a __grid_constant__ parameter, or in global or "
-                         "constant memory");
+  if (map == nullptr) {
+    const isa::InstructionMistake mistake = isa::no_map_mistake(given.map);
+    mistakes_.user_error(warp, copy.pc, lane, mistake.what, mistake.advice);
+  }
   std::memcpy(copy.map.data(), map, copy.map.size());
   require_right_tile(warp, copy);
   return copy;
 }
 
 void BulkEngine::require_right_tile(const Warp& warp, const Copy& copy) {
-  const auto require = [&](const isa::MbarrierMistake& mistake) {
+  const auto require = [&](const isa::InstructionMistake& mistake) {
     if (mistake) mistakes_.user_error(warp, copy.pc, copy.lane, mistake.what, mistake.advice);
   };
   require(isa::map_mistake(copy.global, copy.map, copy.rank));

@@ -122,38 +122,36 @@ inline bool Issue::fetched(WarpSlot slot, GridSlot& grid, std::uint32_t pc, SmCy
 
 bool Issue::in_order(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
                      SmCycle now) {
-  if (instruction.category == Category::bulk_copy || instruction.category == Category::bulk_group) {
-    const bool passes = instruction.category == Category::bulk_copy
-                            ? bulk_.has_room_for(slot)
-                            : bulk_.is_through(slot, instruction);
-    if (!passes) front_end_.refuse(slot, record, StallCause::async_copy);
+  const auto wait_unless = [&](bool passes, StallCause cause) {
+    if (!passes) front_end_.refuse(slot, record, cause);
     return passes;
+  };
+  switch (instruction.category) {
+    case Category::copy_group:
+      return are_copies_through(slot, instruction, record, now);
+    case Category::bulk_copy:
+      return wait_unless(bulk_.has_room_for(slot), StallCause::async_copy);
+    case Category::bulk_group:
+      return wait_unless(bulk_.is_through(slot, instruction), StallCause::async_copy);
+    case Category::warpgroup_product:
+      return wait_unless(warpgroups_.has_room_for(slot, now), StallCause::wgmma);
+    case Category::warpgroup_step:
+      return wait_unless(warpgroups_.is_through(slot, instruction.target, now), StallCause::wgmma);
+    case Category::register_limit:
+      return wait_unless(warpgroups_.set_registers(slot, instruction, now), StallCause::registers);
+    case Category::grid_dependency:
+      return wait_unless(dependencies_.has_passed(slot, instruction), StallCause::fence);
+    default:
+      return wait_unless(blocks_.released(slot), StallCause::fence);
   }
-  if (instruction.category == Category::warpgroup_product ||
-      instruction.category == Category::warpgroup_step) {
-    const bool passes = instruction.category == Category::warpgroup_product
-                            ? warpgroups_.has_room_for(slot, now)
-                            : warpgroups_.is_through(slot, instruction.target, now);
-    if (!passes) front_end_.refuse(slot, record, StallCause::wgmma);
-    return passes;
-  }
-  if (instruction.category == Category::register_limit) {
-    const bool passes = warpgroups_.set_registers(slot, instruction, now);
-    if (!passes) front_end_.refuse(slot, record, StallCause::registers);
-    return passes;
-  }
-  if (instruction.category != Category::copy_group) {
-    const bool passes = instruction.category == Category::grid_dependency
-                            ? dependencies_.has_passed(slot, instruction)
-                            : blocks_.released(slot);
-    if (passes) return true;
-    front_end_.refuse(slot, record, StallCause::fence);
-    return false;
-  }
+}
+
+bool Issue::are_copies_through(WarpSlot slot, const Instruction& wait, const IssueRecord& record,
+                               SmCycle now) {
   const bool uncommitted_too =
-      instruction.detail != static_cast<std::uint16_t>(isa::ir::CopyGroupStep::wait);
+      wait.detail != static_cast<std::uint16_t>(isa::ir::CopyGroupStep::wait);
   const SmCycle through =
-      blocks_.under_way().copies().through(slot, instruction.target, uncommitted_too, now);
+      blocks_.under_way().copies().through(slot, wait.target, uncommitted_too, now);
   if (through <= now) return true;
   front_end_.refuse(slot, record, StallCause::async_copy);
   if (through != no_cycle) front_end_.tell_at(slot, WarpEvent::copies_came, through);

@@ -53,9 +53,12 @@ class Issue {
   /// `follows`: exception schemes, the release of sources or preemptions follow what issues.
   template <bool follows>
   void issue_as(WarpSlot slot, SmCycle now);
-  /// What waits for something beyond its operands may pass; false: the warp waits.
+  /// An instruction that waits for something beyond its operands may pass; false: the warp waits.
   bool in_order(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                 SmCycle now);
+  /// A wait for asynchronous copies may pass; false: the warp waits.
+  bool are_copies_through(WarpSlot slot, const isa::Instruction& wait, const IssueRecord& record,
+                          SmCycle now);
   void access_matrices(WarpSlot slot, const isa::Instruction& instruction,
                        const IssueRecord& record, std::uint32_t active, SmCycle now);
   /// What holds the instruction back at the last moment: true if it has not issued.

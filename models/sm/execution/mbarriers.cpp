@@ -15,7 +15,7 @@ namespace lockstep {
 using isa::AtomicOperation;
 using isa::for_each_lane;
 using isa::Instruction;
-using isa::MbarrierMistake;
+using isa::InstructionMistake;
 using isa::MbarrierWord;
 
 WarpSlot Mbarriers::slot_of(const BlockSlot& block, std::uint8_t warp_in_block) const {
@@ -53,8 +53,8 @@ void Mbarriers::change(WarpSlot slot, const Instruction& instruction, std::uint3
     std::uint64_t count = 0;
     std::memcpy(&count, counts + 2 * lane, sizeof count);
     const std::uint64_t before = word_at(block, offset);
-    if (const MbarrierMistake mistake = isa::mbarrier_mistake(memory.atomic, before, count, offset))
-        [[unlikely]]
+    if (const InstructionMistake mistake =
+            isa::mbarrier_mistake(memory.atomic, before, count, offset)) [[unlikely]]
       mistakes_.user_error(warp, owed.pc, lane, mistake.what, mistake.advice);
     completes |= step(block, offset, memory.atomic, count);
     owed.address[lane] = static_cast<std::uint32_t>(offset);
@@ -77,7 +77,7 @@ std::uint32_t Mbarriers::lanes_with_phase_over(const Warp& warp, const Instructi
   lane_addresses(instruction, context, lanes, address);
   std::uint32_t complete = 0;
   for_each_lane(lanes, [&](unsigned lane) {
-    const auto require = [&](const MbarrierMistake& mistake) {
+    const auto require = [&](const InstructionMistake& mistake) {
       if (mistake && checks) [[unlikely]]
         mistakes_.user_error(warp, warp.paths.pc(), lane, mistake.what, mistake.advice);
       return !mistake;
@@ -233,7 +233,7 @@ void Mbarriers::arrive(WarpSlot slot, const Owed& owed, SmCycle now) {
   for_each_lane(owed.lanes, [&](unsigned lane) {
     const std::uint32_t offset = owed.address[lane];
     const std::uint64_t before = word_at(block, offset);
-    const MbarrierMistake mistake =
+    const InstructionMistake mistake =
         isa::mbarrier_mistake(AtomicOperation::arrive, before, 1, offset);
     if (is_mistaken || mistake) {
       if (!is_mistaken)
@@ -252,7 +252,7 @@ void Mbarriers::complete(WarpSlot slot, std::uint32_t pc, unsigned lane, std::ui
   constexpr auto operation = AtomicOperation::complete_transactions;
   const Warp& warp = blocks_.warp(slot);
   const BlockSlot& block = blocks_.block_of(warp);
-  if (const MbarrierMistake mistake =
+  if (const InstructionMistake mistake =
           isa::mbarrier_mistake(operation, word_at(block, offset), bytes, offset))
     return mistakes_.report(TenantId(warp.tenant),
                             mistakes_.by(warp, pc, lane, mistake.what, mistake.advice), now);

@@ -109,7 +109,7 @@ void MemoryIssue::require_barriers(const Warp& warp, const Instruction& instruct
                                    std::uint32_t active, const LaneAddresses& address) const {
   const std::uint64_t shared_bytes = blocks_.block_of(warp).shared_bytes;
   isa::for_each_lane(active, [&](unsigned lane) {
-    if (const isa::MbarrierMistake mistake =
+    if (const isa::InstructionMistake mistake =
             isa::place_mistake(instruction.memory.space, address[lane], shared_bytes))
       mistakes_.user_error(warp, warp.paths.pc(), lane, mistake.what, mistake.advice);
   });

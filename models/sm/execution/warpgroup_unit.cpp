@@ -50,7 +50,7 @@ void WarpgroupUnit::require_right(const Warp& warp, const Instruction& product) 
   const auto mistake = isa::product_mistake(
       product, isa::list_of(*grid.issue, product), warp.warp_in_block, grid.block.warps,
       block.shared_bytes, [&](isa::Operand operand) { return context.row(operand); });
-  if (mistake) mistakes_.user_error(warp, warp.paths.pc(), 0, mistake->what, mistake->advice);
+  if (mistake) mistakes_.user_error(warp, warp.paths.pc(), 0, mistake.what, mistake.advice);
 }
 
 void WarpgroupUnit::count_issue(const Warp& warp, WarpgroupProgress& progress) {

@@ -92,7 +92,8 @@ std::string between(Random& random, unsigned gpus) {
 
 }  // namespace
 
-RandomStorm::RandomStorm(std::uint64_t seed) : ptx(kernels) {
+RandomStorm::RandomStorm(std::uint64_t seed) {
+  ptx = kernels;
   Random random(seed * 0x2545f4914f6cdd1d + 9);
   gpus = 2 + seed % 2;
   const unsigned block = 32u << random() % 2, blocks = 1 + random() % 8;

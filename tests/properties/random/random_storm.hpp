@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
+
+#include "tests/properties/random/random_tenant.hpp"
 
 namespace lockstep::testing {
 
@@ -11,14 +11,8 @@ namespace lockstep::testing {
 /// and again, which lies between those of other GPUs' threads, reads a table that all read, and
 /// adds to common words by atomics.  Between the kernels a GPU changes the table, or the CPU
 /// touches buffers.
-struct RandomStorm {
+struct RandomStorm : RandomTenant {
   explicit RandomStorm(std::uint64_t seed);
-
-  unsigned gpus = 2;
-  std::string ptx, workload;
-  std::string tenant;  ///< what a scenario says of it
-  /// Settings of a machine with so many GPUs.
-  std::vector<std::string> settings;
 };
 
 }  // namespace lockstep::testing

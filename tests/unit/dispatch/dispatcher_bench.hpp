@@ -54,10 +54,10 @@ class DispatcherBench {
                      const InstructionCount& executed, const InstructionCount& lost);
   void status(double at_ns, std::uint32_t grid, std::uint32_t sm,
               const std::vector<BlockStatus>& blocks);
-  /// The same of a block that has let the next grid go.
+  /// A block is done that has let the next grid go.
   void block_that_let_go_done(double at_ns, std::uint32_t grid, std::uint32_t sm,
                               std::uint64_t block);
-  /// What an SM tells of a block, by its grid: block_saved, block_restored, block_returned,
+  /// An SM tells something of a block, by its grid: block_saved, block_restored, block_returned,
   /// block_lets_go.
   void block(double at_ns, MessageKind kind, std::uint32_t grid, std::uint32_t sm,
              std::uint64_t block);

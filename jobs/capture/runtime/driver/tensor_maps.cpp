@@ -35,7 +35,7 @@ LOCKSTEP_DRIVER Error cuTensorMapEncodeTiled(void* to, int type, unsigned rank, 
       return invalid_value;
     for (const auto& [value, end] :
          {std::pair(type, static_cast<int>(isa::TensorType::count)), std::pair(interleave, 3),
-          std::pair(swizzle, static_cast<int>(isa::TensorSwizzle::count)), std::pair(promotion, 4),
+          std::pair(swizzle, static_cast<int>(isa::Swizzle::count)), std::pair(promotion, 4),
           std::pair(fill, 2)})
       if (value < 0 || value >= end) return invalid_value;
     TensorMap map;
@@ -43,7 +43,7 @@ LOCKSTEP_DRIVER Error cuTensorMapEncodeTiled(void* to, int type, unsigned rank, 
     map.rank = rank;
     map.type = static_cast<isa::TensorType>(type);
     map.interleave = static_cast<unsigned>(interleave);
-    map.swizzle = static_cast<isa::TensorSwizzle>(swizzle);
+    map.swizzle = static_cast<isa::Swizzle>(swizzle);
     map.promotion = static_cast<unsigned>(promotion);
     map.fills_nan = fill == 1;
     std::copy_n(sizes, rank, map.size.begin());

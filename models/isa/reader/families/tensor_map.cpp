@@ -106,7 +106,7 @@ void TensorMapReader::replace_choice(PtxInstruction& instruction, const Place& m
   } else if (modifiers.take("swizzle_mode")) {
     require_below(4);
     put(fields::swizzle(), number);
-    put(fields::pattern(), pattern_of(static_cast<TensorSwizzle>(number)));
+    put(fields::pattern(), pattern_of(static_cast<Swizzle>(number)));
   } else if (modifiers.take("fill_mode")) {
     require_below(2);
     put(fields::fill(), number);

@@ -41,13 +41,12 @@ inline RandomTile random_tile(std::mt19937& random, std::uint64_t address) {
     do {
       map.type = static_cast<TensorType>(pick(0, static_cast<unsigned>(TensorType::tf32)));
     } while (map.type == TensorType::f32_flushed);
-    map.swizzle = static_cast<TensorSwizzle>(pick(0, 3));
+    map.swizzle = static_cast<Swizzle>(pick(0, 3));
     map.fills_nan = is_float(map.type) && pick(0, 1) == 1;
     map.promotion = pick(0, 3);
     const unsigned element = bytes_of(map.type);
-    const unsigned row = map.swizzle == TensorSwizzle::none
-                             ? 16 * pick(1, 12)
-                             : 16u << static_cast<unsigned>(map.swizzle);
+    const unsigned row =
+        map.swizzle == Swizzle::none ? 16 * pick(1, 12) : 16u << static_cast<unsigned>(map.swizzle);
     if (row / element > TensorMap::most_box) continue;
     map.box[0] = row / element;
     map.size[0] = pick(1, 2 * map.box[0]);
@@ -96,13 +95,13 @@ void for_each_element(const RandomTile& tile, Function&& function) {
     }
     std::uint32_t place = dense;
     switch (map.swizzle) {
-      case TensorSwizzle::bytes_32:
+      case Swizzle::bytes_32:
         place ^= (dense >> 7 & 1) << 4;
         break;
-      case TensorSwizzle::bytes_64:
+      case Swizzle::bytes_64:
         place ^= (dense >> 7 & 3) << 4;
         break;
-      case TensorSwizzle::bytes_128:
+      case Swizzle::bytes_128:
         place ^= (dense >> 7 & 7) << 4;
         break;
       default:

@@ -51,7 +51,7 @@ TEST(TensorMapBytes, AreThoseOfADriver) {
   expected[18] = 0x10;
   EXPECT_EQ(words_of(small_map()), expected);
   TensorMap wide_rows = small_map();
-  wide_rows.swizzle = TensorSwizzle::bytes_128;
+  wide_rows.swizzle = Swizzle::bytes_128;
   expected[2] = 0x6310;
   expected[18] = 0x400;
   EXPECT_EQ(words_of(wide_rows), expected);
@@ -118,10 +118,10 @@ TEST(TensorMapMistakes, AreToldByName) {
   expect(
       [](TensorMap& map) {
         map.box[0] = 64;
-        map.swizzle = TensorSwizzle::bytes_64;
+        map.swizzle = Swizzle::bytes_64;
       },
       "have 128 bytes, more than its swizzle of 64 bytes");
-  expect([](TensorMap& map) { map.swizzle = TensorSwizzle::bytes_64; },
+  expect([](TensorMap& map) { map.swizzle = Swizzle::bytes_64; },
          "have 32 bytes, fewer than its swizzle of 64 bytes");
   expect(
       [](TensorMap& map) {

@@ -120,7 +120,7 @@ TEST_P(InterpretedTensorCopies, MistakesAreToldWithThreadAndLine) {
       },
       "out-of-bounds bulk copy of");
   has([](TileArguments& given,
-         auto&) { given.change([](TensorMap& map) { map.swizzle = TensorSwizzle::bytes_64; }); },
+         auto&) { given.change([](TensorMap& map) { map.swizzle = Swizzle::bytes_64; }); },
       "fewer than its swizzle of 64 bytes");
 }
 

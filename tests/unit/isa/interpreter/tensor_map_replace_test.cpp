@@ -61,7 +61,7 @@ TEST_P(ReplacedTensorMaps, HaveTheNewFieldAndAllOthersAsTheyWere) {
            Case{"elemtype.global.b1024.b32", "10",
                 [](TensorMap& map) { map.type = TensorType::bf16; }},
            Case{"swizzle_mode.global.b1024.b32", "1",
-                [](TensorMap& map) { map.swizzle = TensorSwizzle::bytes_32; }},
+                [](TensorMap& map) { map.swizzle = Swizzle::bytes_32; }},
            Case{"fill_mode.global.b1024.b32", "1", [](TensorMap& map) { map.fills_nan = true; }},
            Case{"interleave_layout.global.b1024.b32", "0", [](TensorMap&) {}},
        }) {

@@ -137,19 +137,19 @@ Case random_case(const WarpgroupForm& form, Swizzle swizzle, std::mt19937& rando
 
 std::uint32_t swizzled_address(std::uint32_t address, Swizzle swizzle) {
   const auto bit = [&](unsigned place) { return address >> place & 1; };
-  if (swizzle == Swizzle::b32) return address ^ bit(7) << 4;
-  if (swizzle == Swizzle::b64) return address ^ (bit(7) << 4 | bit(8) << 5);
-  if (swizzle == Swizzle::b128) return address ^ (bit(7) << 4 | bit(8) << 5 | bit(9) << 6);
+  if (swizzle == Swizzle::bytes_32) return address ^ bit(7) << 4;
+  if (swizzle == Swizzle::bytes_64) return address ^ (bit(7) << 4 | bit(8) << 5);
+  if (swizzle == Swizzle::bytes_128) return address ^ (bit(7) << 4 | bit(8) << 5 | bit(9) << 6);
   return address;
 }
 
 /// Where the byte of element k of a row (of A, or of a column of B) lies.
 std::uint32_t place_of(const SharedOperand& operand, bool by_columns, unsigned row, unsigned k,
                        unsigned bits) {
-  const std::uint32_t span = operand.swizzle == Swizzle::none  ? 16
-                             : operand.swizzle == Swizzle::b32 ? 32
-                             : operand.swizzle == Swizzle::b64 ? 64
-                                                               : 128;
+  const std::uint32_t span = operand.swizzle == Swizzle::none       ? 16
+                             : operand.swizzle == Swizzle::bytes_32 ? 32
+                             : operand.swizzle == Swizzle::bytes_64 ? 64
+                                                                    : 128;
   const std::uint32_t byte = k * bits / 8;
   std::uint32_t address = operand.start;
   if (!by_columns && operand.swizzle == Swizzle::none)
@@ -297,7 +297,8 @@ TEST_P(WarpgroupProducts, AreThoseOfMmaInEveryTypeAndLayout) {
                              {s8, u8, MatrixResult::s32},     {u8, u8, MatrixResult::s32},
                              {b1, b1, MatrixResult::s32}};
   for (const Types& type : types)
-    for (const Swizzle swizzle : {Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128})
+    for (const Swizzle swizzle :
+         {Swizzle::none, Swizzle::bytes_32, Swizzle::bytes_64, Swizzle::bytes_128})
       for (unsigned turn = 0; turn < 3; ++turn) {
         WarpgroupForm form;
         form.a = type.a;
@@ -322,7 +323,7 @@ TEST_P(WarpgroupProducts, HaveUpToTwoHundredFiftySixColumns) {
   for (const unsigned n : {8U, 136U, 248U, 256U}) {
     WarpgroupForm form;
     form.n = static_cast<std::uint16_t>(n);
-    expect_products(form, Swizzle::b128, random, GetParam());
+    expect_products(form, Swizzle::bytes_128, random, GetParam());
   }
 }
 

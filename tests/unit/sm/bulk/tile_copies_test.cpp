@@ -98,7 +98,7 @@ RandomTile plain_tile() {
   tile.map.address = IdealMachine::address(in);
   tile.map.rank = 2;
   tile.map.type = isa::TensorType::f32;
-  tile.map.swizzle = isa::TensorSwizzle::bytes_128;
+  tile.map.swizzle = isa::Swizzle::bytes_128;
   tile.map.size = {64, 32, 1, 1, 1};
   tile.map.stride[1] = 256;
   tile.map.box = {32, 16, 1, 1, 1};

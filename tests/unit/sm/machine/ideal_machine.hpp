@@ -101,7 +101,7 @@ class IdealMachine {
               std::array<std::uint32_t, 3> threads, const std::vector<std::uint64_t>& arguments,
               std::uint32_t dynamic_shared = 0, std::uint16_t tenant = 0);
 
-  /// Of the launches that follow: GridLaunch::primary.
+  /// GridLaunch::primary of the launches that follow.
   std::uint32_t primary = 0;
 
   /// Advances all SMs to `horizon` (a cycle).

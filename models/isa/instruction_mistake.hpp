@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+namespace lockstep::isa {
+
+/// Mistake of a thread with an instruction, as the interpreter and the SM report it alike: with
+/// kernel, thread and line.
+struct InstructionMistake {
+  std::string what;  ///< "" if there is none
+  const char* advice = "";
+
+  explicit operator bool() const { return !what.empty(); }
+};
+
+}  // namespace lockstep::isa
