@@ -184,8 +184,8 @@ class Errors(OneKernel):
         for settings, parts in (
                 (("gpu.sm.l1.unified_bytes=0B", "gpu.sm.l1.bytes=10KiB", "gpu.sm.l1.sets=64"),
                  ["gpu.sm.l1", "bytes (10240)", "multiple", "8192"]),
-                (("gpu.sm.l1.unified_bytes=96KiB", "gpu.sm.shared.carve_outs=[96KiB]"),
-                 ["carve-out of 98304 bytes (0)", "multiple"])):
+                (("gpu.sm.l1.unified_bytes=97KiB", "gpu.sm.shared.carve_outs=[96KiB]", "gpu.sm.l1.sets=64"),
+                 ["carve-out of 98304 bytes (1024)", "multiple"])):
             with self.subTest(settings=settings):
                 self.assert_refused(parts, *(a for s in settings for a in ("--set", s)))
 
