@@ -58,6 +58,13 @@ void resolve_several(const Scenario& scenario, MachineParameters& machine) {
   machine.gpu = machine.gpus.front();
 }
 
+PolicyChoice scheduler_of(const SmParameters& sm) {
+  const std::string name = sm.warp_scheduler == DefaultScheduler::lrr ? "lrr" : "gto";
+  const PolicyList& all = warp_scheduler_policies();
+  return PolicyChoice(*std::find_if(all.begin(), all.end(),
+                                    [&](const PolicyInfo& policy) { return policy.name == name; }));
+}
+
 }  // namespace
 
 MachineParameters resolve_machine(const Scenario& scenario) {
@@ -68,6 +75,8 @@ MachineParameters resolve_machine(const Scenario& scenario) {
   machine.policies = scenario.policies.exists()
                          ? read_parameters<PolicyParameters>(scenario.policies)
                          : defaults<PolicyParameters>();
+  if (!scenario.policies.exists() || !scenario.policies.has("warp_scheduler"))
+    machine.policies.warp_scheduler = scheduler_of(machine.gpu.sm);
   machine.simulation = scenario.simulation;
   if (scenario.fabric.exists())
     machine.fabric.emplace(scenario.fabric, scenario.whole_gpus, scenario.gpus.size());

@@ -133,8 +133,8 @@ enum class AtomicOperation : std::uint8_t {
   arrive_and_expect,           ///< arrive.expect_tx: expects first, then one arrives
   arrive_and_expect_and_drop,  ///< arrive_drop.expect_tx
 };
-/// ld/st cache operators (`.nc` loads are `non_coherent`).
-enum class CacheOperator : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt, non_coherent };
+/// ld/st cache operators (`.nc` loads are `non_coherent`; `texel`: loads of a texture fetch).
+enum class CacheOperator : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt, non_coherent, texel };
 enum class Ordering : std::uint8_t { weak, is_volatile, relaxed, acquire, release, acq_rel, sc };
 enum class Scope : std::uint8_t { none, cta, cluster, gpu, sys };
 

@@ -28,8 +28,6 @@ OTHER_CARDS = ("A100: ", "Pascal: ")  # rows of a100.md; all others are of v100.
 BEGIN, END = "<!-- validate.py: begin -->\n", "<!-- validate.py: end -->\n"
 CLOCKS = ("sm", "noc", "memory", "dispatch", "vm")
 CARD_CLOCK = {"v100": "1380MHz", "a100": "1410MHz", "gtx1080ti": "1481MHz"}
-# Of the files of Accel-Sim that describe these cards (gpu-parameters.md, section 3).
-CARD_SCHEDULER = {"v100": "lrr", "a100": "lrr", "gtx1080ti": "gto"}
 SLACK = 2  # percent that a bound is above the error that it was made of
 COUNTERS = {"dram_reads": "DRAM reads", "dram_writes": "DRAM writes", "l2_reads": "sectors that SMs read of L2",
             "shared": "instructions on shared memory"}
@@ -51,7 +49,6 @@ class Run:
             "host": str(ROOT / "configs/hosts/pcie3.yaml"),
             "simulation": {"record_blocks": True},
             "override": {**override, **description.get("set", {})},
-            "policies": {"warp_scheduler": CARD_SCHEDULER[model]},
             "tenants": [{"name": "one", "workload": str(HERE / (description["workload"] + ".yaml")),
                          "parameters": description.get("parameters", {})}],
         }))

@@ -167,12 +167,24 @@ BlockPlace ResidentBlocks::take_place(const BlockReference& reference, std::uint
   return place;
 }
 
+WarpSlot ResidentBlocks::slot_of_next_warp(std::uint32_t entry, std::uint32_t warp_in_block) const {
+  const SmParameters& p = constants_.parameters;
+  const std::uint64_t free = ~hot_.resident;
+  if (p.sub_core_step == 0) return first_of(free);
+  const std::uint64_t scheduler =
+      (std::uint64_t{entry - 1} * p.sub_core_step + warp_in_block) % p.schedulers;
+  std::uint64_t wanted = 0;
+  for (std::uint64_t slot = scheduler; slot < p.warps; slot += p.schedulers)
+    wanted |= std::uint64_t{1} << slot;
+  return first_of((free & wanted) != 0 ? free & wanted : free);
+}
+
 void ResidentBlocks::enter_warps(BlockPlace place, const GridSlot& grid) {
   BlockSlot& block = hot_.blocks[place.value()];
   warm_free_warps(warps_, hot_.resident, grid.block.warps);
   std::uint32_t threads = block.alive_threads;
   for (std::uint32_t w = 0; w < grid.block.warps; ++w) {
-    const WarpSlot slot = first_of(~hot_.resident);
+    const WarpSlot slot = slot_of_next_warp(block.entry, w);
     LOCKSTEP_CHECK(slot.value() < constants_.parameters.warps, "no warp slot is free");
     hot_.resident |= bit_of(slot);
     block.warps |= bit_of(slot);

@@ -132,6 +132,8 @@ class ResidentBlocks : public ResidentWarps {
   void give_place_back(BlockPlace place, std::uint8_t keeps = 0);
   BlockDone report(GridSlot& grid, std::uint64_t index);
   void find_only_grid();
+  /// Returns the slot of a warp of the SM's block number `entry` (sm.sub_core_step).
+  WarpSlot slot_of_next_warp(std::uint32_t entry, std::uint32_t warp_in_block) const;
   void enter_warps(BlockPlace place, const GridSlot& grid);
   std::uint32_t take_shared(std::uint32_t bytes);
   /// Sets the operand bases of a warp in its slot.

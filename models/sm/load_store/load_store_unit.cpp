@@ -264,10 +264,20 @@ void LoadStoreUnit::look_up_lines(SmCycle now) {
   if (translation_.has_lines_to_leave()) hot_.wake = now + 1;
 }
 
+bool LoadStoreUnit::fetches_texels(const Access& access) const {
+  return access.kind == Access::Kind::load &&
+         blocks_.grid(access.grid).instructions[access.pc].memory.cache ==
+             isa::CacheOperator::texel;
+}
+
 void LoadStoreUnit::begin_lookups(const Access& access, SmCycle now) {
   hot_.first_lookup = now;
   if (!constants_.parameters.l1.tag_banks) return;
-  hot_.tag_cycles = most_lines_of_a_tag_bank(access, constants_.parameters.l1.lines_per_cycle);
+  const SmL1Parameters& l1 = constants_.parameters.l1;
+  const std::uint32_t of_texels = l1.texture_lines_per_cycle;
+  hot_.tag_cycles = of_texels != 0 && fetches_texels(access)
+                        ? (access.groups + of_texels - 1) / of_texels
+                        : most_lines_of_a_tag_bank(access, l1.lines_per_cycle);
   hot_.tags_free = now + hot_.tag_cycles;
 }
 

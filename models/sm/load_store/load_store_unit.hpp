@@ -171,6 +171,7 @@ class LoadStoreUnit final : public ParkedLines {
   /// that the caller tries again later.
   bool look_up_parked_line(SmCycle now);
   /// Looking up the lines of the access at the head begins.
+  bool fetches_texels(const Access& access) const;
   void begin_lookups(const Access& access, SmCycle now);
   /// Returns how many lines of the access at the head banked tags have compared by the end of this
   /// cycle.

@@ -14,6 +14,9 @@ enum class Expansions : std::uint8_t {
 /// Unit that multiplies integers.
 enum class MultiplyUnit : std::uint8_t { integer, fp32 };
 
+/// Warp scheduler that a GPU's file names for scenarios that choose none.
+enum class DefaultScheduler : std::uint8_t { gto, lrr };
+
 /// Moment from which a source register of an instruction may be overwritten.
 enum class SourceRelease : std::uint8_t { issue, operand_read };
 

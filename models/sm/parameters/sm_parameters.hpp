@@ -51,7 +51,7 @@ enum class L1Recency : std::uint8_t { hits, tags };
 /// Source: gpu-parameters.md, section 7.
 struct SmL1Parameters {
   Bytes bytes, unified_bytes;
-  std::uint32_t sets, mshrs, merges, lines_per_cycle;
+  std::uint32_t sets, mshrs, merges, lines_per_cycle, texture_lines_per_cycle;
   Cycles hit_latency, fill_latency;
   L1Allocation allocation;
   L1Fetch fetch;
@@ -78,6 +78,9 @@ struct SmL1Parameters {
         .field("mshrs", &P::mshrs, 256, range(1, 4096), "outstanding missed lines")
         .field("merges", &P::merges, 8, range(1, 64), "accesses that wait for one missed line")
         .field("lines_per_cycle", &P::lines_per_cycle, 1, range(1, 4), "tag lookups per cycle")
+        .field("texture_lines_per_cycle", &P::texture_lines_per_cycle, 0, range(0, 4),
+               "tag lookups per cycle of a texture fetch, in whatever banks; 0: as of other loads",
+               "lines")
         .field("banked", &P::banked, false,
                "32 banks of 4 bytes behind the tags: an instruction takes as many cycles as words "
                "that it wants of one of them")
@@ -102,6 +105,8 @@ struct SmL1Parameters {
                "a store of the whole of a sector that is not cached puts it into L1")
         .field("caches_global_loads", &P::caches_global_loads, true,
                "false: global loads bypass L1, as on Kepler and Pascal")
+        .only_if("texture_lines_per_cycle", "with tag_banks: true",
+                 [](const P& p) { return p.tag_banks; })
         .only_if("bytes", "with unified_bytes: 0",
                  [](const P& p) { return p.unified_bytes.count() == 0; })
         .only_if("allocates_stores", "with global_writes: write-through",
@@ -275,6 +280,8 @@ struct SmParameters {
   ThreadScheduling thread_scheduling;
   std::uint32_t turn;
   bool sub_cores;
+  std::uint32_t sub_core_step;
+  DefaultScheduler warp_scheduler;
   SourceRelease source_release;
   Expansions expansions;
   MultiplyUnit multiply_unit;
@@ -342,6 +349,15 @@ struct SmParameters {
         .field("sub_cores", &P::sub_cores, true,
                "each scheduler has its own units (a class must have as many units as schedulers, "
                "or it is shared by all)")
+        .field("sub_core_step", &P::sub_core_step, 0, range(0, 7),
+               "0: the warps of a block take the first free slots; else warp w of the SM's block n "
+               "(of 0, 1, ...) goes to scheduler n * sub_core_step + w, modulo schedulers, if that "
+               "has a "
+               "slot",
+               "schedulers")
+        .field("warp_scheduler", &P::warp_scheduler, DefaultScheduler::gto, choice({"gto", "lrr"}),
+               "policies.warp_scheduler of a scenario that names none (with several GPUs: the "
+               "first one's)")
         .field("placement", &P::placement, Placement::summed,
                choice({"summed", "packed", "aligned"}),
                "where blocks find registers and shared memory: wherever the sums suffice, in the "

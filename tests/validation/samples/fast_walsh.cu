@@ -30,3 +30,18 @@ extern "C" __global__ void batch1(float* out, const float* in, int log2_n) {
   __syncthreads();
   for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = piece[i];
 }
+
+// The stages before: butterflies of radix 4 between elements `stride` apart, in global memory.
+extern "C" __global__ void batch2(float* out, const float* in, int stride) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x, n = blockDim.x * gridDim.x * 4;
+  in += blockIdx.y * n;
+  out += blockIdx.y * n;
+  const int low = at & (stride - 1);
+  const int i0 = ((at - low) << 2) + low, i1 = i0 + stride, i2 = i1 + stride, i3 = i2 + stride;
+  const float a = in[i0], b = in[i1], c = in[i2], d = in[i3];
+  const float upper_a = a + c, lower_a = a - c, upper_b = b + d, lower_b = b - d;
+  out[i0] = upper_a + upper_b;
+  out[i1] = upper_a - upper_b;
+  out[i2] = lower_a + lower_b;
+  out[i3] = lower_a - lower_b;
+}

@@ -14,7 +14,8 @@ MemoryOrder::Access MemoryOrder::access_of(const ir::Operation& operation, std::
   access.begin = operation.offset;
   access.end = operation.offset + std::int64_t{bytes_of(operation.type)} * operation.elements;
   access.read_only = operation.cache == CacheOperator::non_coherent ||
-                     access.space == Space::constant || access.space == Space::parameter;
+                     operation.cache == CacheOperator::texel || access.space == Space::constant ||
+                     access.space == Space::parameter;
   // Rows of matrices are those of other lanes' addresses: they may be anywhere.
   const bool anywhere =
       operation.opcode == Opcode::ldmatrix || operation.opcode == Opcode::stmatrix;

@@ -45,7 +45,7 @@ void TexelReader::load(const PtxInstruction& instruction, Type type, const ir::O
   ir::Operation operation = instruction.plain(Opcode::ld, type);
   operation.guard = guard;
   operation.space = Space::global;
-  operation.cache = CacheOperator::non_coherent;
+  operation.cache = CacheOperator::texel;
   operation.elements = static_cast<std::uint8_t>(destinations.size());
   operation.destinations = std::move(destinations);
   operation.sources = {as(address, Type::b64)};

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <vector>
+
 #include "tests/unit/sm/machine/sm_world.hpp"
 
 namespace lockstep::resident_blocks_test {
@@ -18,6 +21,35 @@ TEST(ResidentBlocks, ABlockTakesTheLowestFreeWarpSlots) {
   world.blocks.leave(first);
   EXPECT_EQ(world.blocks.resident(), 0b11100u);
   EXPECT_EQ(world.blocks.block(world.enter_block(96)).warps, 0b100011u);
+}
+
+/// Slots of a block's warps, in the order of the warps.
+std::vector<unsigned> slots_of(SmWorld& world, BlockPlace place) {
+  std::vector<unsigned> slots(std::popcount(world.blocks.block(place).warps));
+  for_each_warp(world.blocks.block(place).warps, [&](WarpSlot slot) {
+    slots[world.blocks.warp(slot).warp_in_block] = slot.value();
+  });
+  return slots;
+}
+
+TEST(ResidentBlocks, FirstWarpsMoveOnBySubCoresFromBlockToBlock) {
+  SmWorld world("", [](SmSetup& setup) { setup.parameters.sub_core_step = 2; });
+  EXPECT_THAT(slots_of(world, world.enter_block(128)), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(slots_of(world, world.enter_block(128)), ElementsAre(6, 7, 4, 5));
+  EXPECT_THAT(slots_of(world, world.enter_block(96)), ElementsAre(8, 9, 10));
+  EXPECT_THAT(slots_of(world, world.enter_block(64)), ElementsAre(14, 11));
+  EXPECT_THAT(slots_of(world, world.enter_block(128)), ElementsAre(12, 13, 18, 15));
+}
+
+TEST(ResidentBlocks, WarpsWhoseSubCoreIsFullGoElsewhere) {
+  SmWorld world("", [](SmSetup& setup) {
+    setup.parameters.sub_core_step = 1;
+    setup.parameters.warps = 8;
+  });
+  for (int i = 0; i < 4; ++i) world.enter_block(32);  // one on each
+  world.enter_block(32);
+  EXPECT_THAT(slots_of(world, world.enter_block(96)), ElementsAre(5, 6, 7));
+  EXPECT_EQ(world.blocks.resident(), 0xffu);
 }
 
 TEST(ResidentBlocks, TheLastWarpHasOnlyTheThreadsThatAreLeft) {

@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+"""What error one should expect: each parameter that rows chose goes back to what it would be without them.
+
+    left_out.py print   simulates the rows of searched.yaml with those values, and prints the table
+    left_out.py table   as `print`, and writes the table into docs/validation/index.md
+
+The mean that is seen counts rows that chose parameters of the machine.  The expected one takes, for these rows, the
+errors without them (leave one group out); both are of all rows of docs/validation/v100.md and a100.md.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import statistics
+import sys
+import tempfile
+
+import yaml
+from validate import PAGES, ROOT, Result, Run
+
+HERE = pathlib.Path(__file__).resolve().parent
+BEGIN, END = "<!-- left_out.py: begin -->\n", "<!-- left_out.py: end -->\n"
+
+
+def seen_errors():
+    """Error of each row of the tables, in percent, but of those whose measurement is a parameter."""
+    errors = {}
+    for page in ("v100.md", "a100.md"):
+        for line in (PAGES / page).read_text().splitlines():
+            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+            if len(cells) == 6 and re.fullmatch(r"[-+]\d+ %", cells[4]) and cells[5] != "MMA":
+                real, simulated = (float(cell.replace(",", "")) for cell in cells[2:4])
+                errors[cells[0]] = 100 * (simulated / real - 1)
+    return errors
+
+
+def without(lockstep, described, group):
+    """Errors of the group's rows, in percent, with what the file would say without them."""
+    rows = [row for row in described["rows"] if row["item"] in group["rows"]]
+    lost = set(group["rows"]) - {row["item"] for row in rows}
+    if lost:
+        sys.exit(f"left_out.py: searched.yaml: no such row: {', '.join(sorted(lost))}")
+    results = {}
+    with tempfile.TemporaryDirectory() as name:
+        for run in dict.fromkeys(row["run"] for row in rows):
+            description = dict(described["runs"][run])
+            description["set"] = {**description.get("set", {}), **{f"gpu.{key}": value
+                                                                   for key, value in group["set"].items()}}
+            run_of = Run(lockstep, pathlib.Path(name), run, description)
+            results.update({row["item"]: Result(row, run_of).error for row in rows if row["run"] == run})
+    return results
+
+
+def table(groups, left_out, seen):
+    """Lines of the table; a row that chose several parameters counts with its largest error."""
+    lines = ["| parameters, chosen by rows | rows | mean error with them | without | what stands there instead |",
+             "|---|---:|---:|---:|---|"]
+    worst = {}
+    for group, errors in zip(groups, left_out):
+        for item, error in errors.items():
+            worst[item] = max(worst.get(item, 0), abs(error))
+        lines.append(f"| {group['name']} | {len(errors)} | "
+                     f"{statistics.fmean(abs(seen[item]) for item in errors):.1f} % | "
+                     f"{statistics.fmean(abs(error) for error in errors.values()):.1f} % | {group['without']} |")
+    expected = [worst.get(item, abs(error)) for item, error in seen.items()]
+    mean = statistics.fmean(map(abs, seen.values()))
+    lines += ["", f"Of {len(seen)} rows the mean error that is seen is {mean:.1f} %, "
+                  f"the one to expect {statistics.fmean(expected):.1f} % (median {statistics.median(expected):.1f} %)."]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("print", "table"))
+    parser.add_argument("--lockstep", default=os.environ.get("LOCKSTEP", ROOT / "build/release/lockstep"))
+    parser.add_argument("--only", default="", help="groups whose name matches this regular expression")
+    parser.add_argument("--jobs", type=int, default=1, help="groups at a time")
+    arguments = parser.parse_args()
+    described = yaml.safe_load((HERE / "rows.yaml").read_text())
+    groups = [group for group in yaml.safe_load((HERE / "searched.yaml").read_text())
+              if re.search(arguments.only, group["name"])]
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        left_out = list(pool.map(lambda group: without(arguments.lockstep, described, group), groups))
+    text = table(groups, left_out, seen_errors())
+    if arguments.verb == "print":
+        print(text, end="")
+        return
+    page = PAGES / "index.md"
+    old = page.read_text()
+    page.write_text(old[:old.index(BEGIN)] + BEGIN + text + old[old.index(END):])
+
+
+if __name__ == "__main__":
+    main()
