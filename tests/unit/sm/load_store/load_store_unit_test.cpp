@@ -30,7 +30,8 @@ struct NoFetch final : FetchAnswers {
 
 class LoadStoreUnitTest : public testing::Test {
  protected:
-  explicit LoadStoreUnitTest(void (*change)(SmSetup&) = nullptr) : world(body, change) {
+  explicit LoadStoreUnitTest(void (*change)(SmSetup&) = nullptr, const char* kernel = body)
+      : world(kernel, change) {
     place = world.enter_block(64);
   }
 
@@ -254,6 +255,36 @@ TEST_F(TagBanksTest, ChoosesABankByAllPairsOfAddressBits) {
   EXPECT_EQ(looked_up(), 8u);
   run(105, 106);
   EXPECT_EQ(looked_up(), 9u);
+}
+
+/// Tiles of a texture spread over the banks: any lines of a fetch are compared so many at a time.
+struct TextureTagsTest : LoadStoreUnitTest {
+  TextureTagsTest()
+      : LoadStoreUnitTest(
+            [](SmSetup& setup) {
+              setup.parameters.l1.lines_per_cycle = 4;
+              setup.parameters.l1.texture_lines_per_cycle = 2;
+              setup.parameters.l1.banked = true;
+              setup.parameters.l1.tag_banks = true;
+            },
+            "tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd1, {%r5}];\n"
+            "st.global.u32 [%rd0], %r1;\n") {}
+};
+
+TEST_F(TextureTagsTest, ComparesSoManyLinesOfAFetchInACycleWhateverTheirBanks) {
+  const auto looked_up = [&] { return world.statistics.tenant[0].l1_accesses.value(); };
+  issue(load(), 4, 10);
+  answer_pages(20);
+  run(20, 40);
+  answer_requests(50);
+  const std::uint64_t before = looked_up();
+  issue(load(), 4 * 5 * 32,
+        100);  // lines 0, 5, 10, ..., 155: eight in each bank, 16 cycles by twos
+  EXPECT_EQ(looked_up() - before, 2u);
+  run(101, 115);
+  EXPECT_EQ(looked_up() - before, 30u);
+  run(115, 116);
+  EXPECT_EQ(looked_up() - before, 32u);
 }
 
 /// A line of which one sector is there is asked for another one; does it become young?
