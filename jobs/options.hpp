@@ -39,13 +39,14 @@ struct CommandLine {
   std::string slurm_script;                 ///< of sweep: batch script of an array
   std::vector<std::string> program;         ///< of capture: what is captured, and its arguments
   std::uint64_t first_launch = 0, last_launch = 0;  ///< of extract
-  bool strict = false;       ///< of capture: allocations end with their last byte
-  bool races = false;        ///< of capture: races in shared memory are said
-  bool list = false;         ///< of capture: what is not there
-  bool host_time = false;    ///< of capture: the CPU's time between calls is recorded
-  std::string gpu = "v100";  ///< of capture: what the program finds
-  std::string version;       ///< of the program, as --version says it
-  std::string text;          ///< the command line itself, for /run
+  bool strict = false;        ///< of capture: allocations end with their last byte
+  bool races = false;         ///< of capture: races in shared memory are said
+  bool list = false;          ///< of capture: what is not there
+  bool host_time = false;     ///< of capture: the CPU's time between calls is recorded
+  std::string gpu = "v100";   ///< of capture: what the program finds
+  std::uint32_t devices = 1;  ///< of capture: so many of them
+  std::string version;        ///< of the program, as --version says it
+  std::string text;           ///< the command line itself, for /run
 };
 
 /// Exit statuses of the program.

@@ -122,7 +122,7 @@ int capture_command(const CommandLine& line) {
   while (output.size() > 1 && output.back() == '/') output.pop_back();
   WorkloadFolder folder(output);
   const GpuParameters gpu = read_gpu(line.gpu);
-  Session session(gpu, folder.recording_file(), line.strict);
+  Session session(gpu, folder.recording_file(), line.strict, line.devices);
   if (line.races) session.find_races();
   CapturedProgram program(line.program, session.memory().file());
   std::signal(SIGPIPE, SIG_IGN);

@@ -54,7 +54,7 @@ Summary summarize(const Workload& workload) {
   while (const Step* step = cursor.current()) {
     const Variables& variables = cursor.variables();
     if (step->kind == Step::Kind::copy || step->kind == Step::Kind::prefetch ||
-        step->kind == Step::Kind::write)
+        step->kind == Step::Kind::write || step->kind == Step::Kind::peer_copy)
       add_moved(*step, workload, variables, summary);
     if (step->kind == Step::Kind::launch) {
       OfKernel& kernel = summary.kernels[step->kernel];
@@ -104,6 +104,7 @@ std::string describe_recording(const std::string& path) {
   constexpr std::tuple<Kind, bool, const char*> words[] = {
       {Kind::copy, true, "copies to the GPU"},
       {Kind::copy, false, "copies to the host"},
+      {Kind::peer_copy, false, "copies between GPUs"},
       {Kind::write, false, "writes of the CPU"},
       {Kind::prefetch, true, "prefetches to the GPU"},
       {Kind::prefetch, false, "prefetches to the host"}};

@@ -55,38 +55,40 @@ DeviceMemory::~DeviceMemory() {
   ::close(file_);
 }
 
-DeviceMemory::Buffer* DeviceMemory::reusable(std::uint64_t bytes) {
+DeviceMemory::Buffer* DeviceMemory::reusable(std::uint64_t bytes, std::uint32_t device) {
   Buffer* best = nullptr;
   for (auto& [address, buffer] : buffers_) {
-    const bool fits = buffer.used == 0 && buffer.kind == MemoryKind::device &&
-                      buffer.symbol.empty() && buffer.bytes >= bytes && buffer.bytes <= 2 * bytes;
+    const bool fits = buffer.used == 0 && buffer.device == device &&
+                      buffer.kind == MemoryKind::device && buffer.symbol.empty() &&
+                      buffer.bytes >= bytes && buffer.bytes <= 2 * bytes;
     if (fits && (!best || buffer.bytes < best->bytes)) best = &buffer;
   }
   return best;
 }
 
 std::uint64_t DeviceMemory::allocate(MemoryKind kind, std::uint64_t bytes,
-                                     const std::string& symbol) {
+                                     const std::string& symbol, std::uint32_t device) {
   const bool on_gpu = kind == MemoryKind::device;
   const std::uint64_t asked = bytes;
   if (!strict_ && symbol.empty()) bytes = round_up(bytes, granule);
-  if (bytes == 0 || bytes > address_space / 2 || (on_gpu && bytes > capacity_ - used_bytes_))
+  if (bytes == 0 || bytes > address_space / 2 ||
+      (on_gpu && bytes > capacity_ - used_bytes_[device]))
     return 0;
   if (!on_gpu && bytes > memory_of_this_machine()) return 0;
-  Buffer* buffer = on_gpu && symbol.empty() ? reusable(bytes) : nullptr;
+  Buffer* buffer = on_gpu && symbol.empty() ? reusable(bytes, device) : nullptr;
   if (!buffer) {
     const std::uint64_t address = next_;
     next_ = round_up(address + bytes + guard, alignment);
     if (next_ > first_ + address_space) return 0;
     buffer = &buffers_[address];
-    *buffer = {address, bytes, 0, kind, symbol, 0, 0, {}};
+    *buffer = {address, bytes, 0, kind, symbol, device, 0, 0, {}};
   }
   buffer->used = bytes;
   buffer->asked = asked;
   buffer->hidden = 0;
-  if (on_gpu) used_bytes_ += bytes;
+  if (on_gpu) used_bytes_[device] += bytes;
   if (!on_gpu) share(buffer->address);
-  flat_.map(buffer->address, std::span(place(buffer->address), asked), bytes - asked);
+  map(*buffer);
   return buffer->address;
 }
 
@@ -109,7 +111,7 @@ bool DeviceMemory::release(std::uint64_t address) {
     return false;
   Buffer& buffer = found->second;
   flat_.unmap(address);
-  if (buffer.kind == MemoryKind::device) used_bytes_ -= buffer.used;
+  if (buffer.kind == MemoryKind::device) used_bytes_[buffer.device] -= buffer.used;
   buffer.used = 0;
   buffer.last_seen.clear();
   return true;

@@ -5,6 +5,7 @@
 /// that a program that allocates in a loop needs few buffers.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -24,7 +25,8 @@ class DeviceMemory {
     std::uint64_t address = 0, bytes = 0;  ///< room; a smaller request may use it
     std::uint64_t used = 0;                ///< bytes of the allocation that is there; 0: none
     MemoryKind kind = MemoryKind::device;
-    std::string symbol;                ///< variable of the module that it is
+    std::string symbol;  ///< variable of the module that it is
+    std::uint32_t device = 0;
     std::uint64_t asked = 0;           ///< of those, what the program asked for
     std::uint64_t hidden = 0;          ///< at its beginning, bytes that are nobody's business
     std::vector<std::byte> last_seen;  ///< of shared memory: what has been recorded
@@ -34,7 +36,7 @@ class DeviceMemory {
     std::uint64_t shared_bytes() const { return asked - hidden; }
   };
 
-  /// `capacity`: bytes of the GPU.  `strict`: allocations end with their last byte, else with the
+  /// `capacity`: bytes of each GPU.  `strict`: allocations end with their last byte, else with the
   /// next multiple of 512, as a driver's do: programs may reach a little behind what they asked
   /// for, which lowest_stray() tells.
   DeviceMemory(std::uint64_t capacity, bool strict);
@@ -49,7 +51,22 @@ class DeviceMemory {
   bool has_child_mark() const { return base_[child_mark] != std::byte{0}; }
   bool has_driver_mark() const { return base_[driver_mark] != std::byte{0}; }
   /// 0 when there is no room.
-  std::uint64_t allocate(MemoryKind kind, std::uint64_t bytes, const std::string& symbol = "");
+  std::uint64_t allocate(MemoryKind kind, std::uint64_t bytes, const std::string& symbol = "",
+                         std::uint32_t device = 0);
+  /// Takes device memory away from kernels, of devices for which `hides(device)`.  Returns where
+  /// it begins.
+  template <class Hides>
+  std::vector<std::uint64_t> hide(const Hides& hides) {
+    std::vector<std::uint64_t> hidden;
+    for (const auto& [address, buffer] : buffers_)
+      if (buffer.used != 0 && buffer.kind == MemoryKind::device && hides(buffer.device))
+        hidden.push_back(address);
+    for (const std::uint64_t address : hidden) flat_.unmap(address);
+    return hidden;
+  }
+  void show(const std::vector<std::uint64_t>& hidden) {
+    for (const std::uint64_t address : hidden) map(buffers_.at(address));
+  }
   /// Records only a part of the whole pages that the program shares: the `bytes` bytes that begin
   /// `hidden` bytes behind their begin.
   void hide_around(std::uint64_t address, std::uint64_t hidden, std::uint64_t bytes);
@@ -67,16 +84,21 @@ class DeviceMemory {
   isa::FlatMemory& flat() { return flat_; }
   std::map<std::uint64_t, Buffer>& buffers() { return buffers_; }
   std::uint64_t capacity() const { return capacity_; }
-  std::uint64_t used_bytes() const { return used_bytes_; }
+  std::uint64_t used_bytes(std::uint32_t device) const { return used_bytes_[device]; }
 
  private:
   static constexpr std::uint64_t no_stray = ~std::uint64_t{0};
   std::byte* place(std::uint64_t address) const { return base_ + (address - first_); }
-  Buffer* reusable(std::uint64_t bytes);
+  Buffer* reusable(std::uint64_t bytes, std::uint32_t device);
+  void map(const Buffer& buffer) {
+    flat_.map(buffer.address, std::span(place(buffer.address), buffer.asked),
+              buffer.used - buffer.asked);
+  }
 
   const std::uint64_t capacity_;
   const bool strict_;
-  std::uint64_t used_bytes_ = 0, first_ = first_addresses[0], next_ = first_;
+  std::array<std::uint64_t, most_devices> used_bytes_{};
+  std::uint64_t first_ = first_addresses[0], next_ = first_;
   int file_ = -1;
   std::byte* base_ = nullptr;
   std::map<std::uint64_t, Buffer> buffers_;  ///< by address

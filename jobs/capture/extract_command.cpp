@@ -82,6 +82,8 @@ class Extract {
       case Step::Kind::copy:
         return writer_.add(
             memory_step(from.to_gpu ? Kind::copy_to_gpu : Kind::copy_to_host, from, variables));
+      case Step::Kind::peer_copy:
+        return writer_.add(peer_copy(from, variables));
       case Step::Kind::write:
         return writer_.add(memory_step(Kind::write, from, variables));
       case Step::Kind::read:
@@ -119,6 +121,18 @@ class Extract {
     std::copy(shape.blocks.begin(), shape.blocks.end(), std::begin(step.blocks));
     std::copy(shape.threads.begin(), shape.threads.end(), std::begin(step.threads));
     step.shared_bytes = shape.dynamic_shared_bytes;
+    return step;
+  }
+
+  RecordedStep peer_copy(const Step& from, const Variables& variables) {
+    const Buffer &source = workload_.buffers[from.buffer], &target = workload_.buffers[from.other];
+    const PeerParts parts = peer_parts_of(from, source, target, variables, "extracted");
+    RecordedStep step = step_of(Kind::copy_to_peer);
+    step.address = *source.address + parts.from;
+    step.data = *target.address + parts.to;
+    step.bytes = parts.bytes;
+    step.stream = from.stream;
+    step.waits = from.has_stream ? 0 : 1;
     return step;
   }
 
@@ -191,7 +205,7 @@ int extract_command(const CommandLine& line) {
   const FunctionalResult before =
       run_functionally("extracted", workload, module, {.launches = line.first_launch});
   capture::WorkloadFolder folder(line.output);
-  RecordingWriter writer(folder.recording_file());
+  RecordingWriter writer(folder.recording_file(), workload.recording->has_devices());
   if (const auto arithmetic = workload.recording->arithmetic()) writer.set_arithmetic(*arithmetic);
   write_memory(workload, before, writer);
   Extract(workload, module, writer).copy_steps(line.first_launch, line.last_launch);

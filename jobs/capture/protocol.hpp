@@ -24,6 +24,16 @@ inline constexpr std::uint64_t child_mark = address_space, file_bytes = address_
 /// The byte behind it says that the program has loaded the driver's library.
 inline constexpr std::uint64_t driver_mark = child_mark + 1;
 
+/// The device of a stream stands above its number: the default stream of device 1 is 1 << 24.
+inline constexpr unsigned device_shift = 24;
+constexpr std::uint64_t device_of_stream(std::uint64_t stream) {
+  return stream >> device_shift;
+}
+constexpr std::uint64_t number_of_stream(std::uint64_t stream) {
+  return stream & ((std::uint64_t{1} << device_shift) - 1);
+}
+inline constexpr std::uint32_t most_devices = 16;
+
 enum class Operation : std::uint32_t {
   hello,            ///< n0: process id, n1: first address; bytes: DeviceDescription in the answer
   register_module,  ///< n0: read it at once, n1: bytes of the name of the library that has it, 0:
@@ -33,22 +43,23 @@ enum class Operation : std::uint32_t {
   find_variable,    ///< n0: module, n1: managed, n2: it may be missing, bytes: name; answer n0:
                     ///< address, n1: bytes
   allocate,         ///< n0: MemoryKind, n1: bytes, n2, n3: begin and bytes of what alone is
-                    ///< recorded, 0: all; answer n0: address
+                    ///< recorded, 0: all, n4: device; answer n0: address
   release,          ///< n0: address
   copy_in,          ///< n0: address, n1: stream, n2: waits, bytes
   copy_out,         ///< n0: address, n1: bytes, n2: stream, n3: waits; answer bytes
-  copy_within,      ///< n0: to, n1: from, n2: bytes, n3: stream
+  copy_within,      ///< n0: to, n1: from, n2: bytes, n3: stream, n4: waits
   fill,             ///< n0: address, n1: bytes, n2: value, n3: its bytes, n4: stream
   launch,           ///< bytes: LaunchDescription, then the parameters
-  synchronize,      ///< n0: all streams, n1: stream
+  synchronize,      ///< n0: all streams of the device, n1: stream
   order,            ///< n0: stream that waits, n1: for this one
   prefetch,         ///< n0: address, n1: bytes, n2: to the GPU, n3: stream
   advise,           ///< n0: address, n1: bytes, n2: Advice
   touch,            ///< bytes: Touch...: what the CPU did to managed memory
   occupancy,        ///< n0: function, n1: threads, n2: dynamic shared bytes; answer n0: blocks
-  memory_left,      ///< answer n0: free, n1: total
+  memory_left,      ///< n0: device; answer n0: free, n1: total
   unsupported,      ///< bytes: name of an entry
   event_time,       ///< the program asked how much time passed
+  peer_access,      ///< n0: device, n1: that sees the memory of this one, n2: from now on, or not
   other_runtime,    ///< n0: it is the program itself, bytes: file that has a CUDA runtime inside
 };
 
@@ -109,6 +120,7 @@ struct DeviceDescription {
   std::uint32_t shared_bytes_reserved = 0;  ///< of a block, for the system
   std::uint32_t shared_bytes_unasked = 0;   ///< of a block, unless a kernel's attribute says more
   std::uint32_t major = 0, minor = 0;
+  std::uint32_t devices = 1, unused = 0;
 };
 
 /// The errors of the CUDA runtime that are given; numbers of its documentation.
@@ -125,6 +137,8 @@ enum Status : std::int32_t {
   invalid_image = 200,
   no_kernel_image = 209,
   peer_access_unsupported = 217,
+  peer_access_enabled = 704,
+  peer_access_not_enabled = 705,
   invalid_handle = 400,
   not_found = 500,
   not_ready = 600,

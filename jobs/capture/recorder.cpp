@@ -36,18 +36,34 @@ void for_each_change(std::span<const std::byte> before, std::span<const std::byt
 
 }  // namespace
 
+/// A device has numbers of its own, the first for its default stream.
+std::uint32_t Recorder::recorded_stream(std::uint64_t stream) const {
+  using recording_format::streams_of_a_device;
+  if (devices_ == 1) return static_cast<std::uint32_t>(stream);
+  const std::uint64_t number = number_of_stream(stream);
+  const std::uint64_t within = number == 0 ? 0 : 1 + (number - 1) % (streams_of_a_device - 1);
+  return static_cast<std::uint32_t>(device_of_stream(stream) * streams_of_a_device + within);
+}
+
+bool Recorder::is_busy_beside(std::uint64_t stream) const {
+  return std::any_of(busy_.begin(), busy_.end(), [&](std::uint64_t other) {
+    return other != stream && device_of_stream(other) == device_of_stream(stream);
+  });
+}
+
 RecordedStep& Recorder::in_stream(RecordedStep& step, std::uint64_t stream, bool waits) {
-  if (stream == 0) {
-    if (busy_.size() > (busy_.contains(0) ? 1u : 0u)) synchronize();
-  } else if (busy_.contains(0)) {
-    synchronize(0);
+  const std::uint64_t usual = stream - number_of_stream(stream);  // the device's default stream
+  if (stream == usual) {
+    if (is_busy_beside(stream)) synchronize_device(stream);
+  } else if (busy_.contains(usual)) {
+    synchronize(usual);
   }
   if (waits) {
     busy_.erase(stream);
   } else {
     busy_.insert(stream);
   }
-  step.stream = static_cast<std::uint32_t>(stream);
+  step.stream = recorded_stream(stream);
   step.waits = waits ? 1 : 0;
   return step;
 }
@@ -58,8 +74,36 @@ std::uint64_t Recorder::copy(RecordedStep::Kind kind, std::uint64_t address, std
   step.address = address;
   step.bytes = bytes.size();
   step.data = writer_.add_data(bytes);
+  if (const std::uint64_t there = device_at(address, stream); there != device_of_stream(stream)) {
+    synchronize(stream);
+    stream = there << device_shift;
+    waits = true;
+  }
   writer_.add(in_stream(step, stream, waits));
   return step.data;
+}
+
+std::uint64_t Recorder::device_at(std::uint64_t address, std::uint64_t stream) const {
+  const DeviceMemory::Buffer* buffer = memory_.buffer_around(address, 1);
+  const bool is_on_one = buffer && buffer->kind == MemoryKind::device;
+  return is_on_one ? buffer->device : device_of_stream(stream);
+}
+
+/// The copy is in a stream of the device that is read.
+void Recorder::copy_peer(std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+                         std::uint64_t stream, bool waits) {
+  const std::uint64_t source = device_at(from, stream), target = device_at(to, stream);
+  synchronize(target << device_shift);
+  if (source != device_of_stream(stream)) {
+    synchronize(stream);
+    stream = source << device_shift;
+    waits = true;
+  }
+  RecordedStep step = step_of(Kind::copy_to_peer);
+  step.address = from;
+  step.data = to;
+  step.bytes = bytes;
+  writer_.add(in_stream(step, stream, waits));
 }
 
 void Recorder::copy_in(std::uint64_t address, std::uint64_t stream, bool waits,
@@ -88,11 +132,18 @@ void Recorder::launch(const std::string& kernel, const LaunchDescription& how,
 void Recorder::synchronize(std::uint64_t stream) {
   if (busy_.erase(stream) == 0) return;
   RecordedStep step = step_of(Kind::synchronize_stream);
-  step.stream = static_cast<std::uint32_t>(stream);
+  step.stream = recorded_stream(stream);
   writer_.add(step);
 }
 
-void Recorder::synchronize() {
+void Recorder::synchronize_device(std::uint64_t stream) {
+  if (devices_ == 1) return synchronize_all();
+  const std::set<std::uint64_t> busy = busy_;
+  for (const std::uint64_t other : busy)
+    if (device_of_stream(other) == device_of_stream(stream)) synchronize(other);
+}
+
+void Recorder::synchronize_all() {
   if (busy_.empty()) return;
   busy_.clear();
   writer_.add(step_of(Kind::synchronize));
@@ -102,8 +153,10 @@ void Recorder::order(std::uint64_t waiting, std::uint64_t awaited) {
   if (waiting != awaited) synchronize(awaited);
 }
 
+/// Hints of where memory goes name no device here: with several they are left out.
 void Recorder::prefetch(std::uint64_t address, std::uint64_t bytes, bool to_gpu,
                         std::uint64_t stream) {
+  if (devices_ > 1) return;
   RecordedStep step = step_of(to_gpu ? Kind::prefetch_to_gpu : Kind::prefetch_to_host);
   step.address = address;
   step.bytes = bytes;
@@ -113,6 +166,8 @@ void Recorder::prefetch(std::uint64_t address, std::uint64_t bytes, bool to_gpu,
 void Recorder::advise(std::uint64_t address, std::uint64_t bytes, Advice advice) {
   constexpr Kind kinds[] = {Kind::prefer_gpu, Kind::prefer_host, Kind::prefer_none,
                             Kind::read_mostly, Kind::not_read_mostly};
+  const bool is_of_one = advice != Advice::read_mostly && advice != Advice::not_read_mostly;
+  if (devices_ > 1 && is_of_one) return;
   RecordedStep step = step_of(kinds[static_cast<std::size_t>(advice)]);
   step.address = address;
   step.bytes = bytes;

@@ -1,7 +1,8 @@
 /// Requests of a captured program to the GPU, on their way into a recording.
 ///
 /// Simplified: the default stream waits for all others and they for it, also those that were made
-/// not to; a wait of one stream for another is a wait of the host.
+/// not to; a wait of one stream for another is a wait of the host, and so is a copy in a stream of
+/// another device than that of the memory.
 #pragma once
 
 #include <chrono>
@@ -18,7 +19,9 @@ namespace lockstep::capture {
 
 class Recorder {
  public:
-  Recorder(const std::string& file, DeviceMemory& memory) : writer_(file), memory_(memory) {}
+  /// Streams are given as protocol.hpp has them.
+  Recorder(const std::string& file, DeviceMemory& memory, std::uint32_t devices)
+      : writer_(file, devices > 1), memory_(memory), devices_(devices) {}
 
   void copy_in(std::uint64_t address, std::uint64_t stream, bool waits,
                std::span<const std::byte> bytes);
@@ -27,8 +30,12 @@ class Recorder {
                 std::span<const std::byte> bytes, std::span<const isa::InexactFloats> inexact);
   void launch(const std::string& kernel, const LaunchDescription& how,
               std::span<const std::byte> parameters);
+  void copy_peer(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, std::uint64_t stream,
+                 bool waits);
   void synchronize(std::uint64_t stream);
-  void synchronize();
+  /// Waits for all streams of a stream's device.
+  void synchronize_device(std::uint64_t stream);
+  void synchronize_all();
   void order(std::uint64_t waiting, std::uint64_t awaited);
   void prefetch(std::uint64_t address, std::uint64_t bytes, bool to_gpu, std::uint64_t stream);
   void advise(std::uint64_t address, std::uint64_t bytes, Advice advice);
@@ -48,9 +55,14 @@ class Recorder {
   std::uint64_t copy(RecordedStep::Kind kind, std::uint64_t address, std::uint64_t stream,
                      bool waits, std::span<const std::byte> bytes);
   RecordedStep& in_stream(RecordedStep& step, std::uint64_t stream, bool waits);
+  /// The device that has the memory; that of the stream for memory of none.
+  std::uint64_t device_at(std::uint64_t address, std::uint64_t stream) const;
+  bool is_busy_beside(std::uint64_t stream) const;
+  std::uint32_t recorded_stream(std::uint64_t stream) const;
 
   RecordingWriter writer_;
   DeviceMemory& memory_;
+  const std::uint32_t devices_;
   std::set<std::uint64_t> busy_;  ///< streams that have work that nobody waited for
 };
 

@@ -33,10 +33,10 @@ void append(std::vector<std::byte>& bytes, const T& value) {
 
 std::string word_of(Operation operation) {
   constexpr const char* words[] = {
-      "hello",       "module",     "function",     "variable", "allocate",  "release",
-      "copy in",     "copy out",   "copy",         "fill",     "launch",    "wait",
-      "order",       "prefetch",   "advice",       "touch",    "occupancy", "memory left",
-      "unsupported", "event time", "other runtime"};
+      "hello",       "module",     "function",    "variable",     "allocate",  "release",
+      "copy in",     "copy out",   "copy",        "fill",         "launch",    "wait",
+      "order",       "prefetch",   "advice",      "touch",        "occupancy", "memory left",
+      "unsupported", "event time", "peer access", "other runtime"};
   const auto number = static_cast<std::size_t>(operation);
   return number < std::size(words) ? words[number] : "number " + std::to_string(number);
 }
@@ -59,17 +59,20 @@ void say(const std::string& what) {
 }
 
 std::uint32_t stream_of(std::uint64_t number) {
-  require(number <= UINT32_MAX, "its stream is none that was made");
+  require(number <= UINT32_MAX && device_of_stream(number) < most_devices,
+          "its stream is none that was made");
   return static_cast<std::uint32_t>(number);
 }
 
 }  // namespace
 
-Session::Session(const GpuParameters& gpu, const std::string& recording, bool strict)
+Session::Session(const GpuParameters& gpu, const std::string& recording, bool strict,
+                 std::uint32_t devices)
     : gpu_(gpu),
+      devices_(devices),
       memory_(gpu.memory.capacity.count(), strict),
       modules_(memory_, architecture_of(gpu)),
-      recorder_(recording, memory_) {}
+      recorder_(recording, memory_, devices) {}
 
 Session::Reply Session::serve(const Request& request, Bytes bytes) {
   Reply reply;
@@ -117,7 +120,7 @@ void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
     case Operation::allocate:
       return allocate(request, reply);
     case Operation::release:
-      recorder_.synchronize();
+      recorder_.synchronize_all();
       if (!memory_.release(n[0])) reply.answer.status = invalid_value;
       return;
     case Operation::copy_in:
@@ -131,7 +134,8 @@ void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
     case Operation::launch:
       return launch(bytes, reply);
     case Operation::synchronize:
-      return n[0] != 0 ? recorder_.synchronize() : recorder_.synchronize(stream_of(n[1]));
+      return n[0] != 0 ? recorder_.synchronize_device(stream_of(n[1]))
+                       : recorder_.synchronize(stream_of(n[1]));
     case Operation::order:
       return recorder_.order(stream_of(n[0]), stream_of(n[1]));
     case Operation::prefetch:
@@ -142,13 +146,15 @@ void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
     case Operation::occupancy:
       return occupancy(request, reply);
     case Operation::memory_left:
-      reply.answer.numbers[0] = memory_.capacity() - memory_.used_bytes();
+      reply.answer.numbers[0] = memory_.capacity() - memory_.used_bytes(device_of(n[0]));
       reply.answer.numbers[1] = memory_.capacity();
       return;
     case Operation::unsupported:
       return unsupported(bytes);
     case Operation::event_time:
       return event_time(request, reply);
+    case Operation::peer_access:
+      return peer_access(request);
     case Operation::other_runtime:
       return other_runtime(request, bytes);
   }
@@ -175,7 +181,9 @@ void Session::hello(const Request& request, Reply& reply) {
   require(!was_used_, "the program says hello after it has used the GPU");
   process_ = request.numbers[0];
   memory_.begin_at(request.numbers[1]);
-  append(reply.bytes, describe_device(gpu_));
+  DeviceDescription description = describe_device(gpu_);
+  description.devices = devices_;
+  append(reply.bytes, description);
 }
 
 void Session::register_module(const Request& request, Bytes bytes, Reply& reply) {
@@ -225,7 +233,8 @@ void Session::allocate(const Request& request, Reply& reply) {
   require(n[0] <= static_cast<std::uint64_t>(MemoryKind::pinned), "there is no such memory");
   require(n[3] == 0 || (n[2] <= n[1] && n[3] <= n[1] - n[2]),
           "what is to be recorded of the memory lies outside of it");
-  const std::uint64_t address = memory_.allocate(static_cast<MemoryKind>(n[0]), n[1]);
+  const std::uint64_t address =
+      memory_.allocate(static_cast<MemoryKind>(n[0]), n[1], "", device_of(n[4]));
   if (address == 0) reply.answer.status = memory_allocation;
   if (address != 0 && n[3] != 0) memory_.hide_around(address, n[2], n[3]);
   reply.answer.numbers[0] = address;
@@ -281,20 +290,56 @@ void Session::run_own(const std::string& name, std::uint64_t to, std::uint64_t c
 
 void Session::copy_within(const Request& request, Reply& reply) {
   const std::uint64_t to = request.numbers[0], from = request.numbers[1];
-  const std::uint64_t bytes = request.numbers[2], stream = request.numbers[3];
+  const std::uint64_t bytes = request.numbers[2];
+  const DeviceMemory::Buffer *const target = memory_.buffer_around(to, bytes),
+                                    *const source = memory_.buffer_around(from, bytes);
   if (memory_.find(to, bytes).empty() || memory_.find(from, bytes).empty()) {
     reply.answer.status = invalid_value;
     return;
   }
+  if (target && source && target->device != source->device) return copy_peer(request);
+  const std::uint64_t stream = stream_at(to, request.numbers[3]);
   const std::uint64_t wide = to % 16 == 0 && from % 16 == 0 ? bytes / 16 : 0;
   run_own("lockstep_copy_16", to, wide, from, stream, reply);
   run_own("lockstep_copy_1", to + 16 * wide, bytes - 16 * wide, from + 16 * wide, stream, reply);
   inexact_.copy(to, inexact_, from, bytes);
 }
 
+void Session::copy_peer(const Request& request) {
+  const std::uint64_t* n = request.numbers;
+  const std::span<std::byte> to = memory_.find(n[0], n[2]), from = memory_.find(n[1], n[2]);
+  std::memmove(to.data(), from.data(), to.size());
+  copied_bytes_ += to.size();
+  inexact_.copy(n[0], inexact_, n[1], n[2]);
+  recorder_.copy_peer(n[0], n[1], n[2], stream_of(n[3]), n[4] != 0);
+}
+
+std::uint32_t Session::device_of(std::uint64_t number) const {
+  require(number < devices_, "there is no such device");
+  return static_cast<std::uint32_t>(number);
+}
+
+void Session::peer_access(const Request& request) {
+  const std::uint64_t* n = request.numbers;
+  const std::pair pair{device_of(n[0]), device_of(n[1])};
+  if (n[2] != 0) {
+    peers_.insert(pair);
+  } else {
+    peers_.erase(pair);
+  }
+}
+
+std::uint64_t Session::stream_at(std::uint64_t address, std::uint64_t stream) {
+  const DeviceMemory::Buffer* buffer = memory_.buffer_around(address, 1);
+  if (!buffer || buffer->kind != MemoryKind::device || buffer->device == device_of_stream(stream))
+    return stream;
+  recorder_.synchronize(stream_of(stream));
+  return std::uint64_t{buffer->device} << device_shift;
+}
+
 void Session::fill(const Request& request, Reply& reply) {
   const std::uint64_t to = request.numbers[0], bytes = request.numbers[1];
-  const std::uint64_t width = request.numbers[3], stream = request.numbers[4];
+  const std::uint64_t width = request.numbers[3];
   require(width == 1 || width == 2 || width == 4, "memory is filled with 1, 2 or 4 bytes");
   require(to % width == 0 && bytes % width == 0,
           "the memory is no multiple of what it is filled with");
@@ -302,6 +347,7 @@ void Session::fill(const Request& request, Reply& reply) {
     reply.answer.status = invalid_value;
     return;
   }
+  const std::uint64_t stream = stream_at(to, request.numbers[4]);
   constexpr std::uint64_t copies[] = {0, 0x01010101, 0x00010001, 0, 1};  // of a value in 4 bytes
   const std::uint64_t mask = (std::uint64_t{1} << 8 * width) - 1;
   const std::uint64_t value = (request.numbers[2] & mask) * copies[width];
@@ -420,6 +466,12 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
   const bool traces_floats = !kernel.is_ours() && (kernel.adds_floats || !inexact_.empty());
   if (traces_floats) launch.floats = &floats;
   if (races_) launch.races = &races_->of_kernel(kernel.recorded_name);
+  const auto device = static_cast<std::uint32_t>(device_of_stream(how.stream));
+  std::vector<std::uint64_t> hidden;
+  if (devices_ > 1 && !kernel.is_ours())
+    hidden = memory_.hide([&](std::uint32_t other) {
+      return other != device && !peers_.contains({device, other});
+    });
   const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   const auto begin = std::chrono::steady_clock::now();
   try {
@@ -430,6 +482,7 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
     sticky_ = failure_->ends_with(isa::assertion_advice) ? assertion_failure : launch_failure;
     reply.answer.status = sticky_;
   }
+  memory_.show(hidden);
   execution_seconds_ +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (races_) std::fputs(races_->news(kernel.recorded_name, kernel.file, launch).c_str(), stderr);

@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "jobs/capture/captured_modules.hpp"
@@ -19,7 +20,9 @@ namespace lockstep::capture {
 
 class Session {
  public:
-  Session(const GpuParameters& gpu, const std::string& recording, bool strict);
+  /// `devices`: so many GPUs of the kind, which see each other.
+  Session(const GpuParameters& gpu, const std::string& recording, bool strict,
+          std::uint32_t devices = 1);
   /// From now on kernels' races in shared memory are said.
   void find_races() { races_.emplace(); }
 
@@ -67,7 +70,14 @@ class Session {
   void fill(const Request& request, Reply& reply);
   void launch(Bytes bytes, Reply& reply);
   void occupancy(const Request& request, Reply& reply);
+  void peer_access(const Request& request);
+  /// Copies between devices.
+  void copy_peer(const Request& request);
   void event_time(const Request& request, Reply& reply);
+  std::uint32_t device_of(std::uint64_t number) const;
+  /// Returns the stream in which memory at an address is changed by kernels of its own device, as
+  /// the program wants it changed in a stream.
+  std::uint64_t stream_at(std::uint64_t address, std::uint64_t stream);
   void unsupported(Bytes bytes);
   void register_module(const Request& request, Bytes bytes, Reply& reply);
   void touch(Bytes bytes);
@@ -92,6 +102,8 @@ class Session {
                std::uint64_t stream, Reply& reply);
 
   const GpuParameters& gpu_;
+  const std::uint32_t devices_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> peers_;  ///< who sees the memory of whom
   DeviceMemory memory_;
   CapturedModules modules_;
   Recorder recorder_;

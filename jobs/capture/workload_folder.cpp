@@ -40,6 +40,7 @@ std::vector<Buffer> buffers_of(Session& session) {
     buffer.memory = memory_of(found.kind);
     buffer.address = address;
     buffer.symbol = found.symbol;
+    buffer.gpu = found.kind == MemoryKind::device ? found.device : 0;
     buffer.inexact = session.inexact(address, found.bytes, most_inexact);
   }
   return buffers;
@@ -50,6 +51,7 @@ std::string text_of(const std::vector<Buffer>& buffers) {
   for (const Buffer& buffer : buffers) {
     text += fmt::format("\n  {}: {{type: u8, count: {}, memory: {}, address: {}", buffer.name,
                         buffer.count, word_of(buffer.memory), *buffer.address);
+    if (buffer.gpu != 0) text += fmt::format(", gpu: {}", buffer.gpu);
     if (!buffer.symbol.empty()) text += fmt::format(", symbol: \"{}\"", buffer.symbol);
     if (!buffer.check) text += ", check: false";
     if (buffer.tolerance > 0) text += fmt::format(", tolerance: {}", buffer.tolerance);

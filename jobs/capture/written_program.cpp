@@ -61,6 +61,8 @@ class Writer {
       case Kind::copy_to_gpu:
       case Kind::copy_to_host:
         return copy(step, number);
+      case Kind::copy_to_peer:
+        return copy_to_peer(step);
       case Kind::write:
         return part(step, [&](const std::string& where) {
           return fmt::format("write: {{{}, recorded: {}}}", where, number);
@@ -118,6 +120,18 @@ class Writer {
     });
   }
 
+  std::optional<std::string> copy_to_peer(const RecordedStep& step) const {
+    const Buffer* to = buffer_at(step.data);
+    if (!to || !lies_in(step, lockstep::MemoryKind::device)) return std::nullopt;
+    const std::string stream =
+        fmt::format(", stream: {}", step.stream) + (step.waits != 0 ? ", wait: true" : "");
+    const std::uint64_t at = step.data - *to->address;
+    return part(step, [&](const std::string& where) {
+      return fmt::format("copy: {{{}, into: {}{}{}}}", where, to->name,
+                         at == 0 ? "" : fmt::format(", at: {}", at), stream);
+    });
+  }
+
   std::optional<std::string> prefetch(const RecordedStep& step) const {
     if (!lies_in(step, lockstep::MemoryKind::managed)) return std::nullopt;
     const char* to = step.what() == Kind::prefetch_to_gpu ? "gpu" : "host";
@@ -153,6 +167,8 @@ class Writer {
     std::string text = fmt::format("launch: {{kernel: {}, grid: {}, block: {}", name,
                                    sizes(step.blocks), sizes(step.threads));
     if (step.shared_bytes != 0) text += fmt::format(", shared: {}", step.shared_bytes);
+    if (const std::uint32_t gpu = recording_.device(step); gpu != 0)
+      text += fmt::format(", gpu: {}", gpu);
     if (step.stream != 0) text += fmt::format(", stream: {}", step.stream);
     if (step.what() == Kind::launch_programmatic) text += ", programmatic: true";
     std::string arguments;

@@ -213,6 +213,8 @@ void add_capture(CLI::App& app, CommandLine& line) {
   capture.add_flag("--races", line.races,
                    "name accesses of shared memory that nothing orders, by their PTX lines");
   capture.add_option("--gpu", line.gpu, "GPU that the program finds (default: v100)");
+  capture.add_option("--gpus", line.devices, "so many of them, which see each other (default: 1)")
+      ->check(CLI::Range(1u, 16u));
   capture.add_option("program", line.program, "the program and its arguments, behind --")
       ->excludes(list);
 }

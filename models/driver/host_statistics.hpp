@@ -18,6 +18,7 @@ struct HostStatistics {
       pages_written_back, thrashed_pages;
   PerTenant<Counter> faults_migrated, faults_allocated, faults_remote, faults_permission,
       fault_batches, faults_local, pages_local, fault_queue_time;
+  PerTenant<Counter> faults_counted, pages_fetched, pages_spilled;
   PerTenantPair fault_wait_behind;
   PerTenant<TreeDecisions> tree_prefetches, tree_evictions;
   PerTenant<Histogram<16>> batch_faults, batch_pages;
@@ -56,7 +57,14 @@ struct HostStatistics {
         .per_tenant("faults_allocated", &S::faults_allocated, "transfers",
                     "that somebody waited for, without data: a first touch")
         .per_tenant("faults_remote", &S::faults_remote, "faults",
-                    "after which the page was mapped where it was, at the host")
+                    "after which the page was mapped where it was, at the host or on another GPU")
+        .per_tenant("faults_counted", &S::faults_counted, "pages",
+                    "mapped on another GPU that were used up to the threshold of peer_policy, and "
+                    "then wanted")
+        .per_tenant("pages_fetched", &S::pages_fetched, "pages",
+                    "moved to the GPU from another one over the fabric")
+        .per_tenant("pages_spilled", &S::pages_spilled, "pages",
+                    "evicted ones that another GPU took in")
         .per_tenant("faults_permission", &S::faults_permission, "faults",
                     "stores to read-mostly pages on the GPU, which became writable")
         .per_tenant("faults_local", &S::faults_local, "faults",

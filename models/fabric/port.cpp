@@ -6,6 +6,7 @@
 #include "core/error/error.hpp"
 #include "core/memory/slots.hpp"
 #include "models/noc/peer_address.hpp"
+#include "models/vm/page_table_entry.hpp"
 
 namespace lockstep {
 
@@ -13,6 +14,7 @@ Port::Port(Setup setup)
     : parameters_(std::move(setup.parameters)),
       has_way_in_(parameters_.kind == FabricKind::crossed),
       gpu_(setup.gpu),
+      counts_to_(setup.counts_to),
       mapping_(setup.mapping),
       tenants_(std::move(setup.tenants)),
       to_host_(setup.to_host),
@@ -108,7 +110,8 @@ void Port::send_waiting(Time now, Outbox& outbox) {
     PortStatistics::OfTenant& counts = statistics_.tenant[request.tenant];
     ++counts.requests;
     counts.wait_for_tags += static_cast<std::uint64_t>((now - packet.since).femtoseconds());
-    const std::uint32_t peer = peer_of(gpu_of_peer_address(request.line));
+    if ((request.line & counted_peer_bit) != 0) count(request, now, outbox);
+    const std::uint32_t peer = peer_of(gpu_of_peer_address(request.line & ~counted_peer_bit));
     const Time departure =
         leave(peer, bytes_of(request, packet.payload.size()), request.tenant, now);
     request.line = physical_of_peer_address(request.line);
@@ -119,6 +122,15 @@ void Port::send_waiting(Time now, Outbox& outbox) {
     outbox.send(peers_[peer].link, departure, kind_of(MessageKind::memory_request), request,
                 packet.payload);
   }
+}
+
+void Port::count(const MemoryRequest& request, Time now, Outbox& outbox) {
+  const std::uint64_t page = request.line & ~(page_bytes - 1);
+  const auto counted = counts_.try_emplace(page).first;
+  if (++counted->second < counts_to_) return;
+  counts_.erase(counted);
+  outbox.send(to_host_, now, kind_of(MessageKind::peer_copied),
+              PeerCopy{accesses_counted, page, 0, request.tenant, 0});
 }
 
 void Port::answer_sm(const Slot& slot, MemoryResponse response, std::span<const std::byte> payload,
@@ -249,10 +261,10 @@ void Port::Packet::serialize(Archive& archive) {
 }
 
 void Port::serialize(Archive& archive) {
-  archive.section("port", 1);
+  archive.section("port", 2);
   for (Peer& peer : peers_) archive(peer.link);
   archive(statistics_, to_host_, to_sms_, to_partitions_, out_, in_, slots_, free_slots_, tags_,
-          lines_, waiting_, arriving_, copies_, free_copies_, engines_);
+          lines_, waiting_, arriving_, copies_, free_copies_, engines_, counts_);
 }
 
 }  // namespace lockstep

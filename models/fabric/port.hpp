@@ -17,6 +17,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,6 +50,7 @@ class Port final : public Component {
     Link to_host;
     std::vector<Link> to_sms, to_partitions;
     std::vector<Peer> peers;
+    std::uint32_t counts_to = 0;  ///< requests to a page of which the host is told; 0: it is not
   };
   explicit Port(Setup setup);
 
@@ -119,6 +121,7 @@ class Port final : public Component {
   void ask(const MemoryRequest& request, std::span<const std::byte> payload, Time now,
            Outbox& outbox);
   void send_waiting(Time now, Outbox& outbox);
+  void count(const MemoryRequest& request, Time now, Outbox& outbox);
   void answer_sm(const Slot& slot, MemoryResponse response, std::span<const std::byte> payload,
                  Time now, Outbox& outbox);
 
@@ -153,7 +156,7 @@ class Port final : public Component {
 
   const FabricParameters parameters_;
   const bool has_way_in_;
-  const std::uint32_t gpu_;
+  const std::uint32_t gpu_, counts_to_;
   const AddressMapping mapping_;
   const std::vector<std::uint32_t> tenants_;
   Link to_host_;
@@ -170,7 +173,8 @@ class Port final : public Component {
   std::deque<Packet> arriving_;         ///< behind others on the way in
   std::vector<Copy> copies_;
   std::vector<std::uint32_t> free_copies_;
-  std::vector<Engine> engines_;  ///< by peer
+  std::vector<Engine> engines_;                    ///< by peer
+  std::map<std::uint64_t, std::uint32_t> counts_;  ///< of requests, by addresses of pages
 };
 
 }  // namespace lockstep

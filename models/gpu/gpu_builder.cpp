@@ -153,6 +153,7 @@ std::unique_ptr<Component> GpuBuilder::build_port(
   Port::Setup setup;
   setup.parameters = fabric.parameters();
   setup.gpu = gpu;
+  setup.counts_to = make_peer_policy(parameters_.policies.peer_policy)->counts_to();
   setup.mapping = mapping_;
   setup.tenants = tenants;
   setup.to_host = links.to_one(*layout_.port, host);

@@ -1,6 +1,9 @@
 #include "models/gpu/peer_check.hpp"
 
+#include <algorithm>
+
 #include "core/error/error.hpp"
+#include "models/workload/recorded_program.hpp"
 
 namespace lockstep {
 namespace {
@@ -12,9 +15,7 @@ class PeerCheck {
 
   void check(const std::vector<Step>& steps) const {
     for (const Step& step : steps) {
-      if (step.kind == Step::Kind::peer_copy)
-        require_way(step, buffer(step.buffer).gpu, buffer(step.other).gpu,
-                    "buffer " + buffer(step.buffer).name + " is copied");
+      if (step.kind == Step::Kind::peer_copy) check_copy(step);
       if (step.kind == Step::Kind::launch)
         for_each_buffer(step, [&](std::uint32_t name) {
           const Buffer& used = buffer(name);
@@ -26,7 +27,16 @@ class PeerCheck {
     }
   }
 
+  /// Checks copies of a recording; what its kernels reach is seen when they reach it.
+  void check_recorded() const {
+    for_each_recorded_peer_copy(tenant_.workload, [&](const Step& step) { check_copy(step); });
+  }
+
  private:
+  void check_copy(const Step& step) const {
+    require_way(step, buffer(step.buffer).gpu, buffer(step.other).gpu,
+                "buffer " + buffer(step.buffer).name + " is copied");
+  }
   const Buffer& buffer(std::uint32_t name) const { return tenant_.workload.buffers[name]; }
 
   void require_way(const Step& step, std::uint32_t from, std::uint32_t to,
@@ -46,6 +56,33 @@ class PeerCheck {
   const Tenant& tenant_;
   const MachineParameters& machine_;
 };
+
+}  // namespace
+
+namespace {
+
+/// Checks that all GPUs of a tenant reach each other if the peer policy is of no use otherwise.
+void check_shared_pages(const Tenant& tenant, const MachineParameters& machine) {
+  const auto& buffers = tenant.workload.buffers;
+  const bool shares = std::any_of(buffers.begin(), buffers.end(), [](const Buffer& buffer) {
+    return buffer.memory == MemoryKind::managed;
+  });
+  const PolicyChoice& policy = machine.policies.peer_policy;
+  if (!shares || !make_peer_policy(policy)->needs_ways()) return;
+  for (const std::uint32_t one : tenant.gpus)
+    for (const std::uint32_t other : tenant.gpus) {
+      if (one == other || (machine.fabric && machine.fabric->has_way(one, other))) continue;
+      throw UserError(tenant.gpus_node.where(),
+                      "policies.peer_policy " + policy.name() + " maps pages of tenant " +
+                          tenant.name + " on other GPUs, and GPU " + std::to_string(one) +
+                          " has no way to GPU " + std::to_string(other),
+                      machine.fabric
+                          ? "add the pair to fabric.pairs, choose other gpus, or "
+                            "peer_policy: migrate"
+                          : "give the scenario a fabric, as fabric: nvswitch2, or choose "
+                            "peer_policy: migrate");
+    }
+}
 
 }  // namespace
 
@@ -73,7 +110,10 @@ void check_peers(const Tenant& tenant, const MachineParameters& machine) {
                           " differ in vm.device_pages, so that its buffers would lie at different "
                           "addresses",
                       "give them one, or choose equal GPUs");
-  PeerCheck(tenant, machine).check(tenant.workload.program);
+  const PeerCheck peers(tenant, machine);
+  peers.check(tenant.workload.program);
+  if (tenant.workload.is_recorded()) peers.check_recorded();
+  check_shared_pages(tenant, machine);
 }
 
 }  // namespace lockstep

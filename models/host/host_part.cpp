@@ -9,10 +9,14 @@
 #include "models/fabric/port_messages.hpp"
 #include "models/host/remote_memory.hpp"
 #include "models/noc/core_messages.hpp"
+#include "models/noc/peer_address.hpp"
 
 namespace lockstep {
 
 namespace {
+
+/// Mark in a peer copy's number: the bytes are those of a page of managed memory.
+constexpr std::uint64_t page_move_bit = std::uint64_t{1} << 63;
 
 /// Frames in GPU memory among page table entries.
 std::vector<FrameRun> frames_of(const std::vector<std::uint64_t>& entries) {
@@ -60,6 +64,8 @@ HostPart::HostPart(Setup setup, Shared shared)
     : numbers_(setup.numbers),
       logs_(shared.logs),
       all_settled_(std::move(shared.all_settled)),
+      shared_(shared.shared),
+      counts_accesses_(shared.shared != nullptr && shared.shared->policy().counts_to() > 0),
       link_(
           setup.parameters, setup.mapping, std::move(setup.to_partitions),
           [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
@@ -101,9 +107,32 @@ void HostPart::give_away(std::uint32_t allocation, std::uint64_t first, std::uin
   services_.managed.give_away(allocation, first, count, cycle(now, outbox));
 }
 
-bool HostPart::is_without(std::uint32_t allocation, std::uint64_t unit) const {
+PagePlace HostPart::place(std::uint32_t allocation, std::uint64_t unit) const {
   const ManagedPages& pages = services_.managed.pages();
-  return pages.place(pages.pages_of_units(allocation, unit, 1).first) == PagePlace::host;
+  return pages.place(pages.pages_of_units(allocation, unit, 1).first);
+}
+
+std::vector<FrameRun> HostPart::lend(std::uint32_t allocation, std::uint64_t unit) {
+  std::vector<FrameRun> frames = services_.managed.lend(allocation, unit);
+  for (FrameRun& run : frames)
+    run.physical =
+        peer_address(services_.gpu, run.physical) | (counts_accesses_ ? counted_peer_bit : 0);
+  return frames;
+}
+
+void HostPart::send(std::uint32_t allocation, const std::vector<FrameRun>& from,
+                    const std::vector<FrameRun>& to, std::uint32_t gpu, std::uint64_t id, Time now,
+                    Outbox& outbox) {
+  PeerCopy copy;
+  copy.id = id | page_move_bit;
+  for (const FrameRun& run : to) copy.bytes += run.bytes;
+  copy.from_runs = static_cast<std::uint32_t>(from.size());
+  copy.tenant = services_.managed.allocation(allocation).tenant.value();
+  copy.gpu = static_cast<std::uint16_t>(gpu);
+  std::vector<FrameRun> runs = from;
+  runs.insert(runs.end(), to.begin(), to.end());
+  outbox.send(services_.to_port.front(), now, kind_of(MessageKind::peer_copy), copy,
+              std::as_bytes(std::span(runs)));
 }
 
 void HostPart::act(const HostCycle& cycle) {
@@ -134,11 +163,9 @@ void HostPart::take(const MessageHeader& message, const HostCycle& cycle) {
       runs_[static_cast<std::size_t>(tenant - numbers_.begin())]->grid_done(done, cycle);
       break;
     }
-    case MessageKind::peer_copied: {
-      const auto& copy = message.body<PeerCopy>();
-      runs_[copy.tenant]->operation_done(copy.id);
+    case MessageKind::peer_copied:
+      take_copied(message.body<PeerCopy>(), cycle);
       break;
-    }
     case MessageKind::instructions_reached: {
       const auto& progress = message.body<TenantProgress>();
       runs_[progress.tenant]->instructions_reached(progress.executed, cycle);
@@ -170,6 +197,14 @@ void HostPart::take(const MessageHeader& message, const HostCycle& cycle) {
       LOCKSTEP_CHECK(false, "the host got a message of kind " + std::to_string(message.kind));
   }
   follow_up(cycle);
+}
+
+void HostPart::take_copied(const PeerCopy& copy, const HostCycle& cycle) {
+  if (copy.id == accesses_counted)
+    return services_.managed.counted(TenantId{copy.tenant}, copy.bytes, cycle);
+  if ((copy.id & page_move_bit) != 0)
+    return shared_->copied(copy.id & ~page_move_bit, cycle.now, cycle.outbox);
+  runs_[copy.tenant]->operation_done(copy.id);
 }
 
 void HostPart::take_answer(const MessageHeader& message, const HostCycle& cycle) {

@@ -16,6 +16,8 @@
 
 namespace lockstep {
 
+struct PeerCopy;
+
 class HostPart final : public SharedPages::Gpu {
  public:
   struct Setup {
@@ -65,8 +67,35 @@ class HostPart final : public SharedPages::Gpu {
 
   void give_away(std::uint32_t allocation, std::uint64_t first, std::uint64_t count, Time now,
                  Outbox& outbox) override;
-  void reconsider(Time now) override { services_.managed.reconsider(now); }
-  bool is_without(std::uint32_t allocation, std::uint64_t unit) const override;
+  void reconsider(Time now, Outbox& outbox) override {
+    services_.managed.reconsider(cycle(now, outbox));
+  }
+  std::uint32_t number() const override { return services_.gpu; }
+  bool reaches(std::uint32_t number) const override {
+    return services_.fabric != nullptr && services_.fabric->has_way(services_.gpu, number);
+  }
+  bool is_resident(std::uint32_t allocation, std::uint64_t unit) const override {
+    return place(allocation, unit) == PagePlace::gpu;
+  }
+  std::vector<FrameRun> lend(std::uint32_t allocation, std::uint64_t unit) override;
+  std::vector<FrameRun> frames(std::uint32_t allocation, std::uint64_t unit) const override {
+    return services_.managed.frames(allocation, unit);
+  }
+  void send(std::uint32_t allocation, const std::vector<FrameRun>& from,
+            const std::vector<FrameRun>& to, std::uint32_t gpu, std::uint64_t id, Time now,
+            Outbox& outbox) override;
+  void was_read(std::uint32_t departure, Time now, Outbox& outbox) override {
+    services_.managed.was_read(departure, cycle(now, outbox));
+  }
+  void has_come(std::uint32_t migration, Time now, Outbox& outbox) override {
+    services_.managed.has_come(migration, cycle(now, outbox));
+  }
+  void take_in(std::uint32_t allocation, std::uint64_t unit, Time now, Outbox& outbox) override {
+    services_.managed.take_in(allocation, unit, cycle(now, outbox));
+  }
+  bool is_without(std::uint32_t allocation, std::uint64_t unit) const override {
+    return place(allocation, unit) == PagePlace::host;
+  }
 
   /// Nobody has to wait for its tenants.
   bool is_settled() const;
@@ -92,8 +121,10 @@ class HostPart final : public SharedPages::Gpu {
   bool inspects() const { return link_.inspects(); }
 
  private:
+  PagePlace place(std::uint32_t allocation, std::uint64_t unit) const;
   void serve(const MessageHeader& message, const HostCycle& cycle);
   void transfer_done(const Transfer& transfer, const HostCycle& cycle);
+  void take_copied(const PeerCopy& copy, const HostCycle& cycle);
   void take_answer(const MessageHeader& message, const HostCycle& cycle);
   void take_printed(const MessageHeader& message);
   void take_warning(const MessageHeader& message);
@@ -112,6 +143,8 @@ class HostPart final : public SharedPages::Gpu {
   const std::vector<std::uint32_t> numbers_;
   HostLogs& logs_;
   const std::function<bool()> all_settled_;
+  SharedPages* const shared_;
+  const bool counts_accesses_;  ///< of other GPUs to pages here
   HostStatistics statistics_;
   HostLink link_;
   TenantDirectory directory_;

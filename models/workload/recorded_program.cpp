@@ -26,6 +26,8 @@ Step::Kind kind_of(RecordedStep::Kind kind) {
     case From::copy_to_gpu:
     case From::copy_to_host:
       return To::copy;
+    case From::copy_to_peer:
+      return To::peer_copy;
     case From::write:
       return To::write;
     case From::read:
@@ -52,6 +54,15 @@ void set_memory(const Workload& workload, const RecordedStep& from, Step& step) 
   const std::uint64_t offset = from.address - *workload.buffers[*buffer].address;
   step.offset = Expression(std::to_string(offset), step.where);
   step.count = Expression(std::to_string(from.bytes), step.where);
+}
+
+void set_target(const Workload& workload, const RecordedStep& from, Step& step) {
+  RecordedStep target = from;
+  target.address = from.data;
+  Step there = step;
+  set_memory(workload, target, there);
+  step.other = there.buffer;
+  step.other_offset = there.offset;
 }
 
 void set_launch(const Workload& workload, const RecordedStep& from, Step& step) {
@@ -88,10 +99,12 @@ Step translated(const Workload& workload, const RecordedStep& from, std::uint64_
   if (from.is_launch()) {
     step.is_packed = true;
     step.is_programmatic = kind == Kind::launch_programmatic;
+    step.gpu = workload.recording->device(from);
     set_launch(workload, from, step);
   } else if (step.kind != Step::Kind::synchronize && kind != Kind::delay) {
     set_memory(workload, from, step);
     set_advice(kind, step);
+    if (kind == Kind::copy_to_peer) set_target(workload, from, step);
   }
   return step;
 }
@@ -119,14 +132,27 @@ Step recorded_step(const Workload& workload, std::uint64_t number) {
 
 void for_each_recorded_launch(const Workload& workload,
                               const std::function<void(const Step&)>& function) {
-  using Shape = std::array<std::uint32_t, 8>;
+  using Shape = std::array<std::uint32_t, 9>;
   std::set<Shape> seen;
   for (std::uint64_t number = 0; number < workload.recording->steps(); ++number) {
     const RecordedStep step = workload.recording->step(number);
     if (!step.is_launch()) continue;
-    const Shape shape{step.kernel,     step.blocks[0],  step.blocks[1],  step.blocks[2],
-                      step.threads[0], step.threads[1], step.threads[2], step.shared_bytes};
+    const Shape shape{step.kernel,     step.blocks[0],    step.blocks[1],
+                      step.blocks[2],  step.threads[0],   step.threads[1],
+                      step.threads[2], step.shared_bytes, workload.recording->device(step)};
     if (seen.insert(shape).second) function(translated(workload, step, number));
+  }
+}
+
+void for_each_recorded_peer_copy(const Workload& workload,
+                                 const std::function<void(const Step&)>& function) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // buffers
+  if (!workload.recording->has_devices()) return;
+  for (std::uint64_t number = 0; number < workload.recording->steps(); ++number) {
+    const RecordedStep recorded = workload.recording->step(number);
+    if (recorded.what() != RecordedStep::Kind::copy_to_peer) continue;
+    const Step step = translated(workload, recorded, number);
+    if (seen.insert({step.buffer, step.other}).second) function(step);
   }
 }
 

@@ -19,6 +19,9 @@ std::uint64_t recorded_steps(const Workload& workload);
 Step recorded_step(const Workload& workload, std::uint64_t number);
 
 /// Calls `function` for one launch of each shape that a kernel is launched with.
+/// Calls function(step) for copies between devices, once for each two buffers.
+void for_each_recorded_peer_copy(const Workload& workload,
+                                 const std::function<void(const Step&)>& function);
 void for_each_recorded_launch(const Workload& workload,
                               const std::function<void(const Step&)>& function);
 

@@ -3,6 +3,8 @@
 #include <set>
 
 #include "core/error/error.hpp"
+#include "models/workload/recorded_program.hpp"
+#include "models/workload/recording/recording.hpp"
 
 namespace lockstep {
 namespace {
@@ -39,8 +41,9 @@ void refuse_what_needs_one(const Tenant& tenant) {
     refuse("instructions: counts those of one", "leave one of them out", "");
   if (tenant.workload.heap != 0)
     refuse("a heap lies on one", "leave heap: out", tenant.workload.heap_where);
-  if (tenant.workload.recording)
-    refuse("recorded programs use one", "name one: gpu: " + std::to_string(tenant.gpu), "");
+  if (tenant.workload.recording && !tenant.workload.recording->has_devices())
+    refuse("its recording is of a program that had one",
+           "name one: gpu: " + std::to_string(tenant.gpu), "");
   for (const Buffer& buffer : tenant.workload.buffers) {
     if (!buffer.symbol.empty())
       refuse("a variable of the module is on each of them", "pass a buffer to the kernel",
@@ -90,6 +93,11 @@ void check_several_gpus(Tenant& tenant, std::size_t gpus) {
     if (buffer.gpu >= tenant.members())
       refuse_number(buffer.where, "buffer " + buffer.name, buffer.gpu, tenant);
   check_steps(tenant.workload.program, tenant);
+  if (tenant.workload.is_recorded() && tenant.workload.recording->has_devices())
+    for_each_recorded_launch(tenant.workload, [&](const Step& launch) {
+      if (launch.gpu >= tenant.members())
+        refuse_number(launch.where, "this launch", launch.gpu, tenant);
+    });
 }
 
 }  // namespace lockstep

@@ -66,9 +66,11 @@
 #include "tests/references/search/btree_range.hpp"
 #include "tests/references/search/nearest_neighbour.hpp"
 #include "tests/references/search/similarity_score.hpp"
+#include "tests/references/several_gpus/data_parallel_step.hpp"
 #include "tests/references/several_gpus/halo_exchange.hpp"
 #include "tests/references/several_gpus/managed_graph.hpp"
 #include "tests/references/several_gpus/peer_gather.hpp"
+#include "tests/references/several_gpus/pipeline_stages.hpp"
 #include "tests/references/several_gpus/ring_all_reduce.hpp"
 #include "tests/references/signals/chirp.hpp"
 #include "tests/references/signals/convolution_separable.hpp"
@@ -138,6 +140,7 @@ inline std::vector<Reference> all() {
       {"gemm_wgmma", gemm_mma::run<isa::Type::f16, isa::Type::f16>, {{"c", 1e-3}}},
       {"gemm_wmma", gemm_wmma::run, {{"c", 1e-5}}},
       {"gicov", gicov::run, {{"cosine", 4e-7}, {"sine", 4e-7}, {"score", 1e-5}, {"dilated", 1e-5}}},
+      {"data_parallel_step", data_parallel_step::run},
       {"halo_exchange", halo_exchange::run},
       {"hash_table", hash_table::run},
       {"heartwall", heartwall::run},
@@ -172,6 +175,7 @@ inline std::vector<Reference> all() {
       {"pointer_chase", pointer_chase::run},
       {"quadtree", quadtree::run},
       {"reduction", reduction::run},
+      {"pipeline_stages", pipeline_stages::run},
       {"ring_all_reduce", ring_all_reduce::run},
       {"sad", sad::run},
       {"saxpy", saxpy::run},

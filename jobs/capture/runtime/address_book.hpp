@@ -22,6 +22,7 @@ struct Allocation {
   MemoryKind kind = MemoryKind::device;
   std::uint64_t on_gpu = 0;  ///< of registered memory: its address there; 0: the same
   bool is_variable = false;  ///< of a module, which has it until the end
+  int device = 0;            ///< where it was asked for
 
   bool is_freed_by(Releaser releaser) const {
     if (is_variable || on_gpu != 0) return false;

@@ -8,6 +8,7 @@
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/device/current_device.hpp"
 #include "jobs/capture/runtime/graphs/graphs.hpp"
 #include "jobs/capture/runtime/streams.hpp"
 #include "jobs/capture/runtime/textures/array_copies.hpp"
@@ -57,7 +58,8 @@ Error copy_row(void* to, const void* from, std::size_t bytes, int kind, const Or
   if (const Error error = check_ends(to, from, bytes, kind); error != success) return error;
   Connection& connection = Connection::get();
   if (to_gpu && from_gpu)
-    return connection.ask(Operation::copy_within, {number(to), number(from), bytes, order.stream})
+    return connection
+        .ask(Operation::copy_within, {number(to), number(from), bytes, order.stream, order.waits})
         .status;
   if (to_gpu)
     return connection
@@ -207,16 +209,32 @@ LOCKSTEP_EXPORT Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, st
   return in_stream(stream,
                    [=] { return copy_symbol(symbol, to, bytes, offset, false, kind, in(stream)); });
 }
-/// There are no peers, but the device is its own.
+namespace {
+
+/// Memory must be on the device that is named; addresses alone say where to copy.
+Error check_place(const void* pointer, int named) {
+  if (!is_device_number(named)) return invalid_device;
+  const auto found = AddressBook::get().find(pointer);
+  const bool is_elsewhere = found && found->kind == MemoryKind::device && found->device != named;
+  return is_elsewhere ? invalid_value : Error{success};
+}
+
+Error check_places(const void* to, int to_device, const void* from, int from_device) {
+  const Error error = check_place(to, to_device);
+  return error != success ? error : check_place(from, from_device);
+}
+
+}  // namespace
+
 LOCKSTEP_EXPORT Error cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                                      std::size_t bytes) {
-  if (to_device != 0 || from_device != 0) return noted(invalid_device);
-  return cudaMemcpy(to, from, bytes, by_address);
+  const Error error = check_places(to, to_device, from, from_device);
+  return error != success ? noted(error) : cudaMemcpy(to, from, bytes, by_address);
 }
 LOCKSTEP_EXPORT Error cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
                                           int from_device, std::size_t bytes, StreamHandle stream) {
-  if (to_device != 0 || from_device != 0) return noted(invalid_device);
-  return cudaMemcpyAsync(to, from, bytes, by_address, stream);
+  const Error error = check_places(to, to_device, from, from_device);
+  return error != success ? noted(error) : cudaMemcpyAsync(to, from, bytes, by_address, stream);
 }
 Error copy_batch(void* const* to, const void* const* from, const std::size_t* bytes,
                  std::size_t count, std::size_t* failed, StreamHandle stream) {
@@ -255,7 +273,7 @@ LOCKSTEP_EXPORT Error cudaGetSymbolSize(std::size_t* bytes, const void* symbol) 
 }
 
 LOCKSTEP_EXPORT Error cudaMemset(void* to, int value, std::size_t bytes) {
-  return noted(fill_row(to, byte(value), bytes, 0));
+  return noted(fill_row(to, byte(value), bytes, stream_number(nullptr)));
 }
 LOCKSTEP_EXPORT Error cudaMemsetAsync(void* to, int value, std::size_t bytes, StreamHandle stream) {
   return in_stream(
@@ -263,7 +281,7 @@ LOCKSTEP_EXPORT Error cudaMemsetAsync(void* to, int value, std::size_t bytes, St
 }
 LOCKSTEP_EXPORT Error cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
                                    std::size_t height) {
-  return noted(fill_rows(to, pitch, byte(value), width, height, 0));
+  return noted(fill_rows(to, pitch, byte(value), width, height, stream_number(nullptr)));
 }
 LOCKSTEP_EXPORT Error cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
                                         std::size_t height, StreamHandle stream) {
@@ -273,7 +291,7 @@ LOCKSTEP_EXPORT Error cudaMemset2DAsync(void* to, std::size_t pitch, int value, 
       a_fill);
 }
 LOCKSTEP_EXPORT Error cudaMemset3D(PitchedPointer to, int value, Extent extent) {
-  return noted(fill_volume(to, value, extent, 0));
+  return noted(fill_volume(to, value, extent, stream_number(nullptr)));
 }
 LOCKSTEP_EXPORT Error cudaMemset3DAsync(PitchedPointer to, int value, Extent extent,
                                         StreamHandle stream) {

@@ -5,12 +5,13 @@
 #include <cstdint>
 
 #include "jobs/capture/runtime/cuda_abi.hpp"
+#include "jobs/capture/runtime/streams.hpp"
 
 namespace lockstep::capture {
 
 /// Where a copy stands in the order of the program.
 struct Order {
-  std::uint64_t stream = 0;
+  std::uint64_t stream = stream_number(nullptr);
   bool waits = true;
 };
 /// In a stream, where the host goes on.

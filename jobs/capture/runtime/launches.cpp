@@ -120,6 +120,7 @@ Error launch(const void* host, const CallConfiguration& how, const Arguments& ar
   auto call = std::make_shared<KernelCall>();
   if (const Error error = make_call(host, how, arguments, *call); error != success)
     return noted(error);
+  if (!is_on_current_device(how.stream)) return noted(invalid_handle);
   if (cooperative && !has_room(*AddressBook::get().function(host), how))
     return noted(cooperative_launch_too_large);
   return in_stream(how.stream, std::move(call));

@@ -7,6 +7,7 @@
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/device/current_device.hpp"
 #include "jobs/capture/runtime/graphs/memory_nodes.hpp"
 #include "jobs/capture/runtime/shared_pages.hpp"
 #include "jobs/capture/runtime/streams.hpp"
@@ -18,14 +19,16 @@ Error allocate(void** pointer, std::size_t bytes, MemoryKind kind, const Recorde
   *pointer = nullptr;
   if (bytes == 0) return success;
   const Connection::Reply reply = Connection::get().ask(
-      Operation::allocate, {static_cast<std::uint64_t>(kind), bytes, part.begin, part.bytes});
+      Operation::allocate, {static_cast<std::uint64_t>(kind), bytes, part.begin, part.bytes,
+                            static_cast<std::uint64_t>(current_device())});
   if (reply.status != success) return noted(reply.status);
   const std::uint64_t address = reply.numbers[0];
   if (kind != MemoryKind::device && !map_shared(address, bytes)) {
     Connection::get().ask(Operation::release, {address});
     return noted(memory_allocation);
   }
-  AddressBook::get().add({address, bytes, kind});
+  AddressBook::get().add(
+      {.address = address, .bytes = bytes, .kind = kind, .device = current_device()});
   if (kind == MemoryKind::managed) track_pages(address, bytes);
   *pointer = reinterpret_cast<void*>(address);
   return success;
@@ -134,7 +137,8 @@ LOCKSTEP_EXPORT Error cudaHostGetFlags(unsigned* flags, void* host) {
   return AddressBook::get().find(host) ? give(flags, 0u) : noted(invalid_value);
 }
 LOCKSTEP_EXPORT Error cudaMemGetInfo(std::size_t* left, std::size_t* total) {
-  const Connection::Reply reply = Connection::get().ask(Operation::memory_left);
+  const Connection::Reply reply =
+      Connection::get().ask(Operation::memory_left, {static_cast<std::uint64_t>(current_device())});
   if (!left || !total) return noted(invalid_value);
   *left = reply.numbers[0];
   *total = reply.numbers[1];
@@ -152,6 +156,7 @@ LOCKSTEP_EXPORT Error cudaPointerGetAttributes(PointerAttributes* attributes, co
   attributes->type = found->kind == MemoryKind::device   ? device
                      : found->kind == MemoryKind::pinned ? host
                                                          : managed;
+  attributes->device = found->device;
   attributes->device_pointer = const_cast<void*>(pointer);
   if (found->kind != MemoryKind::device) attributes->host_pointer = attributes->device_pointer;
   if (found->on_gpu != 0)

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/device/current_device.hpp"
 #include "jobs/capture/runtime/graphs/graphs.hpp"
 
 namespace lockstep::capture {
@@ -21,6 +22,7 @@ struct Stream {
   std::uint64_t number = 0;
   unsigned flags = 0;
   int priority = 0;
+  int device = 0;
 };
 
 struct Event {
@@ -28,6 +30,7 @@ struct Event {
   bool recorded = false;
   std::uint64_t stream = 0, time_ns = 0;
   Graph* graph = nullptr;  ///< that its stream was captured into
+  int device = 0;
 };
 
 constexpr std::uintptr_t last_special_handle = 2;  // legacy and per-thread default streams
@@ -75,25 +78,27 @@ Handles<Event>& events() {
 /// Describes a stream whose handle is valid.
 Stream described(StreamHandle stream) {
   const Stream* found = is_default(stream) ? nullptr : streams().find(stream);
-  return found ? *found : Stream{};
+  return found ? *found : Stream{.device = current_device()};
 }
 
 Error create_stream(StreamHandle* stream, unsigned flags, int priority) {
   static std::atomic<std::uint64_t> next{1};
   if (!stream) return noted(invalid_value);
-  *stream = streams().add(std::make_unique<Stream>(Stream{next++, flags, priority}));
+  *stream =
+      streams().add(std::make_unique<Stream>(Stream{next++, flags, priority, current_device()}));
   return success;
 }
 
 Error record(EventHandle event, StreamHandle stream) {
   Event* const object = events().find(event);
-  if (!object || !is_stream(stream)) return noted(invalid_handle);
+  if (!object || !is_stream(stream) || described(stream).device != object->device)
+    return noted(invalid_handle);
   if (Graph* graph = graph_of(stream)) {
-    *object = {object->flags, true, 0, 0, graph};
+    *object = {object->flags, true, 0, 0, graph, object->device};
     return success;
   }
   const Connection::Reply reply = Connection::get().ask(Operation::event_time, {0});
-  *object = {object->flags, true, stream_number(stream), reply.numbers[0], nullptr};
+  *object = {object->flags, true, stream_number(stream), reply.numbers[0], nullptr, object->device};
   return noted(reply.status);
 }
 
@@ -104,7 +109,12 @@ using HostFunction = void (*)(void*);
 
 std::uint64_t stream_number(StreamHandle stream) {
   if (const StreamHandle* all = launching_stream()) stream = *all;
-  return described(stream).number;
+  const Stream found = described(stream);
+  return static_cast<std::uint64_t>(found.device) << device_shift | found.number;
+}
+
+bool is_on_current_device(StreamHandle stream) {
+  return described(stream).device == current_device();
 }
 
 bool is_stream(StreamHandle stream) {
@@ -133,15 +143,15 @@ LOCKSTEP_EXPORT Error cudaStreamGetPriority(StreamHandle stream, int* priority) 
 LOCKSTEP_EXPORT Error cudaStreamGetId(StreamHandle stream, unsigned long long* id) {
   return is_stream(stream) ? give(id, described(stream).number) : noted(invalid_handle);
 }
-LOCKSTEP_EXPORT Error cudaStreamGetDevice(StreamHandle, int* device) {
-  return give(device, 0);
+LOCKSTEP_EXPORT Error cudaStreamGetDevice(StreamHandle stream, int* device) {
+  return is_stream(stream) ? give(device, described(stream).device) : noted(invalid_handle);
 }
 LOCKSTEP_EXPORT Error cudaStreamSynchronize(StreamHandle stream) {
   if (!is_stream(stream)) return noted(invalid_handle);
   return noted(Connection::get().ask(Operation::synchronize, {0, stream_number(stream)}).status);
 }
 LOCKSTEP_EXPORT Error cudaDeviceSynchronize() {
-  return noted(Connection::get().ask(Operation::synchronize, {1, 0}).status);
+  return noted(Connection::get().ask(Operation::synchronize, {1, stream_number(nullptr)}).status);
 }
 LOCKSTEP_EXPORT Error cudaThreadSynchronize() {
   return cudaDeviceSynchronize();
@@ -188,6 +198,7 @@ LOCKSTEP_EXPORT Error cudaEventCreateWithFlags(EventHandle* event, unsigned flag
   if (!event) return noted(invalid_value);
   auto object = std::make_unique<Event>();
   object->flags = flags;
+  object->device = current_device();
   *event = events().add(std::move(object));
   return success;
 }
@@ -216,7 +227,7 @@ LOCKSTEP_EXPORT Error cudaEventElapsedTime(float* milliseconds, EventHandle from
   constexpr unsigned without_time = 2;
   const Event *const begin = events().find(from), *const end = events().find(to);
   if (!milliseconds) return noted(invalid_value);
-  if (!begin || !end || !begin->recorded || !end->recorded ||
+  if (!begin || !end || !begin->recorded || !end->recorded || begin->device != end->device ||
       ((begin->flags | end->flags) & without_time) != 0)
     return noted(invalid_handle);
   Connection::get().ask(Operation::event_time, {1});

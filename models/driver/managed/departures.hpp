@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "models/driver/buffer_directory.hpp"
@@ -47,7 +48,9 @@ class Departures {
   /// stay that the host has as well.
   void start_all(PageRange range, bool copies_too, const Reason& reason, const HostCycle& cycle);
 
-  /// Starts departures of pages that another GPU wants: those in memory here.
+  /// Goes on with departures whose pages other GPUs have given up.
+  void go_on(const HostCycle& cycle);
+  /// Starts departures of pages that another GPU wants: those in memory here, or mapped.
   void give_away(PageRange range, const HostCycle& cycle);
   /// Takes back the pages of the range that are offered to the GPU.
   void withdraw(PageRange range, const HostCycle& cycle);
@@ -57,6 +60,8 @@ class Departures {
   // An answer that ends a departure may say that its pages are wanted on the GPU.
   std::optional<Wanted> unmapped(const Unmapped& pages, const HostCycle& cycle);
   std::optional<Wanted> transfer_done(const Transfer& transfer, const HostCycle& cycle);
+  /// Frames of a departure have been read by another GPU.
+  void was_read(std::uint32_t index, const HostCycle& cycle) { finish(index, cycle); }
 
   void serialize(Archive& archive);
 
@@ -76,11 +81,20 @@ class Departures {
   /// Starts departures of the runs of pages in one place among those that `goes` names.
   template <class Goes>
   void start_runs(PageRange pages, Goes&& goes, const Reason& reason, const HostCycle& cycle);
+  void unmap(std::uint32_t index, const HostCycle& cycle);
   void count_use(ManagedPage page, PageTableEntry entry, HostStatistics& statistics);
   /// Sorts the frames into those that are free now and those whose bytes go home first, and says
   /// how they go.
-  std::vector<Transfer> write_backs(std::uint32_t index, const Unmapped& pages,
+  std::vector<Transfer> write_backs(std::uint32_t index, std::span<const std::uint64_t> entries,
                                     std::vector<FrameRun>& clean, HostStatistics& statistics);
+  /// Goes on with pages that were unmapped, which had these entries.
+  std::optional<Wanted> go_home(std::uint32_t index, std::span<const std::uint64_t> entries,
+                                const HostCycle& cycle);
+  /// Does so where other GPUs wait for some of the pages: each of these, and the others between
+  /// them, become departures of their own.
+  void split(std::uint32_t index, std::span<const std::uint64_t> entries, const HostCycle& cycle);
+  /// Keeps the frames of pages for another GPU to read.
+  void park(std::uint32_t index, std::span<const std::uint64_t> entries, const HostCycle& cycle);
   std::optional<Wanted> finish(std::uint32_t index, const HostCycle& cycle);
 
   Driver& driver_;
@@ -90,6 +104,7 @@ class Departures {
   PrefetchOperations& operations_;
   std::vector<Departure> departures_;
   std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> recalled_;  ///< departures that wait for GPUs that map their pages
 };
 
 }  // namespace lockstep

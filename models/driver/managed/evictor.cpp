@@ -45,6 +45,7 @@ bool Evictor::evict(std::uint64_t wanted, const HostCycle& cycle) {
     cycle.statistics.pages_evicted[pages_.owner(range.first).tenant.value()] += range.count;
     pages_.set(range, ManagedPages::evicted);
     departures_.start(range, {}, cycle);
+    pages_.spill(range);
   }
   return true;
 }

@@ -19,11 +19,12 @@ struct PageFault {
   Time queued;  ///< for the last time: it may have waited for the CPU, or come too late
   bool write = false;
   std::uint32_t position = 0;  ///< older granules that were pending at the GMMU
+  bool counted = false;        ///< no fault: the GPU uses a page much that it maps elsewhere
 
   bool is_in(PageRange range) const { return page >= range.first && page < range.end(); }
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(page, found, arrived, queued, write, position);
+    archive(page, found, arrived, queued, write, position, counted);
   }
 };
 

@@ -62,6 +62,29 @@ bool ManagedMemory::migrate_home(std::uint32_t index, std::uint64_t first, std::
   return true;
 }
 
+std::vector<FrameRun> ManagedMemory::lend(std::uint32_t index, std::uint64_t unit) {
+  pages_.set(pages_.pages_of_units(index, unit, 1), ManagedPages::newer);
+  const std::uint64_t count = driver_.mapped_pages(page_bytes);
+  return driver_.tables().frames_of(
+      {allocation(index).tenant, allocation(index).virtual_page + unit * pages_.granule(), count});
+}
+
+std::vector<FrameRun> ManagedMemory::frames(std::uint32_t index, std::uint64_t unit) const {
+  const PageRange range = pages_.pages_of_units(index, unit, 1);
+  return driver_.tables().frames_of(
+      {allocation(index).tenant, pages_.virtual_page(range.first), range.count});
+}
+
+void ManagedMemory::counted(TenantId tenant, std::uint64_t address, const HostCycle& cycle) {
+  const std::optional<ManagedPage> page = pages_.borrowed_at(address);
+  if (!page || pages_.place(*page) != PagePlace::remote || pages_.owner(*page).tenant != tenant)
+    return;
+  const VirtualPage where = pages_.virtual_page(*page);
+  if (driver_.tables().entry(tenant, where).address() != address) return;
+  ++cycle.statistics.faults_counted[tenant.value()];
+  queue_.push({*page, cycle.now, cycle.now, cycle.now, true, 0, true});
+}
+
 bool ManagedMemory::release(std::uint32_t index, const HostCycle& cycle) {
   const ManagedPages::Buffer& buffer = pages_.buffer(index);
   const PageRange all{allocation(index).first, allocation(index).pages};

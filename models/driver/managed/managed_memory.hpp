@@ -50,7 +50,29 @@ class ManagedMemory {
                  const HostCycle& cycle) {
     departures_.give_away(pages_.pages_of_units(allocation, first, count), cycle);
   }
-  void reconsider(Time now) { queue_.reconsider(now); }
+  void reconsider(const HostCycle& cycle) {
+    departures_.go_on(cycle);
+    migrations_.go_on(cycle);
+    queue_.reconsider(cycle.now);
+  }
+  /// Lets another GPU map a unit of an allocation.  Returns where the unit lies.
+  std::vector<FrameRun> lend(std::uint32_t allocation, std::uint64_t unit);
+  /// Returns where a unit of an allocation lies.
+  std::vector<FrameRun> frames(std::uint32_t allocation, std::uint64_t unit) const;
+  /// Frames of a departure have been read by another GPU.
+  void was_read(std::uint32_t departure, const HostCycle& cycle) {
+    departures_.was_read(departure, cycle);
+  }
+  /// A unit of a migration has come.
+  void has_come(std::uint32_t migration, const HostCycle& cycle) {
+    migrations_.has_come(migration, cycle);
+  }
+  /// Takes in a unit that another GPU has no room for, if there is room here.
+  void take_in(std::uint32_t allocation, std::uint64_t unit, const HostCycle& cycle) {
+    migrations_.take_in(allocation, unit, cycle);
+  }
+  /// The GPU has used a page, which it maps at an address of another GPU, up to the threshold.
+  void counted(TenantId tenant, std::uint64_t address, const HostCycle& cycle);
   /// The buffer's pages, which neither side has used, are for the GPU to map when it needs them.
   bool offers_untouched() const { return handling_->offers_untouched(); }
   void offer(std::uint32_t allocation) { pages_.offer(allocation); }

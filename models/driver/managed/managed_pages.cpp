@@ -165,7 +165,7 @@ std::vector<PageRange> ManagedPages::resident_ranges(std::uint32_t allocation) c
 }
 
 void ManagedPages::serialize(Archive& archive) {
-  archive(residency_, buffers_, marks_, resident_, leaving_, arriving_);
+  archive(residency_, buffers_, marks_, resident_, leaving_, arriving_, borrowed_);
 }
 
 }  // namespace lockstep

@@ -8,10 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "models/driver/buffer_directory.hpp"
 #include "models/driver/eviction/eviction.hpp"
+#include "models/driver/host_cycle.hpp"
 #include "models/driver/host_statistics.hpp"
 #include "models/driver/residency.hpp"
 #include "models/driver/shared/shared_pages.hpp"
@@ -27,6 +30,7 @@ class ManagedPages {
     awaited = 4,    ///< a fault waits for it to come
     duplicate = 8,  ///< the host has the same bytes (read-mostly)
     offered = 16,   ///< at the host without content: the GPU may map it by itself
+    newer = 32,     ///< other GPUs have stored to it, or may have: the host's bytes are old
   };
   struct Buffer {
     PreferredPlace preferred = PreferredPlace::none;
@@ -65,6 +69,37 @@ class ManagedPages {
   bool waits_for_others(ManagedPage page) const;
   /// Whether other GPUs keep the page from coming along with others.
   bool is_elsewhere(ManagedPage page) const;
+  /// Whether a page that may come stays on another GPU, to be mapped there; borrow() says where.
+  bool is_to_be_mapped(ManagedPage page) const;
+  /// Returns where the page lies, for this GPU to map.
+  std::vector<FrameRun> borrow(ManagedPage page);
+  /// A page that the GPU maps at this address of another one; none: it maps no such page.
+  std::optional<ManagedPage> borrowed_at(std::uint64_t address) const;
+  /// The GPU should have a page that it maps.  Returns false if the page is on its way already.
+  bool attract(ManagedPage page);
+  bool is_attracted(ManagedPage page) const;
+  /// Pages leave: GPUs that map them give them up first.  Returns whether there are some.
+  bool recall(PageRange range);
+  bool is_borrowed(PageRange range) const;
+  /// Pages are mapped that are on another GPU.
+  void tell_mapping(PageRange range);
+
+  // Pages that come over the fabric, or go.
+  /// There are frames for pages that come.  Returns whether other GPUs must give pages up first.
+  bool fetch(PageRange range);
+  bool is_ready(PageRange range) const;
+  /// Whether another GPU waits for the page, which leaves.
+  bool is_awaited(ManagedPage page) const;
+  /// The pages of a unit have left but for their frames.
+  void park(PageRange unit, std::uint32_t departure, std::vector<FrameRun> frames, bool is_newer);
+  /// Has a unit of `to`'s pages sent there, if another GPU has it, for a migration.
+  bool bring(PageRange unit, const std::vector<FrameRun>& to, std::uint32_t migration,
+             const HostCycle& cycle);
+  /// The GPU is full: other ones may take in what leaves.
+  void spill(PageRange range);
+  /// Claims a unit that another GPU gives up.  Returns its pages; none: somebody wants it, or it is
+  /// not all at the host as far as this GPU knows.
+  std::optional<PageRange> claim_spilled(std::uint32_t allocation, std::uint64_t unit);
   /// Pages have come that were expected.
   void tell_arrival(PageRange range, bool writable, Time now);
   /// The pages of a range of units that other GPUs speak of.
@@ -88,7 +123,10 @@ class ManagedPages {
   /// A store to a read-mostly buffer takes only its own pages from the host; a large entry has one
   /// permission, so that large pages are never copies.
   bool comes_as_copy(ManagedPage page) const {
-    return buffer_of(page).read_mostly && granule_ == 1;
+    if (granule_ != 1) return false;
+    const Buffer& buffer = buffer_of(page);
+    return buffer.read_mostly ||
+           (buffer.is_shared() && shared_->copies_reads(buffer.shared, unit_of(page)));
   }
 
   bool has(ManagedPage page, Mark mark) const { return (marks_[page.value()] & mark) != 0; }
@@ -139,6 +177,18 @@ class ManagedPages {
   std::uint64_t resident_ = 0, leaving_ = 0, arriving_ = 0;
   SharedPages* shared_ = nullptr;  ///< of several GPUs
   std::uint32_t gpu_ = 0;
+  /// Pages that are or were mapped on other GPUs, by their addresses.
+  std::map<std::uint64_t, ManagedPage> borrowed_;
 };
+
+/// Whether some page of a range comes as a copy.
+inline bool any_comes_as_copy(const ManagedPages& pages, PageRange range) {
+  for (ManagedPage page = range.first; page < range.end(); ++page)
+    if (pages.comes_as_copy(page)) return true;
+  return false;
+}
+
+/// Returns the part of a range in each granule, in order.
+std::vector<PageRange> granules_in(const ManagedPages& pages, PageRange range);
 
 }  // namespace lockstep

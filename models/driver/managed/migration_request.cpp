@@ -3,9 +3,7 @@
 #include <algorithm>
 
 namespace lockstep {
-namespace {
 
-/// The part [from, from + bytes) of memory that lies in `frames` one after the other.
 std::vector<FrameRun> part_of(const std::vector<FrameRun>& frames, std::uint64_t from,
                               std::uint64_t bytes) {
   std::vector<FrameRun> part;
@@ -23,6 +21,8 @@ std::vector<FrameRun> part_of(const std::vector<FrameRun>& frames, std::uint64_t
   return part;
 }
 
+namespace {
+
 void append(std::vector<FrameRun>& runs, const std::vector<FrameRun>& more) {
   runs.insert(runs.end(), more.begin(), more.end());
 }
@@ -39,14 +39,23 @@ MapRequest migration_request(const Migration& migration, std::vector<FrameRun> f
   const auto has_data = [&](std::uint64_t page) {
     return directory.has_data(a.tenant, a.buffer, first + page);
   };
+  const auto is_brought = [&](std::uint64_t page) {
+    return std::any_of(migration.brought.begin(), migration.brought.end(), [&](PageRange brought) {
+      return range.first + page >= brought.first && range.first + page < brought.end();
+    });
+  };
   MapRequest request;
   request.not_before = migration.not_before;
   request.flags = migration.writable ? PageTableEntry::writable : 0;
   for (std::uint64_t page = 0; page < range.count;) {
+    if (is_brought(page)) {
+      ++page;
+      continue;
+    }
     // A run of pages that move together, or that have nothing to move.
     const bool data = has_data(page);
     std::uint64_t end = page + 1;
-    while (end < range.count && has_data(end) == data) ++end;
+    while (end < range.count && has_data(end) == data && !is_brought(end)) ++end;
     const std::uint64_t whole = (end - page) * page_bytes;
     const std::uint64_t offset = (first + page) * page_bytes;
     const std::uint64_t size = std::min(whole, bytes - offset);

@@ -63,19 +63,28 @@ bool Migrations::find_room(std::uint64_t pages, const HostCycle& cycle) {
 }
 
 void Migrations::start(std::uint32_t index, std::vector<FrameRun> frames, const HostCycle& cycle) {
-  const Migration& migration = migrations_[index];
+  Migration& migration = migrations_[index];
   const PageRange range = migration.range;
   const std::uint16_t tenant = parts_.pages.owner(range.first).tenant.value();
-  MapRequest request =
-      migration_request(migration, std::move(frames), parts_.pages, parts_.directory, cycle);
-  request.owner = index;
+  migration.frames = std::move(frames);
   HostStatistics& statistics = cycle.statistics;
-  (migration.fault ? statistics.pages_demanded : statistics.pages_prefetched)[tenant] +=
-      range.count;
-  if (!migration.fault) parts_.pages.set(range, ManagedPages::prefetched);
+  if (!migration.taken_in)
+    (migration.fault ? statistics.pages_demanded : statistics.pages_prefetched)[tenant] +=
+        range.count;
+  if (!migration.fault && !migration.taken_in) parts_.pages.set(range, ManagedPages::prefetched);
   ++mapping_;
   parts_.pages.withdraw(range);  // their entries are overwritten
   parts_.pages.occupy(range);
+  if (parts_.pages.fetch(range)) return fetching_.push_back(index);
+  bring(index, cycle);
+}
+
+void Migrations::map(std::uint32_t index, const HostCycle& cycle) {
+  Migration& migration = migrations_[index];
+  std::vector<FrameRun> frames = std::exchange(migration.frames, {});
+  MapRequest request =
+      migration_request(migration, std::move(frames), parts_.pages, parts_.directory, cycle);
+  request.owner = index;
   parts_.driver.map(std::move(request), cycle);
 }
 
@@ -89,6 +98,19 @@ void Migrations::map_remote(const Migration& migration, const HostCycle& cycle) 
                    (migration.range.first - a.first) * page_bytes;
   ++mapping_;
   parts_.pages.withdraw(migration.range);
+  parts_.driver.map(std::move(request), cycle);
+}
+
+void Migrations::map_peer(const Migration& migration, std::vector<FrameRun> frames,
+                          const HostCycle& cycle) {
+  const Allocation& a = parts_.pages.owner(migration.range.first);
+  MapRequest request;
+  request.owner = begin(migration);
+  request.pages = {a.tenant, a.virtual_page_of(migration.range.first),
+                   parts_.driver.mapped_pages(migration.range.count * page_bytes)};
+  request.flags = PageTableEntry::writable | PageTableEntry::remote;
+  request.frames = std::move(frames);
+  ++mapping_;
   parts_.driver.map(std::move(request), cycle);
 }
 
@@ -115,14 +137,17 @@ void Migrations::mapped(std::uint32_t index, const HostCycle& cycle) {
   parts_.log.mapped(migration.record, cycle.now);
   if (migration.fault)
     statistics.fault_transfer[tenant].add(nanoseconds(cycle.now - migration.served));
-  if (migration.remote) return parts_.pages.stay_remote(migration.range);
+  if (migration.remote) {
+    parts_.pages.stay_remote(migration.range);
+    return parts_.pages.tell_mapping(migration.range);
+  }
   parts_.pages.arrive(migration.range, migration.writable, statistics);
   parts_.pages.tell_arrival(migration.range, migration.writable, cycle.now);
   parts_.operations.one_done(migration.operation);
 }
 
 void Migrations::serialize(Archive& archive) {
-  archive(migrations_, free_, waiting_, mapping_);
+  archive(migrations_, free_, waiting_, fetching_, mapping_);
 }
 
 }  // namespace lockstep

@@ -23,15 +23,20 @@ namespace lockstep {
 struct Migration {
   bool fault = false;  ///< somebody waits for them
   bool writable = true;
-  bool remote = false;  ///< mapped where they are, at the host
+  bool remote = false;    ///< mapped where they are, at the host or on another GPU
+  bool taken_in = false;  ///< for a GPU that had no room
   PageRange range;
   Time not_before;  ///< the GMMU hears of them no earlier
   Time served;      ///< when the driver had handled their fault
   std::uint64_t operation = PrefetchOperations::none;
   std::uint32_t record = FaultLog::none;
+  std::vector<FrameRun> frames;  ///< while other GPUs give pages up, or their bytes come from there
+  std::vector<PageRange> brought;  ///< pages whose bytes come from other GPUs
+  std::uint32_t missing = 0;       ///< ... so many transfers
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(fault, writable, remote, range, not_before, served, operation, record);
+    archive(fault, writable, remote, taken_in, range, not_before, served, operation, record, frames,
+            brought, missing);
   }
 };
 
@@ -56,6 +61,14 @@ class Migrations {
   void start_waiting(const HostCycle& cycle);
   /// The page stays at the host, and the GPU reaches it over the link.
   void map_remote(const Migration& migration, const HostCycle& cycle);
+  /// The page stays on another GPU, in these frames, and the GPU reaches it over the fabric.
+  void map_peer(const Migration& migration, std::vector<FrameRun> frames, const HostCycle& cycle);
+  /// Takes in a unit that another GPU has no room for, if there are frames.
+  void take_in(std::uint32_t allocation, std::uint64_t unit, const HostCycle& cycle);
+  /// Goes on with migrations whose pages other GPUs have given up.
+  void go_on(const HostCycle& cycle);
+  /// Bytes of a unit of a migration have come from another GPU.
+  void has_come(std::uint32_t index, const HostCycle& cycle);
   /// A copy becomes the only one.
   void make_writable(const Migration& migration, const HostCycle& cycle);
   /// The driver has mapped the pages.
@@ -79,6 +92,9 @@ class Migrations {
   std::uint32_t store(const Migration& migration);
   Migration take(std::uint32_t index);
   void start(std::uint32_t index, std::vector<FrameRun> frames, const HostCycle& cycle);
+  // migrations_of_others.cpp
+  void bring(std::uint32_t index, const HostCycle& cycle);
+  void map(std::uint32_t index, const HostCycle& cycle);
   /// False: the first that waits must wait longer.
   bool find_room(std::uint64_t pages, const HostCycle& cycle);
 
@@ -94,9 +110,10 @@ class Migrations {
   const std::size_t tenants_;
   std::vector<Migration> migrations_;
   std::vector<std::uint32_t> free_;
-  std::deque<std::uint32_t> waiting_;  ///< migrations without frames
-  std::uint64_t mapping_ = 0;          ///< migrations with frames that are not mapped yet
-  std::vector<Failure> failures_;      ///< of the current call only
+  std::deque<std::uint32_t> waiting_;    ///< migrations without frames
+  std::vector<std::uint32_t> fetching_;  ///< with frames, whose pages other GPUs have still
+  std::uint64_t mapping_ = 0;            ///< migrations with frames that are not mapped yet
+  std::vector<Failure> failures_;        ///< of the current call only
 };
 
 }  // namespace lockstep

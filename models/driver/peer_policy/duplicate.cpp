@@ -4,7 +4,6 @@
 /// Source: read duplication of UVM (open-gpu-kernel-modules); GRIT, HPCA 2024.
 ///
 /// Simplified: pages of 4 KiB only; with larger ones the page moves.
-#include "models/driver/peer_policy/peer_parameters.hpp"
 #include "models/driver/peer_policy/peer_policy.hpp"
 
 namespace lockstep {
@@ -14,11 +13,11 @@ class Duplicate final : public PeerPolicy {
  public:
   explicit Duplicate(const PeerParameters& parameters) : parameters_(parameters) {}
 
+  const PeerParameters& parameters() const override { return parameters_; }
   PeerWay way(const PeerFault& fault) const override {
     return fault.write ? PeerWay::move : PeerWay::copy;
   }
   bool copies_reads() const override { return true; }
-  Time stays() const override { return parameters_.stays; }
 
  private:
   const PeerParameters parameters_;
@@ -27,12 +26,8 @@ class Duplicate final : public PeerPolicy {
 }  // namespace
 
 PeerPolicyRow duplicate_peers() {
-  return {"duplicate",
-          "reads copy the page, a store takes it from all others",
-          {[](const PolicyChoice& choice) -> std::unique_ptr<PeerPolicy> {
-            return std::make_unique<Duplicate>(choice.parameters<PeerParameters>());
-          }},
-          &schema_of<PeerParameters>()};
+  return peer_policy_row<Duplicate, PeerParameters>(
+      "duplicate", "reads copy the page, a store takes it from all others");
 }
 
 }  // namespace lockstep

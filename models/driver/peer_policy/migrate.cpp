@@ -1,9 +1,6 @@
 /// A page of managed memory is on one GPU: a fault of another one takes it away.
 ///
 /// Source: UVM's default without preferred location and thrashing pin (open-gpu-kernel-modules).
-///
-/// Simplified: the page goes by way of host memory, as between GPUs without peer access.
-#include "models/driver/peer_policy/peer_parameters.hpp"
 #include "models/driver/peer_policy/peer_policy.hpp"
 
 namespace lockstep {
@@ -13,8 +10,8 @@ class Migrate final : public PeerPolicy {
  public:
   explicit Migrate(const PeerParameters& parameters) : parameters_(parameters) {}
 
+  const PeerParameters& parameters() const override { return parameters_; }
   PeerWay way(const PeerFault&) const override { return PeerWay::move; }
-  Time stays() const override { return parameters_.stays; }
 
  private:
   const PeerParameters parameters_;
@@ -23,12 +20,8 @@ class Migrate final : public PeerPolicy {
 }  // namespace
 
 PeerPolicyRow migrate_peers() {
-  return {"migrate",
-          "the page moves to the GPU that faults",
-          {[](const PolicyChoice& choice) -> std::unique_ptr<PeerPolicy> {
-            return std::make_unique<Migrate>(choice.parameters<PeerParameters>());
-          }},
-          &schema_of<PeerParameters>()};
+  return peer_policy_row<Migrate, PeerParameters>("migrate",
+                                                  "the page moves to the GPU that faults");
 }
 
 }  // namespace lockstep

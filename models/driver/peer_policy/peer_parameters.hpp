@@ -4,18 +4,50 @@
 
 namespace lockstep {
 
+enum class PageWay : std::uint8_t { fabric, host };
+enum class Spill : std::uint8_t { host, neighbour, least_loaded };
+
 /// Parameters of every peer policy.
 struct PeerParameters {
   Time stays;
+  PageWay pages_go = PageWay::fabric;
+  Spill spill = Spill::host;
 
-  static auto schema() {
+  static auto schema() { return fields<PeerParameters>(); }
+  /// Fields of these parameters at the head of the parameters P, derived from these, of another
+  /// policy.
+  template <class P>
+  static ParametersOf<P> fields() {
     using namespace literals;
-    using P = PeerParameters;
-    return parameters<P>().field(
-        "stays", &P::stays, 5_us, range(0_ns, 1000_ms),
-        "how long a page stays at least on the GPU to which it came, before "
-        "another GPU's fault takes it away");
+    return parameters<P>()
+        .field("stays", &P::stays, 5_us, range(0_ns, 1000_ms),
+               "how long a page stays at least on the GPU to which it came, before "
+               "another GPU's fault takes it away")
+        .field(
+            "pages_go", &P::pages_go, PageWay::fabric, choice({"fabric", "host"}),
+            "fabric: pages go from GPU to GPU over the fabric where there is a way; host: by way "
+            "of host memory always")
+        .field(
+            "spill", &P::spill, Spill::host, choice({"host", "neighbour", "least-loaded"}),
+            "where evicted pages go that several GPUs share: host; neighbour: the next GPU of the "
+            "tenant with free memory and a way; least-loaded: of those, the one to which the "
+            "fewest pages are on their way");
   }
+};
+
+/// Parameters of policies that map pages of other GPUs and count accesses to them.
+struct CountedPeerParameters : PeerParameters {
+  std::uint32_t threshold;
+
+  template <class P>
+  static ParametersOf<P> fields() {
+    return PeerParameters::fields<P>().field(
+        "threshold", &P::threshold, 256, range(0, 1 << 30),
+        "requests of a GPU to a page that it maps on another GPU after which the page moves to it; "
+        "0: never",
+        "requests");
+  }
+  static auto schema() { return fields<CountedPeerParameters>(); }
 };
 
 }  // namespace lockstep

@@ -5,33 +5,66 @@
 
 #include "core/parameters/policy.hpp"
 #include "core/time/time.hpp"
+#include "models/driver/peer_policy/peer_parameters.hpp"
 
 namespace lockstep {
-
-/// A fault on a page of managed memory that other GPUs of the tenant have.
-struct PeerFault {
-  bool write = false;
-};
 
 enum class PeerWay : std::uint8_t {
   move,  ///< the others give the page up, then it comes
   copy,  ///< it comes read-only, and others may keep copies of their own
+  map,   ///< it stays where it is, and loads, stores and atomics go there
+};
+
+/// Faults of GPUs on a page, as far as a policy remembers them.
+struct PeerHistory {
+  static constexpr std::uint8_t nobody = 0xff;
+
+  Time last, pinned_until;
+  std::uint32_t faults = 0, events = 0;
+  std::uint8_t gpu = nobody;       ///< that faulted last
+  bool is_written = false;         ///< one of the faults was a store
+  PeerWay scheme = PeerWay::move;  ///< what the policy has chosen for the page
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(last, pinned_until, faults, events, gpu, is_written, scheme);
+  }
+};
+
+/// A fault on a page of managed memory that other GPUs of the tenant have.
+struct PeerFault {
+  bool write = false;
+  /// The page is in the memory of a GPU to which the one that faults has a way.
+  bool is_reachable = false;
+  std::uint32_t gpu = 0;  ///< number of the one that faults, among the tenant's
+  Time now;
+  PeerHistory history;
 };
 
 /// Plug point `peer_policy`: how the GPUs of a tenant share a page of managed memory.
 ///
-/// Contract: answers depend on the arguments alone.  A store needs the page alone, so that `copy`
-/// answers reads only.
+/// Contract: answers depend on the arguments alone; what is to be remembered of a page stands in
+/// its history, which `note` changes once for each fault that is served.  A store needs the page
+/// alone, so that `copy` answers reads only; `map` answers faults on pages that are reachable.
 /// Source: design of the project, after UVM's va_block (open-gpu-kernel-modules) and GRIT.
 class PeerPolicy {
  public:
   virtual ~PeerPolicy() = default;
+  virtual const PeerParameters& parameters() const = 0;
   virtual PeerWay way(const PeerFault& fault) const = 0;
   /// A page that nobody has comes read-only for a read, so that others can have copies.
   virtual bool copies_reads() const { return false; }
+  /// A read brings a copy of a page with this history, if the policy decides by pages.
+  virtual bool copies_reads(const PeerHistory&) const { return false; }
+  virtual void note(const PeerFault&, PeerHistory&) const {}
+  /// Whether pages of the same group should follow when a page's scheme has changed.
+  virtual bool spreads_schemes() const { return false; }
   /// How long a page stays at least on the GPU to which it came before another one takes it:
   /// whoever faulted uses it meanwhile.
-  virtual Time stays() const = 0;
+  virtual Time stays(const PeerHistory&) const { return parameters().stays; }
+  /// Whether it is of no use to GPUs without ways to each other.
+  virtual bool needs_ways() const { return false; }
+  /// Requests to a mapped page after which the page moves to who sends them; 0: it does not.
+  virtual std::uint32_t counts_to() const { return 0; }
 };
 
 using MakePeerPolicy = std::unique_ptr<PeerPolicy> (*)(const PolicyChoice&);
@@ -39,5 +72,16 @@ using PeerPolicyRow = PolicyRegistry<MakePeerPolicy>::Row;
 const PolicyRegistry<MakePeerPolicy>& peer_policy_registry();
 const PolicyList& peer_policies();
 std::unique_ptr<PeerPolicy> make_peer_policy(const PolicyChoice& choice);
+
+/// Makes a row for a policy with its parameters.
+template <class Policy, class Parameters>
+PeerPolicyRow peer_policy_row(const char* name, const char* doc) {
+  return {name,
+          doc,
+          {[](const PolicyChoice& choice) -> std::unique_ptr<PeerPolicy> {
+            return std::make_unique<Policy>(choice.parameters<Parameters>());
+          }},
+          &schema_of<Parameters>()};
+}
 
 }  // namespace lockstep

@@ -5,8 +5,11 @@ namespace lockstep {
 
 const PolicyRegistry<MakePeerPolicy>& peer_policy_registry() {
   static const PolicyRegistry<MakePeerPolicy> registry{
+      LOCKSTEP_REGISTERED(MakePeerPolicy, driver_peers),
       LOCKSTEP_REGISTERED(MakePeerPolicy, duplicate_peers),
+      LOCKSTEP_REGISTERED(MakePeerPolicy, grit_peers),
       LOCKSTEP_REGISTERED(MakePeerPolicy, migrate_peers),
+      LOCKSTEP_REGISTERED(MakePeerPolicy, remote_peers),
   };
   return registry;
 }

@@ -39,11 +39,42 @@ void SharedPages::remove(std::uint32_t number, std::uint32_t gpu) {
   std::erase_if(turns_, [&](const Turn& turn) { return turn.buffer == number; });
 }
 
+void SharedPages::Page::end_claim() {
+  claim = nobody;
+  asked = mapped = fetched = awaited = false;
+}
+
+std::uint32_t SharedPages::home_of(const Buffer& buffer, std::uint64_t unit) const {
+  const Page& page = buffer.pages[unit];
+  const std::uint64_t owners = page.there & ~page.maps;
+  if (page.copies != 0 || page.recalled || !std::has_single_bit(owners)) return none;
+  const auto owner = static_cast<std::uint32_t>(std::countr_zero(owners));
+  return gpus_[owner]->is_resident(buffer.allocations[owner], unit) ? owner : none;
+}
+
+PeerFault SharedPages::fault_of(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu,
+                                bool write, Time now) const {
+  const std::uint32_t home = home_of(buffer, unit);
+  const Page& page = buffer.pages[unit];
+  const bool is_reachable = home != none && home != gpu && page.attracted != gpu &&
+                            gpus_[gpu]->reaches(gpus_[home]->number());
+  return {write, is_reachable, gpu, now, page.history};
+}
+
+void SharedPages::ask(std::uint64_t gpus, std::uint32_t buffer, std::uint64_t unit) {
+  for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu)
+    if ((gpus & bit(gpu)) != 0) asks_.push_back({gpu, buffer, unit});
+}
+
 bool SharedPages::may_come(std::uint32_t number, std::uint64_t unit, std::uint32_t gpu, bool write,
                            bool as_copy, Time now) {
-  Page& page = buffers_[number].pages[unit];
-  const bool alone = !as_copy || policy_->way({write}) == PeerWay::move;
-  const std::uint64_t others = in_the_way(page, gpu, alone);
+  Buffer& buffer = buffers_[number];
+  Page& page = buffer.pages[unit];
+  const PeerFault fault = fault_of(buffer, unit, gpu, write, now);
+  const PeerWay way = policy_->way(fault);
+  const bool alone = !as_copy || way == PeerWay::move;
+  const bool mapped = way == PeerWay::map && fault.is_reachable && page.copies == 0 && !as_copy;
+  const std::uint64_t others = mapped ? 0 : in_the_way(page, gpu, alone);
   if (page.claim != gpu) {
     const bool is_taken = page.claim != nobody || (page.waiting & ~bit(gpu)) != 0;
     if (is_taken || (now < page.stays_until && others != 0)) {
@@ -54,11 +85,76 @@ bool SharedPages::may_come(std::uint32_t number, std::uint64_t unit, std::uint32
     page.claim = static_cast<std::uint8_t>(gpu);
     page.waiting &= ~bit(gpu);
   }
+  if (!page.asked) note(buffer, unit, fault);
   page.asked = true;
   page.alone = alone;
-  for (std::uint32_t other = 0; other < gpus_.size(); ++other)
-    if ((others & bit(other)) != 0) asks_.push_back({other, number, unit});
+  page.mapped = mapped;
+  page.fetched = !as_copy && others != 0 && comes_over_fabric(buffer, unit, gpu);
+  if (page.fetched) return true;
+  ask(others, number, unit);
   return others == 0;
+}
+
+void SharedPages::note(Buffer& buffer, std::uint64_t unit, const PeerFault& fault) {
+  PeerHistory& history = buffer.pages[unit].history;
+  const PeerWay before = history.scheme;
+  policy_->note(fault, history);
+  if (history.scheme != before && policy_->spreads_schemes()) spread_scheme(buffer, unit);
+}
+
+/// Groups of 8, 64 and 512 units around one follow, as long as more than half of a group have its
+/// scheme.  Source: GRIT's neighbouring-aware prediction.
+void SharedPages::spread_scheme(Buffer& buffer, std::uint64_t unit) {
+  const PeerWay scheme = buffer.pages[unit].history.scheme;
+  for (std::uint64_t size = 8; size <= 512; size *= 8) {
+    const std::uint64_t first = unit / size * size;
+    const std::uint64_t end = std::min<std::uint64_t>(first + size, buffer.pages.size());
+    std::uint64_t same = 0;
+    for (std::uint64_t u = first; u < end; ++u) same += buffer.pages[u].history.scheme == scheme;
+    if (same * 2 <= size) return;
+    for (std::uint64_t u = first; u < end; ++u) buffer.pages[u].history.scheme = scheme;
+  }
+}
+
+bool SharedPages::is_to_be_mapped(std::uint32_t number, std::uint64_t unit,
+                                  std::uint32_t gpu) const {
+  const Page& page = buffers_[number].pages[unit];
+  return page.claim == gpu && page.asked && page.mapped;
+}
+
+std::vector<FrameRun> SharedPages::borrow(std::uint32_t number, std::uint64_t unit) {
+  const Buffer& buffer = buffers_[number];
+  const std::uint32_t home = home_of(buffer, unit);
+  LOCKSTEP_CHECK(home != none, "a page is mapped that is in no memory");
+  return gpus_[home]->lend(buffer.allocations[home], unit);
+}
+
+bool SharedPages::recall(const SharedRange& range, std::uint32_t gpu) {
+  bool any = false;
+  for (std::uint64_t unit = range.first; unit < range.first + range.count; ++unit) {
+    Page& page = buffers_[range.buffer].pages[unit];
+    any |= page.read_at == gpu;
+    if (page.maps == 0) continue;
+    any = page.recalled = true;
+    ask(page.maps, range.buffer, unit);
+  }
+  return any;
+}
+
+bool SharedPages::is_borrowed(const SharedRange& range, std::uint32_t gpu) const {
+  for (std::uint64_t unit = range.first; unit < range.first + range.count; ++unit) {
+    const Page& page = buffers_[range.buffer].pages[unit];
+    if (page.maps != 0 || page.read_at == gpu) return true;
+  }
+  return false;
+}
+
+bool SharedPages::attract(std::uint32_t number, std::uint64_t unit, std::uint32_t gpu) {
+  Page& page = buffers_[number].pages[unit];
+  if (page.attracted != nobody || page.claim != nobody || page.recalled) return false;
+  page.attracted = static_cast<std::uint8_t>(gpu);
+  ask(bit(gpu), number, unit);
+  return true;
 }
 
 bool SharedPages::is_free(std::uint32_t number, std::uint64_t unit, std::uint32_t gpu,
@@ -71,15 +167,18 @@ bool SharedPages::is_free(std::uint32_t number, std::uint64_t unit, std::uint32_
 bool SharedPages::waits(std::uint32_t number, std::uint64_t unit, std::uint32_t gpu) const {
   const Page& page = buffers_[number].pages[unit];
   if ((page.waiting & bit(gpu)) != 0) return true;
-  return page.claim == gpu && page.asked && in_the_way(page, gpu, page.alone) != 0;
+  return page.claim == gpu && page.asked && !page.mapped && !page.fetched &&
+         in_the_way(page, gpu, page.alone) != 0;
 }
 
 void SharedPages::coming(const SharedRange& range, std::uint32_t gpu) {
   for (std::uint64_t unit = range.first; unit < range.first + range.count; ++unit) {
     Page& page = buffers_[range.buffer].pages[unit];
     LOCKSTEP_CHECK(page.claim == nobody || page.claim == gpu, "a page comes to two GPUs at a time");
+    if (page.claim == nobody) page.fetched = page.alone = false;
     page.claim = static_cast<std::uint8_t>(gpu);
     page.there |= bit(gpu);
+    if (page.asked && page.mapped) page.maps |= bit(gpu);
     page.waiting &= ~bit(gpu);
   }
 }
@@ -103,9 +202,19 @@ void SharedPages::came(const SharedRange& range, std::uint32_t gpu, bool as_copy
       check_alone(buffer, unit, gpu);
     }
     page.last = static_cast<std::uint8_t>(gpu);
-    page.claim = nobody;
-    page.asked = false;
-    page.stays_until = now + policy_->stays();
+    page.attracted = nobody;
+    page.end_claim();
+    page.stays_until = now + policy_->stays(page.history);
+    schedule(range.buffer, unit, page.stays_until);
+  }
+}
+
+/// A GPU that has recalled the page meanwhile has asked in vain.
+void SharedPages::came_mapped(const SharedRange& range, std::uint32_t gpu) {
+  for (std::uint64_t unit = range.first; unit < range.first + range.count; ++unit) {
+    Page& page = buffers_[range.buffer].pages[unit];
+    page.end_claim();
+    if (page.recalled) ask(bit(gpu), range.buffer, unit);
     schedule(range.buffer, unit, page.stays_until);
   }
 }
@@ -115,10 +224,9 @@ void SharedPages::given_up(const SharedRange& range, std::uint32_t gpu) {
     Page& page = buffers_[range.buffer].pages[unit];
     page.there &= ~bit(gpu);
     page.copies &= ~bit(gpu);
-    if (page.claim == gpu) {
-      page.claim = nobody;
-      page.asked = false;
-    }
+    page.maps &= ~bit(gpu);
+    if (page.attracted == gpu) page.attracted = nobody;
+    if (page.claim == gpu) page.end_claim();
     schedule(range.buffer, unit, Time::zero());
   }
 }
@@ -128,6 +236,13 @@ void SharedPages::left(const SharedRange& range, std::uint32_t gpu) {
     Page& page = buffers_[range.buffer].pages[unit];
     page.there &= ~bit(gpu);
     page.copies &= ~bit(gpu);
+    page.maps &= ~bit(gpu);
+    if (page.parked == gpu) page.parked = nobody;
+    if (page.recalled && page.maps == 0) {
+      page.recalled = false;
+      woken_ |= page.there;
+    }
+    if (page.attracted != nobody) woken_ |= bit(page.attracted);
     if (page.claim != nobody) {
       woken_ |= bit(page.claim);
     } else {
@@ -149,9 +264,9 @@ void SharedPages::grant(std::uint32_t buffer, std::uint64_t unit, Time now) {
   const std::uint64_t behind = from < 64 ? page.waiting >> from << from : 0;
   const auto gpu =
       static_cast<std::uint32_t>(std::countr_zero(behind != 0 ? behind : page.waiting));
+  page.end_claim();
   page.claim = static_cast<std::uint8_t>(gpu);
   page.waiting &= ~bit(gpu);
-  page.asked = false;
   woken_ |= bit(gpu);
 }
 
@@ -183,15 +298,17 @@ void SharedPages::act(Time now, Outbox& outbox) {
       turns_.erase(turns_.begin());
       grant(turn.buffer, turn.unit, now);
     }
+    offer_spilled(now, outbox);
     send_asks(now, outbox);
     const std::uint64_t woken = std::exchange(woken_, 0);
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu)
-      if ((woken & bit(gpu)) != 0) gpus_[gpu]->reconsider(now);
-  } while (next_activity() <= now || !asks_.empty() || woken_ != 0);
+      if ((woken & bit(gpu)) != 0) gpus_[gpu]->reconsider(now, outbox);
+  } while (next_activity() <= now || !asks_.empty() || !spilled_.empty() || woken_ != 0);
 }
 
 void SharedPages::Page::serialize(Archive& archive) {
-  archive(there, copies, waiting, stays_until, claim, last, asked, alone);
+  archive(there, copies, maps, waiting, stays_until, history, claim, last, parked, read_at,
+          attracted, asked, alone, mapped, recalled, fetched, awaited);
 }
 
 void SharedPages::Buffer::serialize(Archive& archive) {
@@ -199,9 +316,9 @@ void SharedPages::Buffer::serialize(Archive& archive) {
 }
 
 void SharedPages::serialize(Archive& archive) {
-  archive.section("host/shared", 1);
+  archive.section("host/shared", 2);
   std::vector<Turn> turns(turns_.begin(), turns_.end());
-  archive(buffers_, turns);
+  archive(buffers_, turns, parked_, flights_, free_flights_);
   turns_ = {turns.begin(), turns.end()};
 }
 

@@ -4,20 +4,26 @@
 /// A page is on its way to one GPU at a time: a GPU claims it, the others give up what they have of
 /// it (all, or all but copies, as the peer policy says), and it comes.  A fault of another GPU
 /// waits meanwhile, and then until the page has stayed for a while where it came, so that whoever
-/// faulted has used it; GPUs that wait get it in turn. Source: design of the project; UVM's lock of
-/// a va_block (open-gpu-kernel-modules).
+/// faulted has used it; GPUs that wait get it in turn.  A page that stays where it is, to be mapped
+/// by others, is given up by all of these before it leaves.  Where there is a way, bytes go over
+/// the fabric: the GPU that claims the page has frames for it first, then the other one gives it up
+/// and keeps its frames until they have been read (page_moves.cpp). Source: design of the project;
+/// UVM's lock of a va_block (open-gpu-kernel-modules).
 ///
 /// Simplified: turns go by pages, not by blocks of 2 MiB.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "core/time/time.hpp"
 #include "models/driver/peer_policy/peer_policy.hpp"
+#include "models/vm/frame_run.hpp"
 
 namespace lockstep {
 
@@ -39,10 +45,31 @@ class SharedPages {
     /// Takes units [first, first + count) of an allocation off the GPU.
     virtual void give_away(std::uint32_t allocation, std::uint64_t first, std::uint64_t count,
                            Time now, Outbox& outbox) = 0;
-    /// Faults that waited for others may go on.
-    virtual void reconsider(Time now) = 0;
+    /// Faults, departures and migrations that waited for others may go on.
+    virtual void reconsider(Time now, Outbox& outbox) = 0;
+    /// Returns its number in the machine.
+    virtual std::uint32_t number() const = 0;
+    /// Whether it has a way to another GPU of the machine.
+    virtual bool reaches(std::uint32_t number) const = 0;
+    /// Whether a unit is in its memory and stays there for now.
+    virtual bool is_resident(std::uint32_t allocation, std::uint64_t unit) const = 0;
+    /// Lets another GPU map a unit, until the unit is given away there.  Returns where it lies.
+    virtual std::vector<FrameRun> lend(std::uint32_t allocation, std::uint64_t unit) = 0;
+    /// Returns where a unit lies that another GPU reads.
+    virtual std::vector<FrameRun> frames(std::uint32_t allocation, std::uint64_t unit) const = 0;
     /// Whether nothing of a unit is there, nor on its way.
     virtual bool is_without(std::uint32_t allocation, std::uint64_t unit) const = 0;
+    /// Copies frames here to frames of another GPU; `id` comes back in SharedPages::copied().
+    virtual void send(std::uint32_t allocation, const std::vector<FrameRun>& from,
+                      const std::vector<FrameRun>& to, std::uint32_t gpu, std::uint64_t id,
+                      Time now, Outbox& outbox) = 0;
+    /// Frames of a departure have been read.
+    virtual void was_read(std::uint32_t departure, Time now, Outbox& outbox) = 0;
+    /// A unit of a migration has come.
+    virtual void has_come(std::uint32_t migration, Time now, Outbox& outbox) = 0;
+    /// Takes in a unit that another GPU has no room for, if there is a place for it: claims it.
+    virtual void take_in(std::uint32_t allocation, std::uint64_t unit, Time now,
+                         Outbox& outbox) = 0;
   };
 
   explicit SharedPages(std::unique_ptr<PeerPolicy> policy) : policy_(std::move(policy)) {}
@@ -68,10 +95,63 @@ class SharedPages {
   bool is_free(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu, bool as_copy) const;
   /// Whether a fault of the GPU on the unit still waits for others.
   bool waits(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
+  /// Whether the policy wants a read of the unit to bring a copy.
+  bool copies_reads(std::uint32_t buffer, std::uint64_t unit) const {
+    return policy_->copies_reads(buffers_[buffer].pages[unit].history);
+  }
+
+  /// Whether a unit that may come stays where it is, to be mapped; borrow() then says where.
+  bool is_to_be_mapped(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
+  std::vector<FrameRun> borrow(std::uint32_t buffer, std::uint64_t unit);
+  /// The range leaves a GPU: others that map it give it up first, or have read it first.  Returns
+  /// whether there are some.
+  bool recall(const SharedRange& range, std::uint32_t gpu);
+  bool is_borrowed(const SharedRange& range, std::uint32_t gpu) const;
+  /// The GPU, which maps a unit, uses it so much that it should have it.  Returns false if it is on
+  /// its way to somebody.
+  bool attract(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu);
+  bool is_attracted(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const {
+    return buffers_[buffer].pages[unit].attracted == gpu;
+  }
+
+  // Bytes over the fabric (page_moves.cpp).
+  /// A unit whose bytes come from another GPU, not from the host.
+  struct Source {
+    static constexpr std::uint32_t keeps = ~std::uint32_t{0};
+    std::uint32_t gpu = 0;  ///< number here
+    std::uint32_t departure =
+        keeps;              ///< there, whose frames are read; keeps: it has the unit still
+    bool is_newer = false;  ///< the host's bytes are old
+    std::vector<FrameRun> frames;
+    template <class A>
+    void serialize(A& archive) {
+      archive(gpu, departure, is_newer, frames);
+    }
+  };
+  /// The GPU has frames for the range: the others give up what is to come over the fabric.  Returns
+  /// whether there is something to wait for.
+  bool fetch(const SharedRange& range, std::uint32_t gpu);
+  bool is_ready(const SharedRange& range, std::uint32_t gpu) const;
+  /// Whether another GPU, which has frames for it, waits for a unit that leaves this one.
+  bool is_awaited(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
+  /// A unit has left the GPU but for its frames.
+  void park(std::uint32_t buffer, std::uint64_t unit, Source source);
+  /// Returns where the bytes of a unit are that comes to the GPU; nothing: at the host.
+  std::optional<Source> take_source(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu);
+  /// Sends the bytes of a unit to frames of a GPU, for a migration there.
+  void send(std::uint32_t buffer, std::uint64_t unit, const Source& source, std::uint32_t gpu,
+            const std::vector<FrameRun>& to, std::uint32_t migration, Time now, Outbox& outbox);
+  /// An answer: a unit's bytes have reached the other GPU.
+  void copied(std::uint64_t id, Time now, Outbox& outbox);
+  /// Pages leave a full GPU: a neighbour may take them in.
+  void spill(const SharedRange& range, std::uint32_t gpu);
+  /// Claims a unit that another GPU gives up.  Returns false if somebody wants it.
+  bool claim_spilled(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu);
 
   // News of a GPU.
   void coming(const SharedRange& range, std::uint32_t gpu);
   void came(const SharedRange& range, std::uint32_t gpu, bool as_copy, Time now);
+  void came_mapped(const SharedRange& range, std::uint32_t gpu);
   void given_up(const SharedRange& range, std::uint32_t gpu);
   void left(const SharedRange& range, std::uint32_t gpu);
 
@@ -83,15 +163,26 @@ class SharedPages {
 
  private:
   static constexpr std::uint8_t nobody = 0xff;
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Page {
     std::uint64_t there = 0;    ///< GPUs that have it, or to which it is on its way or from which
     std::uint64_t copies = 0;   ///< GPUs of those that have a read-only copy of what the host has
+    std::uint64_t maps = 0;     ///< GPUs of those that map another one's memory
     std::uint64_t waiting = 0;  ///< GPUs with faults that wait for their turn
     Time stays_until;
-    std::uint8_t claim = nobody;  ///< GPU to which it comes
-    std::uint8_t last = 0;        ///< GPU to which it came last
-    bool asked = false;           ///< the claim's fault has said what it needs
-    bool alone = false;           ///< the claim needs it alone
+    PeerHistory history;
+    std::uint8_t claim = nobody;      ///< GPU to which it comes
+    std::uint8_t last = 0;            ///< GPU to which it came last
+    std::uint8_t parked = nobody;     ///< GPU that has given it up but for its frames
+    std::uint8_t read_at = nobody;    ///< GPU that has it, while the claim reads it
+    std::uint8_t attracted = nobody;  ///< GPU that should have it and not map it
+    bool asked = false;               ///< the claim's fault has said what it needs
+    bool alone = false;               ///< the claim needs it alone
+    bool mapped = false;              ///< the claim maps it where it is
+    bool recalled = false;            ///< it leaves the memory where it is
+    bool fetched = false;             ///< the claim waits for others with frames of its own
+    bool awaited = false;             ///< ... and has these
+    void end_claim();
     void serialize(Archive& archive);
   };
   struct Buffer {
@@ -111,10 +202,21 @@ class SharedPages {
       archive(when, buffer, unit);
     }
   };
+  /// A GPU is to do something with a unit.
   struct Ask {
     std::uint32_t gpu = 0, buffer = 0;
     std::uint64_t unit = 0;
     auto operator<=>(const Ask&) const = default;
+  };
+  /// Bytes of a unit on their way over the fabric.
+  struct Flight {
+    std::uint32_t from = 0, to = 0, departure = 0, migration = 0, buffer = 0;
+    std::uint64_t unit = 0;
+    bool is_used = false;
+    template <class A>
+    void serialize(A& archive) {
+      archive(from, to, departure, migration, buffer, unit, is_used);
+    }
   };
 
   static constexpr std::uint64_t bit(std::uint32_t gpu) { return std::uint64_t{1} << gpu; }
@@ -123,18 +225,37 @@ class SharedPages {
     const std::uint64_t others = page.there & ~bit(gpu);
     return alone ? others : others & ~page.copies;
   }
+  /// Returns the GPU in whose memory a unit lies, alone and to stay; none: there is no such.
+  std::uint32_t home_of(const Buffer& buffer, std::uint64_t unit) const;
+  PeerFault fault_of(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu, bool write,
+                     Time now) const;
+  /// Notes a fault that is served, and lets the page's neighbours follow.
+  void note(Buffer& buffer, std::uint64_t unit, const PeerFault& fault);
+  void spread_scheme(Buffer& buffer, std::uint64_t unit);
+  /// Whether a page that others have comes over the fabric.
+  bool comes_over_fabric(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu) const;
+  /// Returns a GPU that has a copy of a page and a way to another GPU; none: there is no such.
+  std::uint32_t copy_for(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu) const;
+  bool all_have_left(const Page& page, std::uint32_t gpu) const;
+  void ask(std::uint64_t gpus, std::uint32_t buffer, std::uint64_t unit);
+  std::vector<std::uint32_t> neighbours_of(const Buffer& buffer, std::uint32_t gpu) const;
   /// The claim has ended, or the page has left a GPU: whoever waits has its turn at that time.
   void schedule(std::uint32_t buffer, std::uint64_t unit, Time when);
   void grant(std::uint32_t buffer, std::uint64_t unit, Time now);
   void send_asks(Time now, Outbox& outbox);
+  void offer_spilled(Time now, Outbox& outbox);
   void check_alone(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu) const;
 
   const std::unique_ptr<PeerPolicy> policy_;
   std::vector<Gpu*> gpus_;
   std::vector<Buffer> buffers_;
   std::set<Turn> turns_;
-  std::vector<Ask> asks_;    ///< of the current call only
-  std::uint64_t woken_ = 0;  ///< GPUs; of the current call only
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Source> parked_;  ///< by buffer and unit
+  std::vector<Flight> flights_;
+  std::vector<std::uint32_t> free_flights_;
+  std::vector<Ask> asks_;     ///< to give a unit away; of the current call only
+  std::vector<Ask> spilled_;  ///< by whom; of the current call only
+  std::uint64_t woken_ = 0;   ///< GPUs; of the current call only
 };
 
 }  // namespace lockstep

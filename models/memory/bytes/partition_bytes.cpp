@@ -126,9 +126,10 @@ void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) 
     return;
   }
   const auto frame = frame_owners_.try_emplace(request.line / frame_bytes, request.tenant).first;
-  // The driver hands frames over when it fills them.
-  if (request.source == SourceKind::host && request.operation == MemoryOperation::store)
-    frame->second = request.tenant;
+  // The driver hands frames over when it fills them, or has the port of another GPU do so.
+  const bool is_filled = request.source == SourceKind::host ||
+                         (request.source == SourceKind::peer && (request.flags & flag_dma) != 0);
+  if (is_filled && request.operation == MemoryOperation::store) frame->second = request.tenant;
   LOCKSTEP_CHECK(frame->second == request.tenant, "tenant " + std::to_string(request.tenant) +
                                                       " reached a frame of tenant " +
                                                       std::to_string(frame->second));

@@ -31,8 +31,9 @@ struct RecordedStep {
     not_read_mostly,
     delay,                ///< `bytes`: femtoseconds
     launch_programmatic,  ///< a launch that may overlap with the one ahead of it in its stream
+    copy_to_peer,         ///< `data`: address on another device, to which it goes
   };
-  static constexpr std::uint32_t kinds = 16;
+  static constexpr std::uint32_t kinds = 17;
 
   std::uint64_t address = 0, bytes = 0, data = 0;
   std::uint32_t kind = 0, stream = 0, waits = 0;  ///< waits: the host does, for this copy
@@ -101,6 +102,9 @@ struct RecordedFloats {
 /// The layout of a recording's file.
 namespace recording_format {
 inline constexpr std::uint64_t version = 1;
+/// Recordings of programs with several devices: a stream's number tells its device.
+inline constexpr std::uint64_t version_of_devices = 2;
+inline constexpr std::uint32_t streams_of_a_device = 4096;
 inline constexpr std::uint64_t block_bytes = 16384;
 inline constexpr std::uint64_t step_rows = 1024, part_rows = 4096, argument_bytes = 65536,
                                inexact_rows = 1024;

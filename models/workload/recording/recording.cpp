@@ -46,7 +46,9 @@ Recording::Recording(const std::string& file, const std::string& where) : file_n
     std::uint64_t written = 0;
     if (attribute.name != "version" || attribute.data.size() != sizeof written) continue;
     std::memcpy(&written, attribute.data.data(), sizeof written);
-    if (written != version) fail("is a recording of version " + std::to_string(written));
+    has_devices_ = written == version_of_devices;
+    if (written != version && !has_devices_)
+      fail("is a recording of version " + std::to_string(written));
   }
   try {
     kernels_ = file_.texts(kernels);

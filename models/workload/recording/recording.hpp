@@ -27,6 +27,11 @@ class Recording {
   const std::string& file() const { return file_name_; }
   std::uint64_t steps() const { return steps_.length; }
   RecordedStep step(std::uint64_t number) const;
+  /// Whether its program may have used several devices.
+  bool has_devices() const { return has_devices_; }
+  std::uint32_t device(const RecordedStep& step) const {
+    return has_devices_ ? step.stream / recording_format::streams_of_a_device : 0;
+  }
   const std::string& kernel(const RecordedStep& step) const;
   /// All, by name.
   const std::vector<std::string>& launched_kernels() const { return kernels_; }
@@ -59,6 +64,7 @@ class Recording {
 
   std::string file_name_;
   h5::File file_;
+  bool has_devices_ = false;
   std::vector<std::string> kernels_;
   std::optional<isa::MatrixArithmetic> arithmetic_;
   Window steps_, arguments_, parts_, blocks_, inexact_;

@@ -27,11 +27,13 @@ std::uint64_t mixed(std::uint64_t state, std::uint64_t word) {
 
 }  // namespace
 
-RecordingWriter::RecordingWriter(const std::string& file) : file_(h5::File::create(file)) {
+RecordingWriter::RecordingWriter(const std::string& file, bool has_devices)
+    : file_(h5::File::create(file)) {
   constexpr auto checked = h5::Sums::checked;
   steps_ = file_.create_table(recording_format::steps, RecordedStep::members(),
                               sizeof(RecordedStep), step_rows, checked);
-  file_.set_attribute(recording_format::steps, "version", version);
+  file_.set_attribute(recording_format::steps, "version",
+                      has_devices ? version_of_devices : version);
   arguments_ = file_.create_series(arguments, h5::Scalar::u8, {}, argument_bytes, checked);
   parts_ = file_.create_series(parts, h5::Scalar::u64, {}, part_rows, checked);
   blocks_ = file_.create_series(blocks, h5::Scalar::u8, {block_bytes}, 1, checked);

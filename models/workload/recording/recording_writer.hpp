@@ -17,7 +17,8 @@ namespace lockstep {
 
 class RecordingWriter {
  public:
-  explicit RecordingWriter(const std::string& file);
+  /// `has_devices`: of a program that may use several.
+  explicit RecordingWriter(const std::string& file, bool has_devices = false);
 
   void add(const RecordedStep& step);
   /// Place of a launch's parameters.

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "models/driver/peer_policy/peer_policy.hpp"
+#include "tests/harness/policy_named.hpp"
 #include "tests/properties/random/random_paging.hpp"
 #include "tests/properties/random/random_statements.hpp"
 
@@ -121,9 +122,19 @@ RandomStorm::RandomStorm(std::uint64_t seed) {
   static const char* const fabrics[] = {
       "", "fabric={name: f, kind: switch, rate: 20GB/s, latency: 130ns}",
       "fabric={name: f, kind: direct, rate: 5GB/s, latency: 40ns, pairs: [{gpus: [0, 1]}]}"};
-  if (const std::string fabric = fabrics[random() % 3]; !fabric.empty()) settings.push_back(fabric);
+  const std::uint64_t fabric = random() % 3;
   const auto& rows = peer_policy_registry().rows();
-  settings.push_back("policies.peer_policy.name=" + rows[random() % rows.size()].name);
+  const std::string policy = rows[random() % rows.size()].name;
+  const bool is_whole = fabric == 1 || (fabric == 2 && gpus == 2);
+  const bool needs_ways = make_peer_policy(policy_named(peer_policies(), policy))->needs_ways();
+  if (fabric != 0 || needs_ways)
+    settings.emplace_back(fabrics[needs_ways && !is_whole ? 1 : fabric]);
+  settings.push_back("policies.peer_policy.name=" + policy);
+  if (policy == "remote" || policy == "grit")
+    settings.push_back("policies.peer_policy.threshold=" + number(random() % 3 * 17));
+  const char* const places[] = {"host", "neighbour", "least-loaded"};
+  settings.push_back("policies.peer_policy.spill=" + std::string(places[random() % 3]));
+  if (random() % 4 == 0) settings.emplace_back("policies.peer_policy.pages_go=host");
   const char* const times[] = {"0us", "300ns", "2us", "30us"};
   settings.push_back("policies.peer_policy.stays=" + std::string(times[random() % 4]));
   settings.push_back("simulation.record_faults=true");

@@ -6,7 +6,7 @@ from machines import COPIED, PAGED, WORKLOADS, ManyGpusTest
 from segments import SegmentsTest
 
 GRAPH = f"workload: {WORKLOADS}/managed_graph.yaml, parameters: {{vertices: 1024, edges: 4096}}, gpus: [0, 1]"
-POLICIES = ("migrate", "duplicate")
+POLICIES = ("migrate", "duplicate", "remote", "driver", "grit")
 LAYOUTS = [(2, 0), (1, 2), (1, 3), (2, 2)]  # threads, ranks
 # Each GPU adds to words of its own in the same pages, again and again.
 TURNS = """\
@@ -107,6 +107,35 @@ def readers(gpus, store):
             f"{looks}  - synchronize\n")
 
 
+def crowd(gpus):
+    """Rounds over more words than a GPU's memory holds, of which each GPU changes its own."""
+    launches = "".join(f"  - launch: {{kernel: turns, gpu: {g}, grid: [64], block: [512], "
+                       f"arguments: [words, {g}, {gpus}, 2]}}\n" for g in range(gpus))
+    return (f"module: turns.ptx\nbuffers:\n  words: {{type: u32, count: {64 * 512 * gpus}, memory: managed, "
+            f"init: {{linear: {{start: 0, step: 1}}}}}}\nprogram:\n{launches}  - synchronize\n{launches}"
+            "  - synchronize\n  - read: words\n")
+
+
+def alone(rounds):
+    """GPU 0 changes a page, then GPU 1 does, many times."""
+    return ("module: turns.ptx\nbuffers:\n  words: {type: u32, count: 1024, memory: managed, "
+            "init: {linear: {start: 0, step: 1}}}\nprogram:\n"
+            "  - launch: {kernel: turns, gpu: 0, grid: [1], block: [128], arguments: [words, 0, 2, 1]}\n"
+            "  - synchronize\n"
+            f"  - launch: {{kernel: turns, gpu: 1, grid: [1], block: [128], arguments: [words, 1, 2, {rounds}]}}\n"
+            "  - synchronize\n  - read: words\n")
+
+
+def spilling(gpus, rounds):
+    """GPU 0 goes over more than its memory holds, again and again; the others have nothing to do."""
+    launches = ("  - launch: {kernel: turns, gpu: 0, grid: [48], block: [512], arguments: [words, 0, 1, 2]}\n"
+                "  - synchronize\n") * rounds
+    other = "  - launch: {kernel: turns, gpu: 1, grid: [1], block: [32], arguments: [few, 0, 1, 1]}\n"
+    return (f"module: turns.ptx\nbuffers:\n  words: {{type: u32, count: {48 * 512}, memory: managed, "
+            f"init: {{linear: {{start: 0, step: 1}}}}}}\n  few: {{type: u32, count: 32, memory: managed}}\n"
+            f"program:\n{other}{launches}  - read: words\n")
+
+
 WAITING = """\
 module: turns.ptx
 buffers:
@@ -130,10 +159,13 @@ class SharedMemoryTest(ManyGpusTest):
         fabric = f"fabric: {ROOT}/configs/fabrics/nvswitch2.yaml"
         return self.machine(tenants, f"gpus: {gpus}", f"{policies}\n{fabric}\n{override}\n{more}", name=name)
 
-    def counted(self, file, counter):
+    def counted(self, file, counter, kind="host"):
         """Of all GPUs."""
-        return sum(int(file[f"final/stats/{gpu}/host/{counter}"][:].sum())
+        return sum(int(file[f"final/stats/{gpu}/{kind}/{counter}"][:].sum())
                    for gpu in file["final/stats"] if gpu.startswith("gpu"))
+
+    def counted_on(self, file, gpu, counter, kind="host"):
+        return int(file[f"final/stats/gpu{gpu}/{kind}/{counter}"][:].sum())
 
 
 class SharedMemory(SharedMemoryTest):
@@ -143,28 +175,124 @@ class SharedMemory(SharedMemoryTest):
                 with self.subTest(policy, gpus=gpus):
                     self.write("w.yaml", storm(gpus, 200))
                     tenant = f"workload: w.yaml, gpus: [{', '.join(map(str, range(gpus)))}]"
-                    quick = f"{{name: {policy}, stays: 0us}}"
+                    never = ", threshold: 0" if policy in ("remote", "grit") else ""
+                    quick = f"{{name: {policy}, stays: 0us{never}}}"
                     with self.run_it(self.shared([tenant], quick, gpus), "o.h5", "--check", "--overwrite") as file:
                         expected = list(range(512 * gpus))
                         for r in range(200, 0, -1):
                             expected = [(3 * v + r) & 0xffffffff for v in expected]
                         self.assertEqual(list(file["buffers/t0/words"][:]), expected)
-                        # Pages went to and fro, not once to each.
-                        self.assertGreater(self.counted(file, "far_faults"), 20 * gpus)
+                        fault_count = self.counted(file, "far_faults")
+                        if policy == "remote":  # a fault for each page and GPU
+                            pages = (gpus + 1) // 2
+                            self.assertEqual(fault_count, gpus * pages)
+                            self.assertEqual(self.counted(file, "faults_remote"), (gpus - 1) * pages)
+                            self.assertGreater(self.counted(file, "served", "port"), 0)
+                        elif policy in ("driver", "grit"):  # pages go to and fro until the policy says otherwise
+                            self.assertGreater(self.counted(file, "faults_remote"), 0)
+                            self.assertGreater(fault_count, gpus)
+                        else:  # pages went to and fro, not once to each
+                            self.assertGreater(fault_count, 20 * gpus)
 
     def test_a_page_is_on_one_gpu_under_migrate_and_on_all_that_read_it_under_duplicate(self):
         moved = {}
-        for policy in POLICIES:
+        for policy in ("migrate", "duplicate"):
             for store in (False, True):
                 self.write("w.yaml", readers(3, store))
                 scenario = self.shared(["workload: w.yaml, gpus: [0, 1, 2]"], policy, 3)
                 with self.run_it(scenario, "o.h5", "--check", "--overwrite") as file:
-                    moved[policy, store] = self.counted(file, "pages_migrated")
+                    moved[policy, store] = (self.counted(file, "pages_migrated") + self.counted(file, "pages_fetched"))
         self.assertEqual(moved["duplicate", False], 3 * 8)   # once to each GPU, for both reads
         self.assertGreater(moved["migrate", False], 3 * 8)
         # The store took one page from the two others; they read it again.
         self.assertLessEqual(moved["duplicate", True], 3 * 8 + 4)
         self.assertGreater(moved["duplicate", True], 3 * 8)
+
+    def test_a_mapped_page_that_is_evicted_is_given_up_by_all_first(self):
+        for gpus in (2, 3):
+            with self.subTest(gpus=gpus):
+                self.write("w.yaml", crowd(gpus))
+                tenant = f"workload: w.yaml, gpus: [{', '.join(map(str, range(gpus)))}]"
+                scenario = self.shared([tenant], "remote", gpus, override="override: {gpu.memory.capacity: 144KiB}")
+                with self.run_it(scenario, "o.h5", "--check", "--overwrite") as file:
+                    self.assertGreater(self.counted(file, "pages_evicted"), 20)
+                    self.assertGreater(self.counted(file, "faults_remote"), 20)
+
+    def test_a_mapped_page_moves_to_a_gpu_that_uses_it_up_to_the_threshold(self):
+        rounds = 300  # of which each sends four loads and four stores
+        self.write("w.yaml", alone(rounds))
+        served = {}
+        for threshold in (0, 16, 800, 10**6):
+            policy = f"{{name: remote, stays: 0us, threshold: {threshold}}}"
+            with self.run_it(self.shared(["workload: w.yaml, gpus: [0, 1]"], policy), "o.h5", "--check",
+                             "--overwrite") as file:
+                moves = threshold in (16, 800)
+                self.assertEqual(self.counted_on(file, 1, "faults_counted"), moves)
+                self.assertEqual(self.counted_on(file, 1, "pages_fetched"), moves)
+                served[threshold] = self.counted_on(file, 0, "served", "port")
+        self.assertEqual(served[0], served[10**6])
+        self.assertLess(served[16], served[800])
+        self.assertLess(served[800], served[0])
+
+    def test_pages_go_over_the_fabric_where_there_is_a_way_and_the_policy_lets_them(self):
+        self.write("w.yaml", storm(2, 200))
+        none = self.machine(["workload: w.yaml, gpus: [0, 1]"], "gpus: 2",
+                            "policies: {peer_policy: {name: migrate, stays: 0us}, prefetcher: none}")
+        host = self.shared(["workload: w.yaml, gpus: [0, 1]"], "{name: migrate, stays: 0us, pages_go: host}",
+                           name="host.yaml")
+        fabric = self.shared(["workload: w.yaml, gpus: [0, 1]"], "{name: migrate, stays: 0us}", name="fabric.yaml")
+        for scenario in (none, host):
+            with self.run_it(scenario, "o.h5", "--check", "--overwrite") as file:
+                self.assertEqual(self.counted(file, "pages_fetched"), 0)
+                self.assertGreater(self.counted(file, "pages_migrated"), 20)
+        with self.run_it(fabric, "o.h5", "--check", "--overwrite") as file:
+            fetched = self.counted(file, "pages_fetched")
+            self.assertGreater(fetched, 20)
+            self.assertEqual(self.counted(file, "copied_bytes", "port"), 4096 * fetched)
+            self.assertEqual(self.counted(file, "pages_migrated"), 1)  # to whoever was first
+            self.assertEqual(self.counted(file, "pages_written_back"), 1)  # for the CPU
+
+    def test_a_copy_of_a_page_comes_from_a_gpu_that_has_one(self):
+        self.write("w.yaml", readers(3, False))
+        with self.run_it(self.shared(["workload: w.yaml, gpus: [0, 1, 2]"], "duplicate", 3), "o.h5", "--check",
+                         "--overwrite") as file:
+            self.assertEqual(self.counted(file, "pages_migrated"), 8)
+            self.assertEqual(self.counted(file, "pages_fetched"), 2 * 8)
+
+    def test_evicted_pages_go_to_a_neighbour_and_come_back_or_are_reached_there(self):
+        self.write("w.yaml", spilling(3, 3))
+        tenant = ["workload: w.yaml, gpus: [0, 1, 2]"]
+        little = "override: {gpu.memory.capacity: 96KiB, host.link_bandwidth: 500MB/s}"
+        for policy in ("migrate", "remote"):
+            ended = {}
+            for spill in ("host", "neighbour", "least-loaded"):
+                with self.subTest(policy, spill=spill):
+                    choice = f"{{name: {policy}, stays: 0us, spill: {spill}}}"
+                    scenario = self.shared(tenant, choice, 3, override=little)
+                    with self.run_it(scenario, "o.h5", "--check", "--overwrite") as file:
+                        ended[spill] = float(file["tenants"]["end"][0])
+                        self.assertGreater(self.counted_on(file, 0, "pages_evicted"), 12)
+                        spilled = self.counted_on(file, 0, "pages_spilled")
+                        if spill == "host":
+                            self.assertEqual(spilled, 0)
+                        else:
+                            self.assertGreater(spilled, 12)
+                            again = "pages_fetched" if policy == "migrate" else "faults_remote"
+                            self.assertGreater(self.counted_on(file, 0, again), 12)
+            self.assertLess(ended["neighbour"], ended["host"])
+
+    def test_a_policy_that_maps_pages_is_refused_without_ways(self):
+        self.write("w.yaml", storm(2, 2))
+        tenants = ["workload: w.yaml, gpus: [0, 1]"]
+        self.assert_refused(self.machine(tenants, "gpus: 2", "policies: {peer_policy: remote}"),
+                            "GPU 0 has no way to GPU 1", "fabric: nvswitch2")
+        pairs = "fabric: {name: f, kind: direct, rate: 5GB/s, pairs: [{gpus: [0, 1]}]}"
+        self.write("three.yaml", storm(3, 2))
+        self.assert_refused(self.machine(["workload: three.yaml, gpus: [0, 1, 2]"], "gpus: 3",
+                                         f"policies: {{peer_policy: remote}}\n{pairs}"),
+                            "GPU 0 has no way to GPU 2", "fabric.pairs")
+        self.run_it(self.machine(tenants, "gpus: 3", f"policies: {{peer_policy: remote}}\n{pairs}"), "o.h5",
+                    "--overwrite").close()
 
     def test_a_kernel_that_waits_for_another_gpus_kernel_is_refused_by_the_check(self):
         self.write("w.yaml", WAITING)
@@ -207,7 +335,8 @@ class Layouts(SharedMemoryTest, SegmentsTest):
         recorded = "simulation: {epoch: 20us, record_faults: true}"
         self.write("w.yaml", storm(2, 20))
         for policy in POLICIES:
-            yield policy, self.shared([GRAPH, "workload: w.yaml, gpus: [1, 0]", f"{COPIED}, gpu: 1"], policy,
+            choice = f"{{name: {policy}, spill: {'neighbour' if policy in ('migrate', 'remote') else 'host'}}}"
+            yield policy, self.shared([GRAPH, "workload: w.yaml, gpus: [1, 0]", f"{COPIED}, gpu: 1"], choice,
                                       more=recorded, override="override: {gpu.memory.capacity: 512KiB}")
 
     def assert_equal_files(self, one, other):

@@ -1,8 +1,13 @@
-/// The one device: the GPU that capture was told to offer.
+/// The devices: GPUs of the kind that capture was told to offer, as many as it was told.
 #include <cstring>
 #include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/device/current_device.hpp"
 #include "jobs/capture/runtime/device/limits.hpp"
 
 namespace lockstep::capture {
@@ -57,7 +62,20 @@ std::map<int, std::uint64_t> attributes() {
           {115, 1}};
 }
 
-constexpr const char* bus_place = "0000:00:00.0";
+std::string bus_place(int number) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string place = "0000:00:00.0";
+  place[6] = digits[number % 16];
+  return place;
+}
+
+thread_local int chosen = 0;
+
+using Pair = std::pair<int, int>;  // of devices: who sees the memory of whom
+std::set<Pair>& peers() {
+  static std::set<Pair> pairs;
+  return pairs;
+}
 
 /// Limits of the stack, printf's buffer and the heap, by number; values that programs set are kept
 /// for later questions.
@@ -68,20 +86,49 @@ std::map<int, std::size_t>& limits() {
 
 }  // namespace
 
+int current_device() {
+  return chosen;
+}
+void set_current_device(int number) {
+  chosen = number;
+}
+bool is_device_number(int number) {
+  return number >= 0 && number < static_cast<int>(device().devices);
+}
+
+Error change_peer_access(int from, int peer, bool is_on) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (!is_device_number(peer) || peer == from) return invalid_device;
+  if (peers().contains({from, peer}) == is_on)
+    return is_on ? peer_access_enabled : peer_access_not_enabled;
+  if (is_on) {
+    peers().insert({from, peer});
+  } else {
+    peers().erase({from, peer});
+  }
+  return Connection::get()
+      .ask(Operation::peer_access,
+           {static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(peer), is_on ? 1u : 0u})
+      .status;
+}
+
 LOCKSTEP_EXPORT Error cudaGetDeviceCount(int* count) {
-  return give(count, 1);
+  return give(count, device().devices);
 }
 LOCKSTEP_EXPORT Error cudaGetDevice(int* number) {
-  return give(number, 0);
+  return give(number, current_device());
 }
 LOCKSTEP_EXPORT Error cudaSetDevice(int number) {
-  return noted(number == 0 ? success : invalid_device);
+  if (!is_device_number(number)) return noted(invalid_device);
+  set_current_device(number);
+  return success;
 }
 LOCKSTEP_EXPORT Error cudaInitDevice(int number, unsigned, unsigned) {
-  return cudaSetDevice(number);
+  return noted(is_device_number(number) ? success : invalid_device);
 }
 LOCKSTEP_EXPORT Error cudaChooseDevice(int* number, const void*) {
-  return cudaGetDevice(number);
+  return give(number, 0);  // all are equal
 }
 LOCKSTEP_EXPORT Error cudaSetDeviceFlags(unsigned) {
   return success;
@@ -120,33 +167,42 @@ LOCKSTEP_EXPORT Error cudaDeviceGetLimit(std::size_t* value, int limit) {
   return found == limits().end() ? noted(invalid_value) : give(value, found->second);
 }
 LOCKSTEP_EXPORT Error cudaDeviceGetPCIBusId(char* text, int bytes, int number) {
-  if (!text || number != 0 || bytes <= static_cast<int>(std::strlen(bus_place)))
-    return noted(number != 0 ? invalid_device : invalid_value);
-  std::strcpy(text, bus_place);
+  if (!is_device_number(number)) return noted(invalid_device);
+  const std::string place = bus_place(number);
+  if (!text || bytes <= static_cast<int>(place.size())) return noted(invalid_value);
+  std::strcpy(text, place.c_str());
   return success;
 }
 LOCKSTEP_EXPORT Error cudaDeviceGetByPCIBusId(int* number, const char* text) {
   if (!number || !text) return noted(invalid_value);
-  *number = 0;
-  return noted(std::strcmp(text, bus_place) == 0 ? success : invalid_device);
+  for (int found = 0; is_device_number(found); ++found) {
+    if (bus_place(found) != text) continue;
+    *number = found;
+    return success;
+  }
+  return noted(invalid_device);
 }
-LOCKSTEP_EXPORT Error cudaDeviceGetP2PAttribute(int*, int, int, int) {
-  return noted(invalid_device);  // a pair of devices, of which there is one
+LOCKSTEP_EXPORT Error cudaDeviceGetP2PAttribute(int* value, int attribute, int from, int to) {
+  constexpr int performance_rank = 1, last_attribute = 4;
+  if (!is_device_number(from) || !is_device_number(to) || from == to) return noted(invalid_device);
+  if (attribute < performance_rank || attribute > last_attribute) return noted(invalid_value);
+  return give(value, attribute == performance_rank ? 0 : 1);
 }
-LOCKSTEP_EXPORT Error cudaDeviceDisablePeerAccess(int) {
-  constexpr Error not_enabled = 705;
-  return noted(not_enabled);
+LOCKSTEP_EXPORT Error cudaDeviceDisablePeerAccess(int peer) {
+  return noted(change_peer_access(current_device(), peer, false));
 }
 LOCKSTEP_EXPORT Error cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (least) *least = 0;
   if (greatest) *greatest = 0;
   return success;
 }
-LOCKSTEP_EXPORT Error cudaDeviceCanAccessPeer(int* can, int, int) {
-  return give(can, 0);
+LOCKSTEP_EXPORT Error cudaDeviceCanAccessPeer(int* can, int from, int to) {
+  if (!is_device_number(from) || !is_device_number(to)) return noted(invalid_device);
+  return give(can, from == to ? 0 : 1);
 }
-LOCKSTEP_EXPORT Error cudaDeviceEnablePeerAccess(int, unsigned) {
-  return noted(peer_access_unsupported);
+LOCKSTEP_EXPORT Error cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  if (flags != 0) return noted(invalid_value);
+  return noted(change_peer_access(current_device(), peer, true));
 }
 LOCKSTEP_EXPORT Error cudaDriverGetVersion(int* version) {
   return give(version, driver_version);
@@ -161,7 +217,7 @@ LOCKSTEP_EXPORT Error cudaProfilerStop() {
   return success;
 }
 LOCKSTEP_EXPORT Error cudaDeviceGetAttribute(int* value, int attribute, int number) {
-  if (number != 0) return noted(invalid_device);
+  if (!is_device_number(number)) return noted(invalid_device);
   const auto known = attributes();
   const auto found = known.find(attribute);
   return give(value, found == known.end() ? 0 : found->second);

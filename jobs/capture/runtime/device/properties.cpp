@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/device/current_device.hpp"
 #include "jobs/capture/runtime/device/limits.hpp"
 
 namespace lockstep::capture {
@@ -119,7 +120,7 @@ std::vector<Property> properties() {
 }  // namespace
 
 LOCKSTEP_EXPORT Error LOCKSTEP_PROPERTIES(void* to, int number) {
-  if (number != 0) return noted(invalid_device);
+  if (!is_device_number(number)) return noted(invalid_device);
   if (!to) return noted(invalid_value);
   std::memset(to, 0, structure_bytes);
   std::memcpy(to, device().name, sizeof device().name);

@@ -1,17 +1,23 @@
-/// The device and contexts on it.
+/// The devices and contexts on them.
 ///
-/// Simplified: contexts share all memory and modules, as they have one device; what they are told
-/// apart by is who is current in a thread.
+/// Simplified: contexts share all memory and modules; what they are told apart by is their device,
+/// and who is current in a thread.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
+#include "jobs/capture/runtime/device/current_device.hpp"
 #include "jobs/capture/runtime/driver/driver.hpp"
 #include "jobs/capture/runtime/loaded_file.hpp"
 
 namespace lockstep::capture {
 LOCKSTEP_EXPORT Error cudaDeviceGetAttribute(int* value, int attribute, int number);
 LOCKSTEP_EXPORT Error cudaDeviceSynchronize();
+LOCKSTEP_EXPORT Error cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                                     std::size_t bytes);
+LOCKSTEP_EXPORT Error cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
+                                          int from_device, std::size_t bytes, StreamHandle stream);
 }  // namespace lockstep::capture
 
 namespace lockstep::capture::driver {
@@ -19,13 +25,32 @@ namespace {
 
 struct Context {
   unsigned flags = 0;
+  int device = 0;
 };
 
-Context primary;
-int primary_users = 0;
+struct Primary {
+  Context context;
+  int users = 0;
+};
+Primary& primary_of(int device) {
+  static std::array<Primary, most_devices> all;
+  Primary& primary = all[static_cast<std::size_t>(device)];
+  primary.context.device = device;
+  return primary;
+}
 thread_local std::vector<Context*> contexts;
 
 constexpr Error no_context = 201;
+
+bool is_primary(const Context* context) {
+  return context == &primary_of(context->device).context;
+}
+
+/// The device of the current context is that of the thread's calls.
+Error follow_current() {
+  if (!contexts.empty() && contexts.back()) set_current_device(contexts.back()->device);
+  return success;
+}
 
 }  // namespace
 
@@ -33,8 +58,8 @@ LOCKSTEP_DRIVER Error cuInit(unsigned flags) {
   return flags == 0 ? success : invalid_value;
 }
 LOCKSTEP_DRIVER Error cuDeviceGet(int* device, int number) {
-  if (number != 0) return invalid_device;
-  return apart([&] { return give(device, 0); });
+  if (!is_device_number(number)) return invalid_device;
+  return apart([&] { return give(device, number); });
 }
 LOCKSTEP_DRIVER Error cuDeviceGetName(char* name, int bytes, int) {
   if (!name || bytes <= 0) return invalid_value;
@@ -60,38 +85,42 @@ LOCKSTEP_DRIVER Error cuDeviceComputeCapability(int* major, int* minor, int) {
   return success;
 }
 LOCKSTEP_DRIVER Error cuDevicePrimaryCtxRetain(Context** context, int device) {
-  if (device != 0) return invalid_device;
+  if (!is_device_number(device)) return invalid_device;
   if (!context) return invalid_value;
-  ++primary_users;
-  *context = &primary;
+  ++primary_of(device).users;
+  *context = &primary_of(device).context;
   return success;
 }
-LOCKSTEP_DRIVER Error cuDevicePrimaryCtxRelease_v2(int) {
-  if (primary_users == 0) return no_context;
-  --primary_users;
+LOCKSTEP_DRIVER Error cuDevicePrimaryCtxRelease_v2(int device) {
+  if (!is_device_number(device)) return invalid_device;
+  if (primary_of(device).users == 0) return no_context;
+  --primary_of(device).users;
   return success;
 }
-LOCKSTEP_DRIVER Error cuDevicePrimaryCtxSetFlags_v2(int, unsigned flags) {
-  primary.flags = flags;
+LOCKSTEP_DRIVER Error cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
+  if (!is_device_number(device)) return invalid_device;
+  primary_of(device).context.flags = flags;
   return success;
 }
-LOCKSTEP_DRIVER Error cuDevicePrimaryCtxGetState(int, unsigned* flags, int* is_active) {
+LOCKSTEP_DRIVER Error cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* is_active) {
+  if (!is_device_number(device)) return invalid_device;
   if (!flags || !is_active) return invalid_value;
-  *flags = primary.flags;
-  *is_active = primary_users > 0 ? 1 : 0;
+  *flags = primary_of(device).context.flags;
+  *is_active = primary_of(device).users > 0 ? 1 : 0;
   return success;
 }
-LOCKSTEP_DRIVER Error cuDevicePrimaryCtxReset_v2(int) {
-  primary_users = 0;
+LOCKSTEP_DRIVER Error cuDevicePrimaryCtxReset_v2(int device) {
+  if (!is_device_number(device)) return invalid_device;
+  primary_of(device).users = 0;
   return success;
 }
 
 LOCKSTEP_DRIVER Error cuCtxCreate_v2(Context** context, unsigned flags, int device) {
-  if (device != 0) return invalid_device;
+  if (!is_device_number(device)) return invalid_device;
   if (!context) return invalid_value;
-  *context = new Context{flags};
+  *context = new Context{flags, device};
   contexts.push_back(*context);
-  return success;
+  return follow_current();
 }
 /// With parameters of affinity in between.
 LOCKSTEP_DRIVER Error cuCtxCreate_v3(Context** context, const void*, int, unsigned flags,
@@ -102,25 +131,25 @@ LOCKSTEP_DRIVER Error cuCtxCreate_v4(Context** context, const void*, unsigned fl
   return cuCtxCreate_v2(context, flags, device);
 }
 LOCKSTEP_DRIVER Error cuCtxDestroy_v2(Context* context) {
-  if (!context || context == &primary) return no_context;
+  if (!context || is_primary(context)) return no_context;
   std::erase(contexts, context);
   delete context;
-  return success;
+  return follow_current();
 }
 LOCKSTEP_DRIVER Error cuCtxPushCurrent_v2(Context* context) {
   contexts.push_back(context);
-  return success;
+  return follow_current();
 }
 LOCKSTEP_DRIVER Error cuCtxPopCurrent_v2(Context** context) {
   if (contexts.empty()) return no_context;
   if (context) *context = contexts.back();
   contexts.pop_back();
-  return success;
+  return follow_current();
 }
 LOCKSTEP_DRIVER Error cuCtxSetCurrent(Context* context) {
   if (!contexts.empty()) contexts.pop_back();
   if (context) contexts.push_back(context);
-  return success;
+  return follow_current();
 }
 LOCKSTEP_DRIVER Error cuCtxGetCurrent(Context** context) {
   if (!context) return invalid_value;
@@ -129,12 +158,38 @@ LOCKSTEP_DRIVER Error cuCtxGetCurrent(Context** context) {
 }
 LOCKSTEP_DRIVER Error cuCtxGetDevice(int* device) {
   if (!device) return invalid_value;
-  *device = 0;
+  *device = contexts.empty() ? 0 : contexts.back()->device;
   return contexts.empty() ? no_context : Error{success};
 }
 /// Device of a context that need not be current.
-LOCKSTEP_DRIVER Error cuCtxGetDevice_v2(int* device, Context*) {
-  return apart([&] { return give(device, 0); });
+LOCKSTEP_DRIVER Error cuCtxGetDevice_v2(int* device, Context* context) {
+  return apart([&] { return give(device, context ? context->device : current_device()); });
+}
+/// All contexts of a device see the same.
+LOCKSTEP_DRIVER Error cuCtxEnablePeerAccess(Context* peer, unsigned flags) {
+  if (!peer || flags != 0) return invalid_value;
+  return apart([&] { return change_peer_access(current_device(), peer->device, true); });
+}
+LOCKSTEP_DRIVER Error cuCtxDisablePeerAccess(Context* peer) {
+  if (!peer) return invalid_value;
+  return apart([&] { return change_peer_access(current_device(), peer->device, false); });
+}
+LOCKSTEP_DRIVER Error cuMemcpyPeer(DeviceAddress to, Context* to_context, DeviceAddress from,
+                                   Context* from_context, std::size_t bytes) {
+  if (!to_context || !from_context) return no_context;
+  return apart([&] {
+    return cudaMemcpyPeer(pointer(to), to_context->device, pointer(from), from_context->device,
+                          bytes);
+  });
+}
+LOCKSTEP_DRIVER Error cuMemcpyPeerAsync(DeviceAddress to, Context* to_context, DeviceAddress from,
+                                        Context* from_context, std::size_t bytes,
+                                        StreamHandle stream) {
+  if (!to_context || !from_context) return no_context;
+  return apart([&] {
+    return cudaMemcpyPeerAsync(pointer(to), to_context->device, pointer(from), from_context->device,
+                               bytes, stream);
+  });
 }
 LOCKSTEP_DRIVER Error cuCtxGetFlags(unsigned* flags) {
   if (contexts.empty()) return no_context;
@@ -147,7 +202,7 @@ LOCKSTEP_DRIVER Error cuCtxGetApiVersion(Context*, unsigned* version) {
 }
 LOCKSTEP_DRIVER Error cuStreamGetCtx(StreamHandle, Context** context) {
   if (!context) return invalid_value;
-  *context = contexts.empty() ? &primary : contexts.back();
+  *context = contexts.empty() ? &primary_of(current_device()).context : contexts.back();
   return success;
 }
 

@@ -76,6 +76,7 @@ Time HostFaultHandling::replay_time(const Unit& unit, bool moves_data, Time now)
 bool HostFaultHandling::serve_without_moving(const PageFault& fault, const HostCycle& cycle) {
   ManagedPages& pages = parts_.pages;
   const Allocation& a = pages.owner(fault.page);
+  if (fault.counted) return serve_counted(fault, cycle);
   switch (pages.place(fault.page)) {
     case PagePlace::arriving:
       parts_.queue.await(fault);
@@ -102,6 +103,25 @@ bool HostFaultHandling::serve_without_moving(const PageFault& fault, const HostC
   return false;
 }
 
+bool HostFaultHandling::serve_counted(const PageFault& fault, const HostCycle& cycle) {
+  ManagedPages& pages = parts_.pages;
+  switch (pages.place(fault.page)) {
+    case PagePlace::remote:
+      if (pages.attract(fault.page)) parts_.queue.defer(fault);
+      return true;
+    case PagePlace::leaving:
+      if (pages.is_attracted(fault.page)) parts_.queue.defer(fault);
+      return true;
+    case PagePlace::host:
+      if (!pages.is_attracted(fault.page)) return true;
+      if (pages.buffer_of(fault.page).holds == 0) return waits_for_others(fault, cycle);
+      parts_.queue.defer(fault);
+      return true;
+    default:
+      return true;  // it has come meanwhile, or comes
+  }
+}
+
 bool HostFaultHandling::waits_for_others(const PageFault& fault, const HostCycle& cycle) {
   if (parts_.pages.may_come(fault.page, fault.write, cycle.now)) return false;
   parts_.queue.defer(fault);
@@ -124,6 +144,11 @@ void HostFaultHandling::begin_unit(const Unit& unit, const HostCycle& cycle) {
     if (parts_.pages.place(fault.page) == PagePlace::gpu) {
       ++statistics.faults_permission[tenant];
       parts_.migrations.make_writable(migration_of(fault, unit, cycle), cycle);
+    } else if (parts_.pages.is_to_be_mapped(fault.page)) {
+      ++statistics.faults_remote[tenant];
+      Migration migration = migration_of(fault, unit, cycle);
+      migration.remote = true;
+      parts_.migrations.map_peer(migration, parts_.pages.borrow(fault.page), cycle);
     } else if (parts_.pages.buffer_of(fault.page).preferred == PreferredPlace::host) {
       ++statistics.faults_remote[tenant];
       Migration migration = migration_of(fault, unit, cycle);
@@ -166,15 +191,17 @@ std::uint64_t HostFaultHandling::migrate(std::span<const ManagedPage> pages, con
   const std::uint16_t tenant = a.tenant.value();
   for (const ManagedPage page : pages)
     if (parts_.pages.has(page, ManagedPages::evicted)) ++statistics.thrashed_pages[tenant];
-  const bool copies = parts_.pages.comes_as_copy(pages.front());
-  const bool apart = copies && unit.stores_in({a.first, a.pages});
+  const auto is_copy = [&](ManagedPage page) { return parts_.pages.comes_as_copy(page); };
+  const bool apart =
+      std::any_of(pages.begin(), pages.end(), is_copy) && unit.stores_in({a.first, a.pages});
   std::uint64_t asked_for = 0;
   for (const PlannedTransfer& transfer : plan(pages, apart, cycle)) {
     const bool data = parts_.pages.has_data(transfer.pages, parts_.directory);
     Migration migration;
     migration.fault = transfer.fault;
     migration.served = cycle.now;
-    migration.writable = !copies || unit.stores_in(transfer.pages);
+    migration.writable =
+        !any_comes_as_copy(parts_.pages, transfer.pages) || unit.stores_in(transfer.pages);
     migration.range = transfer.pages;
     migration.not_before = replay_time(unit, data, cycle.now);
     if (transfer.fault) {

@@ -57,6 +57,9 @@ class HostFaultHandling : public FaultHandling {
   /// pages were asked for.
   std::uint64_t migrate(std::span<const ManagedPage> pages, const Unit& unit,
                         const HostCycle& cycle);
+  /// Serves news of a page that the GPU maps elsewhere and uses much.  Returns false if pages must
+  /// move.
+  bool serve_counted(const PageFault& fault, const HostCycle& cycle);
   /// Defers a fault whose page other GPUs give up first.  Returns false if there is none to wait
   /// for.
   bool waits_for_others(const PageFault& fault, const HostCycle& cycle);

@@ -1,0 +1,63 @@
+/// GRIT: for each page, migration on touch, remote mapping with access counters, or duplication,
+/// as its faults say.
+///
+/// A page begins with migration.  When it has faulted `faults` times, on any GPU, it is mapped
+/// remotely from then on if one of these was a store, and duplicated otherwise; and so on after as
+/// many faults.  Pages around it follow when most of a group have its scheme
+/// (SharedPages::spread_scheme).
+/// Source: Wang et al., GRIT, HPCA 2024: fault-aware initiator, neighbouring-aware prediction.
+///
+/// Simplified: the table of pages is the driver's own and costs no memory traffic, so that there is
+/// no PA-Cache; schemes begin anew when a buffer does.
+#include "models/driver/peer_policy/peer_policy.hpp"
+
+namespace lockstep {
+namespace {
+
+struct GritParameters : CountedPeerParameters {
+  std::uint32_t faults;
+
+  static auto schema() {
+    using P = GritParameters;
+    return CountedPeerParameters::fields<P>().field(
+        "faults", &P::faults, 4, range(1, 1 << 20),
+        "faults on a page, stores to copies among them, after which its scheme is chosen anew");
+  }
+};
+
+class Grit final : public PeerPolicy {
+ public:
+  explicit Grit(const GritParameters& parameters) : parameters_(parameters) {}
+
+  const PeerParameters& parameters() const override { return parameters_; }
+  PeerWay way(const PeerFault& fault) const override {
+    const PeerWay scheme = fault.history.scheme;
+    const bool fits = scheme == PeerWay::map ? fault.is_reachable : !fault.write;
+    return fits ? scheme : PeerWay::move;
+  }
+  bool copies_reads(const PeerHistory& history) const override {
+    return history.scheme == PeerWay::copy;
+  }
+  void note(const PeerFault& fault, PeerHistory& history) const override {
+    history.is_written |= fault.write;
+    if (++history.faults < parameters_.faults) return;
+    history.scheme = history.is_written ? PeerWay::map : PeerWay::copy;
+    history.faults = 0;
+    history.is_written = false;
+  }
+  using PeerPolicy::copies_reads;
+  bool spreads_schemes() const override { return true; }
+  std::uint32_t counts_to() const override { return parameters_.threshold; }
+
+ private:
+  const GritParameters parameters_;
+};
+
+}  // namespace
+
+PeerPolicyRow grit_peers() {
+  return peer_policy_row<Grit, GritParameters>(
+      "grit", "moved, mapped or copied, as the page's faults say (GRIT, HPCA 2024)");
+}
+
+}  // namespace lockstep
