@@ -1,5 +1,6 @@
 #include "models/sm/execution/issue.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "models/isa/ir.hpp"
@@ -67,6 +68,9 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
         break;
       case Category::bulk_copy:
         if (active != 0) bulk_.begin(slot, instruction, record, active, now);
+        break;
+      case Category::async_store:
+        if (active != 0) remote_.issue_async(slot, instruction, active, now);
         break;
       case Category::bulk_group:
         if (active != 0 && instruction.detail == commits_bulk) bulk_.commit(slot);
@@ -245,6 +249,8 @@ isa::WarpIdentity Issue::identity_of(const Warp& warp, SmCycle now) const {
   identity.grid_id = grid.launch.grid;
   identity.dynamic_shared_bytes = grid.launch.dynamic_shared_bytes;
   identity.static_shared_bytes = grid.program->static_shared_bytes;
+  std::ranges::copy(grid.launch.cluster, identity.cluster_size.begin());
+  identity.is_explicit_cluster = grid.launch.explicit_cluster != 0;
   identity.clock_cycles = static_cast<std::uint64_t>(now.value());
   identity.global_time_ns =
       static_cast<std::uint64_t>(constants_.time_of(now).femtoseconds() / 1'000'000);

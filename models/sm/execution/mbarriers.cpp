@@ -259,6 +259,16 @@ void Mbarriers::complete(WarpSlot slot, std::uint32_t pc, unsigned lane, std::ui
   if (step(block, offset, operation, bytes)) wake(BlockPlace(warp.block), now);
 }
 
+std::optional<std::uint64_t> Mbarriers::arrive(BlockPlace place, std::uint32_t offset,
+                                               AtomicOperation operation, std::uint64_t count,
+                                               SmCycle now) {
+  const BlockSlot& block = blocks_.block(place);
+  const std::uint64_t word = word_at(block, offset);
+  if (isa::mbarrier_mistake(operation, word, count, offset)) return word;
+  if (step(block, offset, operation, count)) wake(place, now);
+  return std::nullopt;
+}
+
 std::vector<Mbarriers::Owed> Mbarriers::take_out(WarpSlot slot) {
   front_end_.set_owing(slot, false);
   return std::exchange(owed_[slot.value()], {});

@@ -25,12 +25,13 @@
 #include "models/sm/access/lane_pattern.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/bulk/transactions.hpp"
+#include "models/sm/cluster/arrivals.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
-class Mbarriers final : public SuspendedWaits, public Transactions {
+class Mbarriers final : public SuspendedWaits, public Transactions, public Arrivals {
  public:
   /// Lanes of an instruction that arrive when copies are through.
   struct Owed {
@@ -67,6 +68,10 @@ class Mbarriers final : public SuspendedWaits, public Transactions {
   void copies_came(WarpSlot slot, SmCycle now) override;
   void limit_came(WarpSlot slot, SmCycle now) override;
   void forget(WarpSlot slot) override { owed_[slot.value()].clear(); }
+
+  std::optional<std::uint64_t> arrive(BlockPlace place, std::uint32_t offset,
+                                      isa::AtomicOperation operation, std::uint64_t count,
+                                      SmCycle now) override;
 
   // Contexts.
   /// Takes out what the warp owes.

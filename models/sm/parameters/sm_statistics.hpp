@@ -44,6 +44,7 @@ struct SmStatistics {
     Counter issue_slots, l1_bypasses, atomics_sent, local_writebacks, async_copy_bytes;
     Counter bulk_copies, bulk_lines;
     Counter divergent_branches, fences;
+    Counter remote_accesses;
     std::array<Counter, isa::matrix_types> matrix_instructions;
     Counter tensor_cycles, matrix_wavefronts;
     Counter tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, fault_warp_cycles;

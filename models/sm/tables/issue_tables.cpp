@@ -151,6 +151,12 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   } else if (instruction.category == Category::phase_wait) {
     interval = parameters.memory_interval.count();
     latency = parameters.shared.latency.count() + parameters.latency[LatencyClass::integer].count();
+  } else if (instruction.category == Category::cluster_barrier) {
+    record.flags |= memory_flags(instruction) &
+                    (IssueRecord::ordered_before | IssueRecord::ordered_after);
+    latency = parameters.latency[instruction.latency_class].count();
+  } else if (instruction.category == Category::async_store) {
+    interval = parameters.memory_interval.count();
   } else if (instruction.category == Category::bulk_copy) {
     record.flags |= IssueRecord::ordered_before;  // where the engine's queue has an end
     interval = parameters.memory_interval.count();
