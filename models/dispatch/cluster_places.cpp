@@ -67,18 +67,30 @@ std::vector<std::uint32_t> ClusterPlaces::find(
   return best;
 }
 
+static std::uint64_t blocks_in(const Topology& topology, std::uint32_t gpc, std::uint32_t on_one,
+                               const std::function<bool(std::uint32_t)>& may_have) {
+  std::uint64_t places = 0;
+  const std::uint32_t end = topology.first_sm(gpc + 1).value();
+  for (std::uint32_t sm = topology.first_sm(gpc).value(); sm < end; ++sm)
+    if (may_have(sm)) places += on_one;
+  return places;
+}
+
 std::uint64_t clusters_that_fit(const Topology& topology, std::uint32_t cluster_blocks,
                                 std::uint32_t on_one,
                                 const std::function<bool(std::uint32_t)>& may_have) {
   std::uint64_t clusters = 0;
-  for (std::uint32_t gpc = 0; gpc < topology.clusters(); ++gpc) {
-    std::uint64_t places = 0;
-    for (std::uint32_t sm = topology.first_sm(gpc).value();
-         sm < topology.first_sm(gpc + 1).value(); ++sm)
-      if (may_have(sm)) places += on_one;
-    clusters += places / cluster_blocks;
-  }
+  for (std::uint32_t gpc = 0; gpc < topology.clusters(); ++gpc)
+    clusters += blocks_in(topology, gpc, on_one, may_have) / cluster_blocks;
   return clusters;
+}
+
+std::uint64_t most_blocks_in_a_gpc(const Topology& topology, std::uint32_t on_one,
+                                   const std::function<bool(std::uint32_t)>& may_have) {
+  std::uint64_t most = 0;
+  for (std::uint32_t gpc = 0; gpc < topology.clusters(); ++gpc)
+    most = std::max(most, blocks_in(topology, gpc, on_one, may_have));
+  return most;
 }
 
 }  // namespace lockstep

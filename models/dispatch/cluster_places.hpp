@@ -45,5 +45,8 @@ class ClusterPlaces {
 std::uint64_t clusters_that_fit(const Topology& topology, std::uint32_t cluster_blocks,
                                 std::uint32_t on_one,
                                 const std::function<bool(std::uint32_t)>& may_have);
+/// Returns how many blocks find room in the GPC that has most, likewise.
+std::uint64_t most_blocks_in_a_gpc(const Topology& topology, std::uint32_t on_one,
+                                   const std::function<bool(std::uint32_t)>& may_have);
 
 }  // namespace lockstep

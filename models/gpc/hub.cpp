@@ -40,7 +40,14 @@ void Hub::take(const MessageHeader& message, Outbox& outbox) {
       HubStatistics::OfTenant& counts = statistics_.tenant[access.tenant];
       ++counts.accesses;
       counts.bytes += std::uint64_t{access.flits} * flit_bytes_;
-      return pass(cluster_of(access.grid, access.cluster), access, message.payload(), now, outbox);
+      Cluster& cluster = cluster_of(access.grid, access.cluster);
+      if (access.mask == 0) return pass(cluster, access, message.payload(), now, outbox);
+      for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
+        ClusterAccess one = access;
+        one.target = static_cast<std::uint8_t>(std::countr_zero(left));
+        pass(cluster, one, message.payload(), now, outbox);
+      }
+      return;
     }
     case MessageKind::cluster_answer: {
       const auto& answer = message.body<ClusterAnswer>();

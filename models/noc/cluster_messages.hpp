@@ -51,6 +51,11 @@ struct ClusterBlock {
   std::uint8_t size = 0;  ///< blocks of the cluster
   std::uint16_t tenant = 0;
   std::array<std::uint16_t, 3> reserved{};
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(cluster, grid, sm, rank, size, tenant);
+  }
 };
 static_assert(sizeof(ClusterBlock) == 24);
 
@@ -83,14 +88,21 @@ struct ClusterAccess {
   std::uint8_t flits = 1;       ///< of this message
   std::uint32_t bytes = 0;      ///< a delivery: transactions that are completed behind it
   std::uint16_t tenant = 0;
-  std::array<std::uint8_t, 6> reserved{};
+  std::uint16_t mask = 0;  ///< a delivery: bit r: to the block of rank r; then `target` means nothing
+  std::uint32_t reserved = 0;
 
   isa::AtomicShape shape() const { return {atomic, type, elements}; }
   /// Returns where the lanes' bytes begin in the payload.
   std::size_t data_offset() const {
     return std::size_t{8} * ((lanes * (1u + completes) + 1) / 2);
-  }};
-static_assert(sizeof(ClusterAccess) == 48);
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(cluster, grid, tag, sm, target, kind, lanes, lane_bytes, returns, completes, atomic,
+            type, elements, flits, bytes, tenant, mask);
+  }
+};
+static_assert(sizeof(ClusterAccess) == 40);
 
 /// What became of an access.
 enum class ClusterAnswerStatus : std::uint8_t {

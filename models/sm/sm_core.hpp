@@ -113,10 +113,10 @@ class SmCore {
   ContextEngine engine_;
   Answers answers_;
   Mbarriers mbarriers_;
-  BulkEngine bulk_;
   ClusterBlocks clusters_;
   SharedService shared_service_;
   RemoteAccesses remote_;
+  BulkEngine bulk_;
 
   SharedMemoryUnit shared_;
   ConstantMemory constant_;

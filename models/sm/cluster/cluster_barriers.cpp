@@ -9,13 +9,13 @@ namespace lockstep {
 
 using isa::Instruction;
 
-static constexpr auto waits = static_cast<std::uint16_t>(isa::ir::ClusterBarrierStep::wait);
+static constexpr auto cluster_wait = static_cast<std::uint16_t>(isa::ir::ClusterBarrierStep::wait);
 
 void ClusterBarriers::issue(WarpSlot slot, const Instruction& instruction,
                             const IssueRecord& record, std::uint32_t lanes, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   const BlockPlace place(warp.block);
-  const bool is_wait = instruction.detail == waits;
+  const bool is_wait = instruction.detail == cluster_wait;
   const ClusterBlocks::Member& member = members_[place];
   const std::uint32_t due = member.lanes.empty() ? 0 : member.lanes[warp.warp_in_block];
   if (is_wait && (due & lanes) != 0) {

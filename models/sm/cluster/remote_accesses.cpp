@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "models/isa/barriers/mbarrier.hpp"
+#include "models/isa/bulk/bulk_copy.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/load_store/acknowledged.hpp"
@@ -108,10 +109,26 @@ std::size_t RemoteAccesses::fill(std::byte* payload, const ClusterAccess& access
   return static_cast<std::size_t>(at - payload);
 }
 
+std::uint16_t RemoteAccesses::begin(WarpSlot slot, std::uint32_t pc, std::uint32_t lanes,
+                                    bool is_store, unsigned answers) {
+  const BlockPlace place(blocks_.warp(slot).block);
+  const std::uint16_t index = pending_.take();
+  Pending& pending = pending_[index];
+  pending = {};
+  pending.pc = pc;
+  pending.lanes = lanes;
+  pending.warp = static_cast<std::uint8_t>(slot.value());
+  pending.answers = static_cast<std::uint8_t>(answers);
+  if (!is_store) return index;
+  pending.is_store = 1;
+  pending.phase = blocks_.under_way().phase(place);
+  blocks_.under_way().stores_begin(slot, place, 1);
+  return index;
+}
+
 void RemoteAccesses::send(WarpSlot slot, ClusterAccess access, std::uint32_t lanes,
                           const Parts& parts, std::uint16_t flight, SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
-  const BlockPlace place(warp.block);
   const std::uint32_t own = members_.of(warp).block.rank;
   const unsigned bytes = access.kind == ClusterAccessKind::atomic
                              ? std::max(1u, access.shape().bytes())
@@ -140,21 +157,11 @@ void RemoteAccesses::send(WarpSlot slot, ClusterAccess access, std::uint32_t lan
             ? 1
             : sector_bytes_of(std::span(offsets).first(access.lanes), bytes);
     access.flits = static_cast<std::uint8_t>(constants_.setup.noc.hub.flits(moved));
-    const std::uint16_t index = pending_.take();
-    Pending& pending = pending_[index];
-    pending = {};
-    pending.pc = warp.paths.pc();
-    pending.lanes = there;
-    pending.warp = static_cast<std::uint8_t>(slot.value());
+    access.tag = begin(slot, warp.paths.pc(), there, access.kind != ClusterAccessKind::load, 1);
+    Pending& pending = pending_[access.tag];
     pending.target = access.target;
     pending.flight = flight;
     if (flight != Flights::none) flights_.expect(flight);
-    if (access.kind != ClusterAccessKind::load) {
-      pending.is_store = 1;
-      pending.phase = blocks_.under_way().phase(place);
-      blocks_.under_way().stores_begin(slot, place, 1);
-    }
-    access.tag = index;
     std::byte* to =
         ports_.send_to_hub(MessageKind::cluster_access, access, size, access.flits, now);
     std::memcpy(to, payload.data(), size);
@@ -234,6 +241,106 @@ void RemoteAccesses::issue_async(WarpSlot slot, const Instruction& instruction,
   send(slot, access, lanes, {&address, &barrier, data.data()}, Flights::none, now);
 }
 
+void RemoteAccesses::issue_copies(WarpSlot slot, const Instruction& instruction,
+                                  std::uint32_t lanes, SmCycle now) {
+  const Warp& warp = blocks_.warp(slot);
+  const BlockSlot& block = blocks_.block_of(warp);
+  const isa::WarpContext context = blocks_.context_of(warp);
+  const std::uint32_t own = members_.of(warp).block.rank;
+  const std::uint32_t* places = context.row(instruction.source[1]);
+  const std::uint32_t* sizes = context.row(instruction.source[2]);
+  LaneAddresses from;
+  lane_addresses(instruction, context, lanes, from);
+  const auto copy_of = [&](unsigned lane) {
+    return isa::bulk_copy_of(from[lane], places, sizes, lane);
+  };
+  for_each_lane(lanes, [&](unsigned lane) {
+    const isa::BulkCopy copy = copy_of(lane);
+    const auto mistaken = [&](const std::string& what, const std::string& advice) {
+      mistakes_.user_error(warp, warp.paths.pc(), lane, what, advice);
+    };
+    const ClusterAddress to = ClusterAddress::unpack(copy.shared);
+    const ClusterAddress barrier = ClusterAddress::unpack(copy.barrier);
+    if ((copy.global | to.offset | copy.bytes) % isa::BulkCopy::unit != 0)
+      mistaken("bulk copy of " + std::to_string(copy.bytes) + " bytes from shared address " +
+                   hexadecimal(copy.global) + " to " + hexadecimal(to.offset),
+               "all three are multiples of 16");
+    if (copy.global > block.shared_bytes || block.shared_bytes - copy.global < copy.bytes)
+      mistaken("bulk copy of " + std::to_string(copy.bytes) + " bytes at shared address " +
+                   hexadecimal(copy.global) + ", outside of the block's " +
+                   std::to_string(block.shared_bytes) + " bytes",
+               "an index runs over a shared array, or the launch's `shared:` is too small");
+    if (to.rank(own) != barrier.rank(own) || barrier.offset % isa::MbarrierWord::bytes != 0)
+      mistaken("bulk copy to the block of rank " + std::to_string(to.rank(own)) +
+                   " whose mbarrier is at " + hexadecimal(barrier.offset) + " of rank " +
+                   std::to_string(barrier.rank(own)),
+               "let both be of one block, and the barrier at a multiple of 8 bytes");
+    RemoteAccesses::Addresses address{};
+    address[lane] = copy.shared;
+    require_right(warp, 1u << lane, address,
+                  static_cast<unsigned>(std::min<std::uint64_t>(copy.bytes, 0x7fffffff)));
+    address[lane] = copy.barrier;
+    require_right(warp, 1u << lane, address, isa::MbarrierWord::bytes);
+  });
+  for_each_lane(lanes, [&](unsigned lane) {
+    const isa::BulkCopy copy = copy_of(lane);
+    const ClusterAddress to = ClusterAddress::unpack(copy.shared);
+    const std::byte* bytes = blocks_.shared_memory_of(block) + copy.global;
+    deliver(slot, warp.paths.pc(), lane, 1u << to.rank(own), to.offset, {bytes, copy.bytes},
+            ClusterAddress::unpack(copy.barrier).offset, now);
+  });
+}
+
+void RemoteAccesses::require_ranks(const Warp& warp, unsigned lane, std::uint32_t mask) const {
+  const std::uint32_t size = members_.of(warp).block.size;
+  if (mask != 0 && mask >> size == 0) return;
+  mistakes_.user_error(warp, warp.paths.pc(), lane,
+                       "the mask of ranks " + hexadecimal(mask) + " names " +
+                           (mask == 0 ? "no block" : "blocks that its cluster has not") +
+                           ", which has " + std::to_string(size),
+                       "set bits of ranks below %cluster_nctarank");
+}
+
+/// In packets of a line, the last of which completes the transactions of all.
+void RemoteAccesses::deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t mask,
+                             std::uint32_t shared, std::span<const std::byte> bytes,
+                             std::uint32_t barrier, SmCycle now) {
+  const Warp& warp = blocks_.warp(slot);
+  const ClusterBlocks::Member& member = members_.of(warp);
+  ClusterAccess access;
+  access.cluster = member.block.cluster;
+  access.grid = member.block.grid;
+  access.sm = static_cast<std::uint16_t>(constants_.setup.index);
+  access.tenant = warp.tenant;
+  access.kind = ClusterAccessKind::deliver;
+  access.mask = static_cast<std::uint16_t>(mask);
+  access.bytes = static_cast<std::uint32_t>(bytes.size());
+  std::array<std::byte, 8 + line_bytes> payload;
+  std::memcpy(payload.data() + 4, &barrier, sizeof barrier);
+  std::size_t done = 0;
+  do {
+    const std::size_t count = std::min<std::size_t>(bytes.size() - done, line_bytes);
+    const auto to = static_cast<std::uint32_t>(shared + done);
+    std::memcpy(payload.data(), &to, sizeof to);
+    if (count != 0) std::memcpy(payload.data() + 8, bytes.data() + done, count);
+    done += count;
+    access.completes = done == bytes.size() ? 1 : 0;
+    const auto packet = std::span(payload).first(8 + count);
+    if (member.is_alone()) {
+      const auto refusal = service_.execute(BlockPlace(warp.block), access, packet, nullptr, now);
+      if (refusal) report(warp, pc, 1u << lane, *refusal, now);
+      continue;
+    }
+    access.flits = static_cast<std::uint8_t>(constants_.setup.noc.hub.flits(count));
+    access.tag =
+        begin(slot, pc, 1u << lane, true, static_cast<unsigned>(std::popcount(mask)));
+    std::byte* at =
+        ports_.send_to_hub(MessageKind::cluster_access, access, packet.size(), access.flits, now);
+    std::memcpy(at, packet.data(), packet.size());
+    ++statistics_.tenant[warp.tenant].remote_accesses;
+  } while (done < bytes.size());
+}
+
 void RemoteAccesses::report(const Warp& warp, std::uint32_t pc, std::uint32_t lanes,
                             const MbarrierRefusal& refusal, SmCycle now) {
   const isa::InstructionMistake mistake =
@@ -248,7 +355,8 @@ void RemoteAccesses::answered(const ClusterAnswer& answer, std::span<const std::
                               SmCycle now) {
   const auto index = static_cast<std::uint16_t>(answer.tag);
   const Pending pending = pending_[index];
-  pending_.give_back(index);
+  const bool is_last = --pending_[index].answers == 0;
+  if (is_last) pending_.give_back(index);
   const WarpSlot slot(pending.warp);
   const Warp& warp = blocks_.warp(slot);
   const Instruction& instruction = blocks_.instruction(warp, pending.pc);
@@ -280,7 +388,7 @@ void RemoteAccesses::answered(const ClusterAnswer& answer, std::span<const std::
   const SmCycle usable =
       now + constants_.setup.noc.hub.service_latency.count() + std::int64_t{answer.delay};
   if (pending.flight != Flights::none) flights_.answered(pending.flight, usable, now);
-  if (pending.is_store == 0) return;
+  if (pending.is_store == 0 || !is_last) return;
   blocks_.under_way().store_is_sent(slot);
   store_acknowledged(blocks_, front_end_, slot, BlockPlace(warp.block), pending.phase, now);
 }

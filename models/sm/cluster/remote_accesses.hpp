@@ -19,6 +19,7 @@
 
 #include "core/memory/slot_pool.hpp"
 #include "models/isa/cluster.hpp"
+#include "models/sm/bulk/deliveries.hpp"
 #include "models/sm/access/coalescer.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/cluster/cluster_blocks.hpp"
@@ -28,7 +29,7 @@
 
 namespace lockstep {
 
-class RemoteAccesses {
+class RemoteAccesses final : public Deliveries {
  public:
   RemoteAccesses(const SmContext& sm, FrontEnd& front_end, Flights& flights,
                  ClusterBlocks& members, SharedService& service)
@@ -58,6 +59,13 @@ class RemoteAccesses {
   /// st.async, red.async.
   void issue_async(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
                    SmCycle now);
+  /// A bulk copy from the block's shared memory to that of a block of its cluster.
+  void issue_copies(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
+                    SmCycle now);
+  void require_ranks(const Warp& warp, unsigned lane, std::uint32_t mask) const override;
+  void deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t mask,
+               std::uint32_t shared, std::span<const std::byte> bytes, std::uint32_t barrier,
+               SmCycle now) override;
   void answered(const ClusterAnswer& answer, std::span<const std::byte> payload, SmCycle now);
 
   std::string waiting_for() const;
@@ -74,10 +82,11 @@ class RemoteAccesses {
     std::uint8_t warp = 0;
     std::uint8_t target = 0;    ///< rank
     std::uint8_t is_store = 0;  ///< counts as one
+    std::uint8_t answers = 1;   ///< that are to come
 
     template <class A>
     void serialize(A& archive) {
-      archive(pc, lanes, phase, flight, warp, target, is_store);
+      archive(pc, lanes, phase, flight, warp, target, is_store, answers);
     }
   };
 
@@ -95,6 +104,9 @@ class RemoteAccesses {
                     std::span<const std::byte> payload, std::uint32_t lanes, SmCycle now);
   std::size_t fill(std::byte* payload, const ClusterAccess& access, std::uint32_t lanes,
                    const Parts& parts) const;
+  /// Notes what is to be answered so often.  Returns its tag.
+  std::uint16_t begin(WarpSlot slot, std::uint32_t pc, std::uint32_t lanes, bool is_store,
+                      unsigned answers);
   void report(const Warp& warp, std::uint32_t pc, std::uint32_t lanes,
               const MbarrierRefusal& refusal, SmCycle now);
 

@@ -67,7 +67,12 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
         }
         break;
       case Category::bulk_copy:
-        if (active != 0) bulk_.begin(slot, instruction, record, active, now);
+        if (active != 0 && isa::BulkCopyForm::unpack(instruction.target).step ==
+                               isa::ir::BulkCopyStep::send) [[unlikely]] {
+          remote_.issue_copies(slot, instruction, active, now);
+        } else if (active != 0) {
+          bulk_.begin(slot, instruction, record, active, now);
+        }
         break;
       case Category::async_store:
         if (active != 0) remote_.issue_async(slot, instruction, active, now);

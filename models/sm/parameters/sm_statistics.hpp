@@ -140,6 +140,8 @@ struct SmStatistics {
                     "barrier arrivals of warps")
         .per_tenant("fences", &S::tenant, &T::fences, "instructions",
                     "fences of gpu or system scope")
+        .per_tenant("remote_accesses", &S::tenant, &T::remote_accesses, "messages",
+                    "to shared memory of other blocks of a cluster")
         .per_tenant("tlb_lookups", &S::tenant, &T::tlb_lookups, "lines",
                     "of global memory, in the L1 TLB")
         .per_tenant("tlb_hits", &S::tenant, &T::tlb_hits, "lines", "whose page was there")

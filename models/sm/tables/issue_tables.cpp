@@ -152,8 +152,8 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
     interval = parameters.memory_interval.count();
     latency = parameters.shared.latency.count() + parameters.latency[LatencyClass::integer].count();
   } else if (instruction.category == Category::cluster_barrier) {
-    record.flags |= memory_flags(instruction) &
-                    (IssueRecord::ordered_before | IssueRecord::ordered_after);
+    constexpr auto orders = IssueRecord::ordered_before | IssueRecord::ordered_after;
+    record.flags |= static_cast<std::uint8_t>(memory_flags(instruction) & orders);
     latency = parameters.latency[instruction.latency_class].count();
   } else if (instruction.category == Category::async_store) {
     interval = parameters.memory_interval.count();
