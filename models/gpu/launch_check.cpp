@@ -7,6 +7,7 @@
 
 #include "core/error/error.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
+#include "models/isa/bulk/bulk_copy.hpp"
 #include "models/isa/encode/idempotence.hpp"
 #include "models/isa/text/kernel_title.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
@@ -26,6 +27,37 @@ void check_grid_wide(const Step& step, const isa::Program& kernel, const LaunchS
                       std::to_string(room) + " of " + std::to_string(blocks) +
                       " blocks can be on the GPU at once",
                   "launch fewer blocks");
+}
+
+/// Returns whether an instruction of the kernel is one that only clusters need.
+bool works_in_clusters(const isa::Program& kernel) {
+  return std::ranges::any_of(kernel.instructions, [](const isa::Instruction& one) {
+    if (one.category == isa::Category::bulk_copy) {
+      const auto form = isa::BulkCopyForm::unpack(one.target);
+      return form.multicast || form.step == isa::ir::BulkCopyStep::send;
+    }
+    return one.category == isa::Category::cluster_barrier ||
+           one.category == isa::Category::async_store ||
+           one.memory.space == isa::Space::shared_cluster;
+  });
+}
+
+/// The timed machine has no clusters yet: they run where nothing is timed.
+void check_clusters(const Step& step, const isa::Program& kernel, const LaunchShape& shape,
+                    bool has_clusters) {
+  const std::string title = "kernel " + isa::kernel_title(kernel.name);
+  if (shape.is_explicit_cluster && !has_clusters)
+    throw UserError(step.where,
+                    title +
+                        " is launched in clusters, which a GPU has from compute capability 9.0 "
+                        "on: the simulated one has none",
+                    "simulate a GPU like H100 (9.0), or launch without them");
+  if (isa::blocks_of(shape.cluster) > 1)
+    throw UserError(step.where, title + " is launched in clusters, which are not timed yet",
+                    "make the cluster one block");
+  if (works_in_clusters(kernel))
+    throw UserError(step.where, title + " has instructions of clusters, which are not timed yet",
+                    "launch a kernel without them");
 }
 
 bool has_points(const isa::Program& kernel) {
@@ -136,11 +168,12 @@ std::vector<TightKernel> find_tight_kernels(const Workload& workload, const isa:
 }
 
 void check_launches(const Workload& workload, const isa::Module& module,
-                    const OccupancyLimits& limits, std::uint32_t sms) {
+                    const OccupancyLimits& limits, std::uint32_t sms, bool has_clusters) {
   for_each_launch(workload, module, limits,
                   [&](const Step& step, std::size_t index, const LaunchShape& shape,
                       const BlockResources& block) {
                     const isa::Program& kernel = module.kernels[index].lowered;
+                    check_clusters(step, kernel, shape, has_clusters);
                     const std::string why = why_block_does_not_fit(block, limits);
                     if (!why.empty()) refuse_block(step, kernel, shape, block, limits, why);
                     if (module.meets_grid_wide(kernel))

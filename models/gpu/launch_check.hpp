@@ -32,9 +32,9 @@ std::vector<TightKernel> find_tight_kernels(const Workload& workload, const isa:
 
 /// Checks before the run that a block of every launch fits an SM, and that all blocks of a launch
 /// that meets at a grid-wide barrier fit the `sms` there are, with loop counters at their first
-/// value.  Throws UserError at the launch.
+/// value; and that the GPU has the clusters of a launch.  Throws UserError at the launch.
 void check_launches(const Workload& workload, const isa::Module& module,
-                    const OccupancyLimits& limits, std::uint32_t sms);
+                    const OccupancyLimits& limits, std::uint32_t sms, bool has_clusters);
 
 /// Checks that kernels of tenants that may lose SMs can be stopped as the preemption does it:
 /// flushed, or at preemption points within the time that an urgent tenant grants.  Throws UserError

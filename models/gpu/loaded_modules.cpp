@@ -48,6 +48,7 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
   if (sm.units[isa::Unit::tensor] > 0)
     lowering.matrices = isa::arithmetic_of(parameters.gpu.compute_capability);
   lowering.bulk_copies = sm.bulk.on();
+  lowering.clusters = parameters.gpu.has_clusters();
   const auto limits = sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
   std::map<Files, std::set<std::string>> launched = launched_by_module(scenario);
   std::vector<Files> known;
@@ -73,7 +74,8 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t)
     if (const Tenant& tenant = scenario.tenants[t]; !tenant.cpu)
       check_launches(tenant.workload, of_tenant(t), limits,
-                     sharing->sms_of(TenantId{static_cast<std::uint16_t>(t)}));
+                     sharing->sms_of(TenantId{static_cast<std::uint16_t>(t)}),
+                     parameters.gpu.has_clusters());
 }
 
 /// A kernel of whose largest block the registers would not fit an SM is made again, as if its

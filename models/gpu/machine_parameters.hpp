@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -44,6 +45,9 @@ struct GpuParameters {
   VmParameters vm;
   CpuParameters cpu;
   Node mig;  ///< see models/workload/slices.hpp
+
+  /// Returns whether the GPU has thread block clusters: since compute capability 9.0.
+  bool has_clusters() const { return std::atoi(compute_capability.c_str()) >= 9; }
 
   static auto schema() {
     using P = GpuParameters;
