@@ -449,7 +449,7 @@ void Dispatcher::send(Grid& grid, std::uint64_t block, std::uint32_t sm, bool st
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 14);
+  archive.section("dispatcher", 15);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, beyond_turn_,
           wake_, statistics_, preempting_, told_);
   sharing_->serialize(archive);

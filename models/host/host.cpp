@@ -123,7 +123,7 @@ const HostPart& Host::only_part() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 13);
+  archive.section("host", 14);
   archive(logs_, progress_);
   for (const auto& uplink : uplinks_) archive(*uplink);
   for (const auto& part : parts_) part->serialize(archive);

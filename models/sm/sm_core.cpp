@@ -318,7 +318,7 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 16);
+  archive.section("sm", 17);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
           constant_cache_, constant_, watch_, mbarriers_, bulk_, warpgroups_, clusters_, remote_);

@@ -1,6 +1,5 @@
 #include "models/sm/execution/issue.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "models/isa/ir.hpp"
@@ -253,9 +252,10 @@ isa::WarpIdentity Issue::identity_of(const Warp& warp, SmCycle now) const {
   identity.warp_slots = constants_.parameters.warps;
   identity.grid_id = grid.launch.grid;
   identity.dynamic_shared_bytes = grid.launch.dynamic_shared_bytes;
-  identity.static_shared_bytes = grid.program->static_shared_bytes;
-  std::ranges::copy(grid.launch.cluster, identity.cluster_size.begin());
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    identity.cluster_size[axis] = grid.launch.cluster[axis];
   identity.is_explicit_cluster = grid.launch.explicit_cluster != 0;
+  identity.static_shared_bytes = grid.program->static_shared_bytes;
   identity.clock_cycles = static_cast<std::uint64_t>(now.value());
   identity.global_time_ns =
       static_cast<std::uint64_t>(constants_.time_of(now).femtoseconds() / 1'000'000);
