@@ -20,6 +20,7 @@ void ClusterBarriers::issue(WarpSlot slot, const Instruction& instruction,
   const std::uint32_t due = member.lanes.empty() ? 0 : member.lanes[warp.warp_in_block];
   if (is_wait && (due & lanes) != 0) {
     warp.paths.wait();
+    members_[place].since[warp.warp_in_block] = now;
     front_end_.waits_for_cluster(slot);
     if (warp.paths.runnable()) {
       front_end_.resume_at(slot, now + 1);
@@ -47,7 +48,10 @@ void ClusterBarriers::arrive(WarpSlot slot, std::uint32_t lanes, SmCycle) {
   const Warp& warp = blocks_.warp(slot);
   const BlockSlot& block = blocks_.block_of(warp);
   ClusterBlocks::Member& member = members_[BlockPlace(warp.block)];
-  if (member.lanes.empty()) member.lanes.resize(blocks_.grid(block.grid).block.warps);
+  if (member.lanes.empty()) {
+    member.lanes.resize(blocks_.grid(block.grid).block.warps);
+    member.since.assign(member.lanes.size(), SmCycle{});
+  }
   member.lanes[warp.warp_in_block] |= lanes;
   member.arrived += static_cast<std::uint32_t>(std::popcount(lanes));
 }
@@ -75,6 +79,8 @@ void ClusterBarriers::release(BlockPlace place, SmCycle now) {
   member.told = false;
   member.arrived = 0;
   member.lanes.clear();
+  GridCounts& counts = blocks_.counts(block.grid);
+  ++counts.cluster_barriers;
   const SmCycle when = now + std::max<std::int64_t>(
                                  1, constants_.setup.noc.hub.barrier_latency.count());
   bool acquires = false;
@@ -87,6 +93,8 @@ void ClusterBarriers::release(BlockPlace place, SmCycle now) {
       acquires |= (warp.records[pc].flags & IssueRecord::ordered_after) != 0;
     });
     if (lanes == 0) return;
+    counts.cluster_wait_cycles +=
+        static_cast<std::uint64_t>(when - member.since[warp.warp_in_block]);
     const bool stood = !warp.paths.runnable();
     warp.paths.release(lanes);
     if (stood) front_end_.release_from_barrier(slot, when);

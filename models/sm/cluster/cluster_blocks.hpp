@@ -27,9 +27,10 @@ class ClusterBlocks {
     bool told = false;            ///< the hub knows that all threads are at the barrier
     std::uint32_t arrived = 0;    ///< threads that have come to the barrier, if any
     std::vector<std::uint32_t> lanes;  ///< by warp in the block; empty: none
+    std::vector<SmCycle> since;        ///< likewise: when the warp's last wait began
 
     bool is_alone() const { return block.size == 1; }
-    void serialize(Archive& archive) { archive(block, ended, told, arrived, lanes); }
+    void serialize(Archive& archive) { archive(block, ended, told, arrived, lanes, since); }
   };
 
   ClusterBlocks(const SmContext& sm, FrontEnd& front_end)

@@ -166,8 +166,14 @@ void RemoteAccesses::send(WarpSlot slot, ClusterAccess access, std::uint32_t lan
         ports_.send_to_hub(MessageKind::cluster_access, access, size, access.flits, now);
     std::memcpy(to, payload.data(), size);
     front_end_.memory_gate().serve_banks(ports_.hub_cycles(access.flits), now);
-    ++statistics_.tenant[warp.tenant].remote_accesses;
+    count(warp, std::uint64_t{access.lanes} * bytes);
   }
+}
+
+void RemoteAccesses::count(const Warp& warp, std::uint64_t bytes) {
+  GridCounts& counts = blocks_.counts(warp.grid);
+  ++counts.remote_accesses;
+  counts.remote_bytes += bytes;
 }
 
 void RemoteAccesses::execute_here(const Warp& warp, const ClusterAccess& access,
@@ -319,25 +325,25 @@ void RemoteAccesses::deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std
   std::memcpy(payload.data() + 4, &barrier, sizeof barrier);
   std::size_t done = 0;
   do {
-    const std::size_t count = std::min<std::size_t>(bytes.size() - done, line_bytes);
+    const std::size_t here = std::min<std::size_t>(bytes.size() - done, line_bytes);
     const auto to = static_cast<std::uint32_t>(shared + done);
     std::memcpy(payload.data(), &to, sizeof to);
-    if (count != 0) std::memcpy(payload.data() + 8, bytes.data() + done, count);
-    done += count;
+    if (here != 0) std::memcpy(payload.data() + 8, bytes.data() + done, here);
+    done += here;
     access.completes = done == bytes.size() ? 1 : 0;
-    const auto packet = std::span(payload).first(8 + count);
+    const auto packet = std::span(payload).first(8 + here);
     if (member.is_alone()) {
       const auto refusal = service_.execute(BlockPlace(warp.block), access, packet, nullptr, now);
       if (refusal) report(warp, pc, 1u << lane, *refusal, now);
       continue;
     }
-    access.flits = static_cast<std::uint8_t>(constants_.setup.noc.hub.flits(count));
+    access.flits = static_cast<std::uint8_t>(constants_.setup.noc.hub.flits(here));
     access.tag =
         begin(slot, pc, 1u << lane, true, static_cast<unsigned>(std::popcount(mask)));
     std::byte* at =
         ports_.send_to_hub(MessageKind::cluster_access, access, packet.size(), access.flits, now);
     std::memcpy(at, packet.data(), packet.size());
-    ++statistics_.tenant[warp.tenant].remote_accesses;
+    count(warp, here * static_cast<unsigned>(std::popcount(mask)));
   } while (done < bytes.size());
 }
 

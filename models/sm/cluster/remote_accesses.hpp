@@ -34,7 +34,6 @@ class RemoteAccesses final : public Deliveries {
   RemoteAccesses(const SmContext& sm, FrontEnd& front_end, Flights& flights,
                  ClusterBlocks& members, SharedService& service)
       : constants_(sm.constants),
-        statistics_(sm.statistics),
         blocks_(sm.blocks),
         ports_(sm.ports),
         mistakes_(sm.mistakes),
@@ -107,11 +106,11 @@ class RemoteAccesses final : public Deliveries {
   /// Notes what is to be answered so often.  Returns its tag.
   std::uint16_t begin(WarpSlot slot, std::uint32_t pc, std::uint32_t lanes, bool is_store,
                       unsigned answers);
+  void count(const Warp& warp, std::uint64_t bytes);
   void report(const Warp& warp, std::uint32_t pc, std::uint32_t lanes,
               const MbarrierRefusal& refusal, SmCycle now);
 
   const SmConstants& constants_;
-  SmStatistics& statistics_;
   ResidentBlocks& blocks_;
   SmPorts& ports_;
   Mistakes& mistakes_;
