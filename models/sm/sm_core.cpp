@@ -51,7 +51,7 @@ SmCore::SmCore(SmSetup setup)
       engine_(sm_),
       answers_(sm_, front_end_, l1_, stores_, shootdowns_, flights_, engine_, code_,
                constant_cache_),
-      mbarriers_(sm_, front_end_),
+      mbarriers_(sm_, front_end_, l1_),
       clusters_(sm_, front_end_),
       shared_service_(sm_, front_end_, clusters_, mbarriers_),
       remote_(sm_, front_end_, flights_, clusters_, shared_service_),

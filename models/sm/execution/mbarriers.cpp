@@ -134,6 +134,7 @@ void Mbarriers::wait(WarpSlot slot, const Instruction& instruction, const IssueR
     isa::give_phase_result(blocks_.context_of(warp).row(instruction.destination[0]), active,
                            complete);
     front_end_.commit_at(slot, warp, record, free - 1 + record.latency);
+    acquire(record);
     return go_on();
   }
   const SmCycle until = limit_of(warp, instruction, active, now);
@@ -159,6 +160,7 @@ void Mbarriers::let_go(BlockPlace place, const PhaseWait& wait, std::uint32_t co
                          complete);
   const SmCycle when = now + record.latency;
   front_end_.commit_at(slot, warp, record, when);
+  acquire(record);
   const bool stood = !warp.paths.runnable();
   warp.paths.release(wait.path);
   if (stood) front_end_.release_from_barrier(slot, when);

@@ -14,6 +14,9 @@
 /// Simplified: an arrival behind copies comes when all lanes' copies are through that the warp has
 /// begun before it; a store to a barrier's word by other means wakes nobody before its time is up.
 ///
+/// A wait that acquires beyond the block, for what other blocks of a cluster have written, drops the
+/// SM's clean sectors.
+///
 /// Cost model: a wait takes the banks like a load of 8 bytes, and its result comes with the latency
 /// of one and of an integer instruction, after the issue or after the last arrival.
 #pragma once
@@ -27,6 +30,7 @@
 #include "models/sm/bulk/transactions.hpp"
 #include "models/sm/cluster/arrivals.hpp"
 #include "models/sm/front_end/front_end.hpp"
+#include "models/sm/l1/l1.hpp"
 #include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
@@ -47,12 +51,13 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
     }
   };
 
-  Mbarriers(const SmContext& sm, FrontEnd& front_end)
+  Mbarriers(const SmContext& sm, FrontEnd& front_end, L1& l1)
       : constants_(sm.constants),
         statistics_(sm.statistics),
         blocks_(sm.blocks),
         mistakes_(sm.mistakes),
         front_end_(front_end),
+        l1_(l1),
         timers_(sm.constants.parameters.warps, no_cycle),
         owed_(sm.constants.parameters.warps) {}
 
@@ -102,6 +107,10 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
   /// Cycle from which the banks are free that serve these lanes.
   SmCycle serve(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
                 SmCycle now);
+  /// A path of a warp with this record has waited, and may read what was released.
+  void acquire(const IssueRecord& record) {
+    if ((record.flags & IssueRecord::ordered_after) != 0) l1_.drop_clean();
+  }
   void let_go(BlockPlace place, const PhaseWait& wait, std::uint32_t complete, SmCycle now);
   void wake(BlockPlace place, SmCycle now);
   void arm(WarpSlot slot, SmCycle until);
@@ -113,6 +122,7 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
   FrontEnd& front_end_;
+  L1& l1_;
   std::vector<SmCycle> timers_;          ///< by warp: the event that comes first
   std::vector<std::vector<Owed>> owed_;  ///< by warp, oldest first
 };

@@ -149,6 +149,9 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
         instruction.memory.space == isa::Space::parameter)
       latency = parameters.constant_latency.count();
   } else if (instruction.category == Category::phase_wait) {
+    if (instruction.memory.scope == isa::Scope::cluster &&
+        instruction.memory.ordering == isa::Ordering::acquire)
+      record.flags |= IssueRecord::ordered_after;
     interval = parameters.memory_interval.count();
     latency = parameters.shared.latency.count() + parameters.latency[LatencyClass::integer].count();
   } else if (instruction.category == Category::cluster_barrier) {
