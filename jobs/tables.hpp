@@ -115,6 +115,13 @@ struct KernelRow {
                 "as /stats/sm/matrix_wavefronts")
         .column("async_copy_bytes", &R::counts, &C::async_copy_bytes, "bytes",
                 "as /stats/sm/async_copy_bytes")
+        .column("remote_accesses", &R::counts, &C::remote_accesses, "messages",
+                "as /stats/sm/remote_accesses")
+        .column("remote_bytes", &R::counts, &C::remote_bytes, "bytes", "as /stats/sm/remote_bytes")
+        .column("cluster_barriers", &R::counts, &C::cluster_barriers, "barriers",
+                "as /stats/sm/cluster_barriers")
+        .column("cluster_wait_cycles", &R::counts, &C::cluster_wait_cycles, "warp cycles",
+                "as /stats/sm/cluster_wait_cycles")
         .column("l2_tlb_hits", &R::counts, &C::l2_tlb_hits, "requests",
                 "/stats/gmmu/tlb_hits of its tenant while it ran")
         .column("l2_tlb_misses", &R::counts, &C::l2_tlb_misses, "requests",

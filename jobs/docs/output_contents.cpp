@@ -9,6 +9,7 @@
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/driver/host_statistics.hpp"
 #include "models/fabric/port_statistics.hpp"
+#include "models/gpc/hub_statistics.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/gpu/shared_resources.hpp"
 #include "models/host_link/link_statistics.hpp"
@@ -58,6 +59,7 @@ OutputContents output_contents() {
       {"link", &statistics_schema_of<LinkStatistics>(), 2},
       {"uplink", &statistics_schema_of<UplinkStatistics>(), 2,
        "`host.uplinks`, of all GPUs and tenants together"},
+      {"hub", &statistics_schema_of<HubStatistics>(), 1, "clusters of thread blocks"},
       {"<group>/port", &statistics_schema_of<PortStatistics>(), 1, "a `fabric`, of each GPU"},
       {"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1,
        "a policy that has a controller"}};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "core/parameters/parameters.hpp"
 
 namespace lockstep {
@@ -9,6 +11,7 @@ struct DispatchParameters {
   Frequency clock;
   Cycles launch_latency, block_interval, link_latency;
   std::uint32_t clusters = 1;
+  std::vector<std::uint32_t> gpcs;
   bool launch_overlap = false;
 
   static auto schema() {
@@ -28,8 +31,13 @@ struct DispatchParameters {
             "clusters of SMs (NVIDIA: GPCs) that get their blocks side by side: so many leave in "
             "block_interval",
             "clusters")
+        .optional("gpcs", &P::gpcs, {}, "clusters", range(1, 1024),
+                  "SMs of each such cluster, where they are not equal: as many in all as sm.count; "
+                  "the blocks of a thread block cluster stand in one of them",
+                  "SMs")
         .field("link_latency", &P::link_latency, 45_cycles, range(1_cycles, 100000_cycles),
-               "between the dispatcher and an SM, each way; a hub's real distance");
+               "between the dispatcher and an SM, each way; a hub's real distance")
+        .only_if("clusters", "without gpcs", [](const P& p) { return p.gpcs.empty(); });
   }
 };
 

@@ -78,6 +78,8 @@ struct DispatchedGrid {
   bool depends = false;                 ///< the grid before it has not ended
 
   std::uint32_t number() const { return launch.grid; }
+  /// Returns how many blocks start together, in one GPC; 1: its blocks are in no clusters.
+  std::uint32_t cluster_blocks() const { return launch.cluster_blocks(); }
   bool is_over() const { return done == blocks && draining == 0 && !depends; }
   bool has_let_go() const { return let_go >= blocks; }
   std::uint64_t waiting() const { return blocks - next_block + returned.size(); }

@@ -9,6 +9,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
 #include "models/isa/text/kernel_title.hpp"
+#include "models/noc/cluster_messages.hpp"
 
 namespace lockstep {
 
@@ -41,6 +42,7 @@ Dispatcher::Dispatcher(Setup setup)
       in_parts_(sharing_->in_parts() && preempts_),
       partial_({grids_, sms_, to_sms_, limits_, preempting_.takeovers()}),
       gangs_(grids_, sms_),
+      cluster_places_(grids_, sms_, topology_),
       dependents_(grids_, !preempts_ && !setup.switches_blocks) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
   told_.resize(setup.machine.sms_per_tenant.size());
@@ -59,8 +61,8 @@ void Dispatcher::advance(Time horizon, Inbox inbox, Outbox& outbox) {
     if (arrival <= wake_) {
       take(*inbox[next++], outbox);
       wake_ = std::max(next_dispatch_, clock_.edge(clock_.cycle_at_or_after(now)));
-    } else if (dispatch_one(now, outbox)) {
-      next_dispatch_ = now + until_next_block(now);
+    } else if (const std::uint32_t blocks = dispatch_one(now, outbox); blocks > 0) {
+      next_dispatch_ = now + until_next_block(blocks, now);
       wake_ = next_dispatch_;
     } else {
       sleep_until_ready(now);
@@ -68,11 +70,12 @@ void Dispatcher::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   }
 }
 
-/// Clusters take turns, at whole cycles: what a block waits beyond its turn, the next one does not.
-Time Dispatcher::until_next_block(Time now) {
+/// Clusters of SMs take turns, at whole cycles: what a block waits beyond its turn, the next one does
+/// not.
+Time Dispatcher::until_next_block(std::uint32_t blocks, Time now) {
   if (now > next_dispatch_) beyond_turn_ = Time::zero();
   const std::int64_t interval = clock_.duration(parameters_.block_interval).femtoseconds();
-  const Time turn = Time{interval / topology_.clusters()} - beyond_turn_;
+  const Time turn = Time{interval * blocks / topology_.clusters()} - beyond_turn_;
   const Time whole = clock_.duration(clock_.cycle_at_or_after(turn));
   beyond_turn_ = whole - turn;
   return whole;
@@ -322,10 +325,11 @@ void Dispatcher::refresh_views(Time now) {
   }
 }
 
-bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {
+std::uint32_t Dispatcher::dispatch_one(Time now, Outbox& outbox) {
   if (const std::optional<std::size_t> gang = gangs_.gathering())
-    return gather(grids_[*gang], now, outbox);
+    return gather(grids_[*gang], now, outbox) ? 1 : 0;
   waits_.reset();
+  clusters_wait_.clear();
   refresh_views(now);
   if (in_parts_)
     partial_.make_room(views_, now, outbox);
@@ -336,14 +340,14 @@ bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {
   for (const bool stage : {false, true}) {
     for (const auto [first, end] : turn) {
       for (std::uint32_t sm = sms_.next_open(first); sm < end; sm = sms_.next_open(sm + 1)) {
-        if (dispatch_to(sm, stage, now, outbox)) {
+        if (const std::uint32_t blocks = dispatch_to(sm, stage, now, outbox); blocks > 0) {
           next_sm_ = sm + 1;
-          return true;
+          return blocks;
         }
       }
     }
   }
-  return false;
+  return 0;
 }
 
 std::optional<std::size_t> Dispatcher::choose(std::uint32_t sm) {
@@ -352,19 +356,41 @@ std::optional<std::size_t> Dispatcher::choose(std::uint32_t sm) {
   return sharing_->choose(views_, SmId{static_cast<std::uint16_t>(sm)});
 }
 
-bool Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox) {
+std::uint32_t Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox) {
   const std::optional<std::size_t> choice = choose(sm);
-  if (!choice) return false;
-  if (has_to_wait(*choice)) return bring_back_meanwhile(sm, stage, now, outbox);
+  if (!choice) return 0;
+  if (has_to_wait(*choice)) return bring_back_meanwhile(sm, stage, now, outbox) ? 1 : 0;
   Grid& grid = grids_[*choice];
-  if (grid.cooperative && (stage || grid.reserved[sm] == 0) && grid.is_to_gather()) return false;
+  if (grid.cluster_blocks() > 1)
+    return stage ? 0 : send_cluster(*choice, sm, now, outbox);
+  if (grid.cooperative && (stage || grid.reserved[sm] == 0) && grid.is_to_gather()) return 0;
   if ((!in_parts_ || PartialSwitching::resumes(grid, sm)) &&
       preempting_.resume(grid, sm, now, outbox))
-    return true;
-  if (preempting_.bring_back(grid, sm, stage, now, outbox)) return true;
-  if (!preempting_.takes(sm, grid, stage)) return false;
+    return 1;
+  if (preempting_.bring_back(grid, sm, stage, now, outbox)) return 1;
+  if (!preempting_.takes(sm, grid, stage)) return 0;
   send_block(grid, sm, stage, now, outbox);
-  return true;
+  return 1;
+}
+
+std::uint32_t Dispatcher::send_cluster(std::size_t index, std::uint32_t first_sm, Time now,
+                                       Outbox& outbox) {
+  if (std::ranges::count(clusters_wait_, index) > 0) return 0;
+  Grid& grid = grids_[index];
+  if (grid.waiting() == 0) return 0;
+  const std::vector<std::uint32_t> places = cluster_places_.find(
+      grid, first_sm, [&](std::uint32_t sm) { return sm == first_sm || choose(sm) == index; });
+  if (places.empty()) {
+    clusters_wait_.push_back(index);
+    return 0;
+  }
+  const std::uint64_t cluster = grid.next_block / grid.cluster_blocks();
+  grid.next_block += grid.cluster_blocks();
+  for (std::uint32_t rank = 0; rank < places.size(); ++rank) {
+    preempting_.resume(grid, places[rank], now, outbox);
+    send(grid, block_in_cluster(grid.launch, {cluster, rank}), places[rank], false, now, outbox);
+  }
+  return grid.cluster_blocks();
 }
 
 bool Dispatcher::has_to_wait(std::size_t g) {
@@ -398,9 +424,13 @@ bool Dispatcher::gather(Grid& gang, Time now, Outbox& outbox) {
 
 void Dispatcher::send_block(Grid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox) {
   if (grid.is_to_gather() || grid.is_gathering()) --grid.reserved[sm];
+  send(grid, grid.take_next(), sm, stage, now, outbox);
+}
+
+void Dispatcher::send(Grid& grid, std::uint64_t block, std::uint32_t sm, bool stage, Time now,
+                      Outbox& outbox) {
   Link& link = to_sms_[sm];
   grid.introduce_at(sm, link, now, outbox);
-  const std::uint64_t block = grid.take_next();
   grid.goes_to(sm, block);
   preempting_.takeovers().returned(grid.number(), block, now);
   ++grid.running;
@@ -419,7 +449,7 @@ void Dispatcher::send_block(Grid& grid, std::uint32_t sm, bool stage, Time now, 
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 14);
+  archive.section("dispatcher", 15);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, beyond_turn_,
           wake_, statistics_, preempting_, told_);
   sharing_->serialize(archive);

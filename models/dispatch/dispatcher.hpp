@@ -7,8 +7,10 @@
 /// (`BlockResources`).
 /// Blocks that an SM saves to memory and restores are the SM's affair; it tells of both, so that
 /// what is taken there is known here.  While it is busy with a more urgent grid it gives them away.
-/// Cooperative grids start with all of their blocks: see gangs.hpp.  Others begin beside the one
-/// before them in their stream: see dependents.hpp.
+/// Cooperative grids start with all of their blocks: see gangs.hpp.  The blocks of a cluster start
+/// at once in one GPC: see cluster_places.hpp; none of them is staged, and while the first cluster
+/// that is next on an SM finds no room, that SM gets no block of another grid.  Other grids begin
+/// beside the one before them in their stream: see dependents.hpp.
 /// With a `preemption` more urgent grids take SMs from others: see preempting_dispatch.hpp; or, if
 /// SMs are shared, those that come their parts: see partial_switching.hpp.
 /// A tenant's warp instructions are summed up as its blocks are done; the host hears when they
@@ -16,7 +18,7 @@
 /// Source: architecture.md, section 8 "Horizons and ranks" (staging), "Tenants"; gpu-parameters.md,
 /// section 2.
 ///
-/// Simplified: one dispatcher for the whole GPU; clusters take turns, whatever SMs they have.
+/// Simplified: one dispatcher for the whole GPU; clusters of SMs take turns, whatever SMs they have.
 /// Cost model: launch latency per grid, one block per interval, link latency to and from SMs.
 #pragma once
 
@@ -29,6 +31,7 @@
 
 #include "core/engine/component.hpp"
 #include "core/engine/link.hpp"
+#include "models/dispatch/cluster_places.hpp"
 #include "models/dispatch/dependents.hpp"
 #include "models/dispatch/dispatch_parameters.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
@@ -99,11 +102,16 @@ class Dispatcher final : public Component, public ProgressSource {
   void drop_in_hand(GridPlace grid, Time now, Outbox& outbox);
   void count(TenantId tenant, const InstructionCount& executed, Time now, Outbox& outbox);
   void finish_grid(GridPlace place, Time now, Outbox& outbox);
-  /// Sends at most one block.  Returns false when no SM may take one.
-  bool dispatch_one(Time now, Outbox& outbox);
-  bool dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
+  /// Sends at most one block, or cluster.  Returns how many blocks have taken their turn; 0: no SM
+  /// may take one.
+  std::uint32_t dispatch_one(Time now, Outbox& outbox);
+  std::uint32_t dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   /// Sends a block that has not started, or starts again.
   void send_block(Grid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox);
+  void send(Grid& grid, std::uint64_t block, std::uint32_t sm, bool stage, Time now,
+            Outbox& outbox);
+  /// Sends the blocks of the grid's next cluster.  Returns their number; 0: no GPC has room.
+  std::uint32_t send_cluster(std::size_t grid, std::uint32_t sm, Time now, Outbox& outbox);
   /// Sends the next block of a gang that has begun to an SM where it has a place.
   bool gather(Grid& gang, Time now, Outbox& outbox);
   /// Returns whether the grid is a gang that has to wait for places.
@@ -119,7 +127,7 @@ class Dispatcher final : public Component, public ProgressSource {
   /// The block is to go out again.
   void send_again(GridPlace grid, const BlockReference& block, bool was_flushed, Time now,
                   Outbox& outbox);
-  Time until_next_block(Time now);
+  Time until_next_block(std::uint32_t blocks, Time now);
   void sleep_until_ready(Time now);
   /// Returns when the front end begins with a launch that arrives now.
   Time begin_of(const GridLaunch& launch, Time now) const;
@@ -154,9 +162,11 @@ class Dispatcher final : public Component, public ProgressSource {
   const bool in_parts_;  ///< then: SMs are shared, and make room in part
   PartialSwitching partial_;
   const Gangs gangs_;
+  const ClusterPlaces cluster_places_;
   const Dependents dependents_;
   std::vector<GridView> views_;       ///< scratch
   std::optional<std::size_t> waits_;  ///< scratch: a gang that has found too few places just now
+  std::vector<std::size_t> clusters_wait_;  ///< scratch: grids whose clusters have, likewise
 };
 
 }  // namespace lockstep

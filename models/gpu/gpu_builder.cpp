@@ -7,6 +7,7 @@
 #include "models/dispatch/dispatcher.hpp"
 #include "models/fabric/port.hpp"
 #include "models/fragmentation/foreign_pages.hpp"
+#include "models/gpc/hub.hpp"
 #include "models/gpu/launch_check.hpp"
 #include "models/gpu/policy_check.hpp"
 #include "models/memory/memory_partition.hpp"
@@ -46,8 +47,9 @@ struct LinkTimes {
       : request(Clock(gpu.noc.clock).duration(gpu.noc.request_latency)),
         response(Clock(gpu.noc.clock).duration(gpu.noc.response_latency)),
         dispatch(Clock(gpu.dispatch.clock).duration(gpu.dispatch.link_latency)),
-        gmmu(Clock(gpu.vm.clock).duration(gpu.vm.link_latency)) {}
-  Time request, response, dispatch, gmmu;
+        gmmu(Clock(gpu.vm.clock).duration(gpu.vm.link_latency)),
+        hub(Clock(gpu.noc.clock).duration(gpu.noc.hub.link_latency)) {}
+  Time request, response, dispatch, gmmu, hub;
 };
 
 }  // namespace
@@ -88,6 +90,10 @@ void GpuBuilder::add_components(Graph& graph, const std::string& prefix,
         graph.add_component(layout_.partition_kind, partition_weight, group));
   for (std::uint32_t i = 0; i < gpu.sm.count; ++i)
     layout_.sms.push_back(graph.add_component(layout_.sm_kind, sm_weight, group));
+  if (!modules_.launches_clusters()) return;
+  layout_.hub_kind = graph.add_kind(prefix + "hub");
+  for (std::uint32_t i = 0; i < gpu.topology().clusters(); ++i)
+    layout_.hubs.push_back(graph.add_component(*layout_.hub_kind, hub_weight, group));
 }
 
 void GpuBuilder::connect(Graph& graph, ComponentId host) {
@@ -118,6 +124,15 @@ void GpuBuilder::connect(Graph& graph, ComponentId host) {
   for (const ComponentId partition : layout_.partitions)
     for (const ComponentId sm : layout_.sms)
       graph.connect(partition, sm, times.response, memory_traffic);
+  // An SM talks to one hub as much as to all partitions.
+  const Topology topology = gpu.topology();
+  const double hub_traffic = memory_traffic * gpu.memory.partitions;
+  for (std::uint32_t gpc = 0; gpc < layout_.hubs.size(); ++gpc)
+    for (std::uint32_t sm = topology.first_sm(gpc).value(); sm < topology.first_sm(gpc + 1).value();
+         ++sm) {
+      graph.connect(layout_.sms[sm], layout_.hubs[gpc], times.hub, hub_traffic);
+      graph.connect(layout_.hubs[gpc], layout_.sms[sm], times.hub, hub_traffic);
+    }
 }
 
 void GpuBuilder::add_coordinator(Graph& graph) {
@@ -169,6 +184,7 @@ bool GpuBuilder::has(const Graph& graph, ComponentId component) const {
   const KindId kind = graph.nodes()[component.value()].kind;
   return kind == layout_.dispatcher_kind || kind == layout_.gmmu_kind ||
          kind == layout_.partition_kind || kind == layout_.sm_kind || kind == layout_.port_kind ||
+         kind == layout_.hub_kind ||
          coordination_.component() == component;
 }
 
@@ -180,6 +196,7 @@ std::unique_ptr<Component> GpuBuilder::build(const Graph& graph, ComponentId com
   if (node.kind == layout_.gmmu_kind) return build_gmmu(links, host);
   if (node.kind == layout_.partition_kind) return build_partition(node.index, links, host, cores);
   if (node.kind == layout_.sm_kind) return build_sm(node.index, links, host);
+  if (node.kind == layout_.hub_kind) return build_hub(node.index, links);
   return coordination_.build(links);
 }
 
@@ -264,11 +281,22 @@ std::unique_ptr<Component> GpuBuilder::build_sm(std::uint32_t index, const LinkT
   setup.replay = host_fault_parameters(parameters_.policies.fault_handling).replay;
   setup.to_gmmu = links.to_one(sm, layout_.gmmu_kind);
   if (layout_.port_kind) setup.to_port = links.to_all(sm, *layout_.port_kind);
+  if (layout_.hub_kind) setup.to_hub = links.to_all(sm, *layout_.hub_kind);
   setup.sides = coordination_.sm_sides(index, sm);
   setup.epochs = coordination_.epochs_of(sm, links);
   setup.marks_priorities =
       has_trait(replacement_policies(), parameters_.policies.replacement, honours_hints);
   return std::make_unique<StreamingMultiprocessor>(std::move(setup));
+}
+
+std::unique_ptr<Component> GpuBuilder::build_hub(std::uint32_t gpc, const LinkTable& links) const {
+  Hub::Setup setup;
+  setup.clock = parameters_.gpu.noc.clock;
+  setup.parameters = parameters_.gpu.noc.hub;
+  setup.first_sm = parameters_.gpu.topology().first_sm(gpc).value();
+  setup.to_sms = links.to_all(layout_.hubs[gpc], layout_.sm_kind);
+  for (const Tenant& tenant : scenario_.tenants) setup.tenants.push_back(tenant.name);
+  return std::make_unique<Hub>(std::move(setup));
 }
 
 std::unique_ptr<Component> GpuBuilder::build_partition(std::uint32_t index, const LinkTable& links,

@@ -33,6 +33,9 @@ class GpuBuilder {
     // Of a GPU that has ways to others:
     std::optional<KindId> port_kind = {};
     std::optional<ComponentId> port = {};
+    // Of a GPU that runs clusters of thread blocks, by GPC:
+    std::optional<KindId> hub_kind = {};
+    std::vector<ComponentId> hubs = {};
   };
   /// CPU cores that share the GPU's memory, if there are any.
   struct Cores {
@@ -85,6 +88,7 @@ class GpuBuilder {
   std::unique_ptr<Component> build_gmmu(const LinkTable& links, KindId host) const;
   std::unique_ptr<Component> build_sm(std::uint32_t index, const LinkTable& links,
                                       KindId host) const;
+  std::unique_ptr<Component> build_hub(std::uint32_t gpc, const LinkTable& links) const;
   std::unique_ptr<Component> build_partition(std::uint32_t index, const LinkTable& links,
                                              KindId host, const Cores& cores) const;
   RequestSources request_sources(ComponentId partition, const LinkTable& links, KindId host,

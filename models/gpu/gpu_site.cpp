@@ -5,6 +5,7 @@
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/driver/host_statistics.hpp"
 #include "models/fabric/port_statistics.hpp"
+#include "models/gpc/hub_statistics.hpp"
 #include "models/gpu/memory_check.hpp"
 #include "models/gpu/policy_check.hpp"
 #include "models/host_link/link_statistics.hpp"
@@ -70,6 +71,8 @@ void GpuSite::add_kinds(std::vector<KindStatistics>& kinds) const {
   add_kind(kinds, "gmmu", statistics_schema_of<GmmuStatistics>(), 1);
   add_kind(kinds, "partition", memory_partition_statistics(), gpu.memory.partitions);
   add_kind(kinds, "sm", statistics_schema_of<SmStatistics>(), gpu.sm.count);
+  if (!gpu_.layout().hubs.empty())
+    add_kind(kinds, "hub", statistics_schema_of<HubStatistics>(), gpu_.layout().hubs.size());
   if (cores_.count() != 0)
     add_kind(kinds, "cpu", statistics_schema_of<CoreStatistics>(), cores_.count());
   if (gpu_.has_coordinator())

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "models/gpu/cluster_check.hpp"
 #include "models/gpu/launch_check.hpp"
 #include "models/isa/load.hpp"
 #include "models/isa/text/kernel_title.hpp"
@@ -48,6 +49,7 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
   if (sm.units[isa::Unit::tensor] > 0)
     lowering.matrices = isa::arithmetic_of(parameters.gpu.compute_capability);
   lowering.bulk_copies = sm.bulk.on();
+  lowering.clusters = parameters.gpu.has_clusters();
   const auto limits = sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
   std::map<Files, std::set<std::string>> launched = launched_by_module(scenario);
   std::vector<Files> known;
@@ -70,10 +72,16 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
   fit_registers(scenario, loaders, limits);
   const auto sharing =
       make_sharing(parameters.policies.sharing, sharing_setup(scenario, parameters));
-  for (std::size_t t = 0; t < scenario.tenants.size(); ++t)
-    if (const Tenant& tenant = scenario.tenants[t]; !tenant.cpu)
-      check_launches(tenant.workload, of_tenant(t), limits,
-                     sharing->sms_of(TenantId{static_cast<std::uint16_t>(t)}));
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    const Tenant& tenant = scenario.tenants[t];
+    if (tenant.cpu) continue;
+    const TenantId number{static_cast<std::uint16_t>(t)};
+    check_launches(tenant.workload, of_tenant(t), limits, sharing->sms_of(number));
+    launches_clusters_ |= check_clusters(
+        tenant.workload, of_tenant(t), limits, parameters.gpu, [&](std::uint32_t sm) {
+          return sharing->may_have(number, SmId{static_cast<std::uint16_t>(sm)});
+        });
+  }
 }
 
 /// A kernel of whose largest block the registers would not fit an SM is made again, as if its

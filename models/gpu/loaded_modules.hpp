@@ -30,6 +30,8 @@ class LoadedModules {
   /// Returns, by tenant, an index into pointers().
   const std::vector<std::uint16_t>& module_of_tenant() const { return module_of_tenant_; }
   std::size_t longest_kernel_name() const;
+  /// Returns whether a tenant launches clusters of more than one block.
+  bool launches_clusters() const { return launches_clusters_; }
   /// Lines that tell a user how kernels were made, where that may surprise.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -40,6 +42,7 @@ class LoadedModules {
   std::vector<std::unique_ptr<isa::Module>> modules_;
   std::vector<std::uint16_t> module_of_tenant_;
   std::vector<std::string> notes_;
+  bool launches_clusters_ = false;
 };
 
 }  // namespace lockstep

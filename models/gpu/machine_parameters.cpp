@@ -10,6 +10,15 @@
 
 namespace lockstep {
 
+std::string GpuParameters::gpc_misfit() const {
+  std::uint64_t sms = 0;
+  for (const std::uint32_t gpc : dispatch.gpcs) sms += gpc;
+  if (dispatch.gpcs.empty() || sms == sm.count) return "";
+  return "dispatch.gpcs have " + std::to_string(sms) + " SMs in all, and sm.count is " +
+         std::to_string(sm.count) + " - make them the same, or give dispatch.gpcs: [" +
+         std::to_string(sm.count) + "] for a GPU whose SMs all stand together";
+}
+
 std::vector<std::uint32_t> MachineParameters::tenants_on(std::uint32_t number) const {
   std::vector<std::uint32_t> tenants;
   for (std::uint32_t t = 0; t < placement.size(); ++t) {

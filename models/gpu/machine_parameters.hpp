@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -45,6 +46,9 @@ struct GpuParameters {
   CpuParameters cpu;
   Node mig;  ///< see models/workload/slices.hpp
 
+  /// Returns whether the GPU has thread block clusters: since compute capability 9.0.
+  bool has_clusters() const { return std::atoi(compute_capability.c_str()) >= 9; }
+
   static auto schema() {
     using P = GpuParameters;
     return parameters<P>()
@@ -62,14 +66,19 @@ struct GpuParameters {
         .group("cpu", &P::cpu, "CPU cores that share its memory")
         .part("mig", &P::mig, "map",
               "slices that tenants can have of it (mig of a tenant), by name, with their SMs and "
-              "eighths of its memory: {1g.5gb: {sms: 14, memory: 1}}");
+              "eighths of its memory: {1g.5gb: {sms: 14, memory: 1}}")
+        .check([](const P& p) { return p.gpc_misfit(); });
   }
   AddressMapping mapping(std::size_t tenants) const {
     return {noc.mapping,
             memory.partitions,
             {static_cast<std::uint32_t>(tenants), memory.capacity.count() / tenants}};
   }
-  Topology topology() const { return Topology({sm.count, memory.partitions, dispatch.clusters}); }
+  Topology topology() const {
+    return Topology({sm.count, memory.partitions, dispatch.clusters, dispatch.gpcs});
+  }
+  /// Returns what is wrong with dispatch.gpcs, or "".
+  std::string gpc_misfit() const;
   BandwidthShare bandwidth_of_an_sm() const { return {memory.bytes_per_second() / sm.count}; }
 };
 

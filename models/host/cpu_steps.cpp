@@ -1,5 +1,6 @@
 /// Steps in which the CPU reads or writes buffers, and the launch of kernels (see
 /// tenant_program.hpp).
+#include <algorithm>
 #include <cstring>
 
 #include "core/error/error.hpp"
@@ -30,6 +31,8 @@ bool TenantProgram::launch(const Step& step, Time now) {
   launch.threads = shape.threads;
   launch.dynamic_shared_bytes = shape.dynamic_shared_bytes;
   launch.registers = shape.registers;
+  std::copy(shape.cluster.begin(), shape.cluster.end(), launch.cluster.begin());
+  launch.explicit_cluster = shape.is_explicit_cluster ? 1 : 0;
   operation.parameters = pack_arguments(program, step, variables, buffers_.addresses());
   launch.parameter_bytes = static_cast<std::uint32_t>(operation.parameters.size());
   find_overwrites(step, kernel, operation.parameters, launch);

@@ -59,7 +59,11 @@ enum class Category : std::uint8_t {
   copy,        ///< asynchronous, from global to shared memory
   copy_group,  ///< commits asynchronous copies, or waits; `detail`: ir::CopyGroupStep, `target`: N
   bulk_copy,   ///< of many bytes, by the SM's bulk engine; `detail`: L2Hint, `target`: BulkCopyForm
-  bulk_group,  ///< commits bulk stores, or waits; `detail`: ir::BulkGroupStep, `target`: N
+  /// Writes to, or reduces in, shared memory of a block of the cluster, and completes transactions
+  /// of an mbarrier there (st.async, red.async): `memory` says the type, how many elements, and the
+  /// operation (none: a store).
+  async_store,
+  bulk_group,         ///< commits bulk stores, or waits; `detail`: ir::BulkGroupStep, `target`: N
   warpgroup_product,  ///< `execute`, with shared memory; of four warps, and nobody waits for it
   warpgroup_step,     ///< `detail`: ir::WarpgroupStep, `target`: N of a wait
   register_limit,     ///< registers for the warp; `detail`: 1 takes some, `target`: how many
@@ -73,7 +77,8 @@ enum class Category : std::uint8_t {
   exit,
   trap,
   barrier,
-  phase_wait,  ///< waits for a phase of an mbarrier, or asks for it; `detail`: PhaseWaitMode
+  cluster_barrier,  ///< `detail`: ir::ClusterBarrierStep; memory.ordering
+  phase_wait,       ///< waits for a phase of an mbarrier, or asks for it; `detail`: PhaseWaitMode
   warp_barrier,
   print,            ///< `detail`: ir::PrintStep; executed by WarpPrint
   sleep,            ///< nanosleep
@@ -162,9 +167,13 @@ struct alignas(64) Instruction {
   /// A copy: source[1] the address in shared memory, source[2] (invalid: all) how many bytes to
   /// read. A bulk_copy: source[1] in its low half the address in shared memory, in its high half
   /// that of an mbarrier; source[2] the bytes; all of 64 bits. One of a tile: source[0] the address
-  /// of its map, source[2..4] pairs of coordinates. A phase_wait: source[1] the parity,
-  /// source[2] (invalid: none) nanoseconds.  Barrier: source[0] number, source[1] thread count
-  /// (flag_count_given).  Others: in PTX order.
+  /// of its map, source[2..4] pairs of coordinates.  A bulk_copy to
+  /// several blocks of a cluster has their mask behind: bytes in source[3], a tile as one more
+  /// coordinate.  A bulk_copy that sends: source[0] the address in the block's shared memory.
+  /// An async_store: source[0] in its low half the address, in its high half that of an mbarrier,
+  /// both in shared memory of the cluster; source[1..4] the data.  A phase_wait: source[1] the
+  /// parity, source[2] (invalid: none) nanoseconds.  Barrier: source[0] number, source[1] thread
+  /// count (flag_count_given).  Others: in PTX order.
   std::array<Operand, 5> source{};
   std::array<std::uint8_t, 2> predicate_destination{no_predicate, no_predicate};
   std::array<std::uint8_t, 2> predicate_source{no_predicate, no_predicate};
@@ -219,6 +228,8 @@ struct WarpIdentity {
   std::uint32_t sm = 0, warp_slot = 0, sm_count = 0, warp_slots = 0;
   std::uint64_t grid_id = 0;
   std::uint32_t dynamic_shared_bytes = 0, static_shared_bytes = 0;
+  std::array<std::uint32_t, 3> cluster_size{1, 1, 1};  ///< blocks; one: no cluster
+  bool is_explicit_cluster = false;                    ///< the launch or the kernel names a size
   std::uint64_t clock_cycles = 0;  ///< the SM's cycle; the interpreter counts steps
   std::uint64_t global_time_ns = 0;
 };

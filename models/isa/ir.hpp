@@ -50,11 +50,34 @@ enum class SpecialRegister : std::uint16_t {
   warp_sz,
   dynamic_smem_size,
   total_smem_size,
+  aggr_smem_size,
+  clusterid_x,
+  clusterid_y,
+  clusterid_z,
+  nclusterid_x,
+  nclusterid_y,
+  nclusterid_z,
+  cluster_ctaid_x,
+  cluster_ctaid_y,
+  cluster_ctaid_z,
+  cluster_nctaid_x,
+  cluster_nctaid_y,
+  cluster_nctaid_z,
+  cluster_ctarank,
+  cluster_nctarank,
+  is_explicit_cluster,  ///< a predicate in PTX: 0 or 1
 };
 
 /// Operation::mode of a bar: sources are the barrier's number, then the thread count if given, then
 /// the predicate of a reduction.
 enum class BarrierMode : std::uint16_t { sync, arrive, reduce_popc, reduce_and, reduce_or };
+
+/// Operation::mode of a bar_cluster; its ordering is release or relaxed of an arrival, acquire of a
+/// wait.
+enum class ClusterBarrierStep : std::uint16_t {
+  arrive,  ///< each thread once, then it has to wait
+  wait,    ///< until all threads of the cluster that have not ended have arrived
+};
 
 /// Operation::mode of a print: what one printf is made of.
 enum class PrintStep : std::uint16_t {
@@ -76,6 +99,8 @@ enum class BulkCopyStep : std::uint8_t {
   store,     ///< from shared to global memory; belongs to a group
   prefetch,  ///< from global memory to L2
   reduce,    ///< atomics of global memory with operands in shared memory; belongs to a group
+  send,      ///< from shared memory of the block to that of a block of its cluster; completes
+             ///< transactions of an mbarrier there
 };
 
 /// Operation::mode of a bulk_group.

@@ -73,6 +73,8 @@ enum class Opcode : std::uint16_t {
   cvt_fp8,
   cvta,
   isspacep,
+  mapa,        ///< d = the place of a in the block of rank b of the cluster
+  getctarank,  ///< d = the rank of the block that a lies in
   // memory
   ld,
   ldu,
@@ -85,6 +87,7 @@ enum class Opcode : std::uint16_t {
   cp_async_group,  ///< commits a group of them, or waits; `mode`: ir::CopyGroupStep
   bulk_copy,       ///< many bytes at once, see families/bulk_copy.cpp; `mode`: ir::BulkCopyStep
   bulk_group,      ///< commits a group of them, or waits; `mode`: ir::BulkGroupStep
+  async_store,     ///< st.async, red.async: to a block of the cluster, see families/cluster.cpp
   mbarrier_wait,   ///< d = the phase of parity b at a is over; c: for how long; PhaseWaitMode
   ldmatrix,
   stmatrix,
@@ -109,6 +112,7 @@ enum class Opcode : std::uint16_t {
   brkpt,
   bar,
   bar_warp,
+  bar_cluster,  ///< `mode`: ir::ClusterBarrierStep
   nanosleep,
   setmaxnreg,  ///< `mode` 1: takes registers, 0: gives some back; `immediate`: how many it has then
   pmevent,

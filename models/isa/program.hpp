@@ -58,6 +58,9 @@ struct Program {
   std::uint32_t barriers = 0;
   std::array<std::uint32_t, 3> required_block{};        ///< .reqntid, zero when not given
   std::uint32_t maximum_threads = 0;                    ///< .maxntid, zero when not given
+  std::array<std::uint32_t, 3> required_cluster{};      ///< .reqnctapercluster, likewise
+  std::uint32_t maximum_cluster = 0;                    ///< .maxclusterrank, likewise
+  bool explicit_cluster = false;                        ///< .explicitcluster
   std::vector<std::array<std::uint64_t, 4>> live_rows;  ///< live before each pc (lowered programs)
 
   /// Returns how many rows the register takes that begins there.

@@ -38,11 +38,14 @@ struct SourceFunction {
   std::vector<KernelParameter> parameters;  ///< of an entry
   std::uint32_t parameter_bytes = 0;
   std::array<std::uint32_t, 3> required_block{};
-  std::uint32_t maximum_threads = 0;    ///< .maxntid, zero when not given
-  std::uint32_t minimum_blocks = 0;     ///< .minnctapersm, zero when not given
-  std::uint32_t maximum_registers = 0;  ///< .maxnreg, zero when not given
-  std::uint32_t line = 0, column = 0;   ///< of the definition
-  std::optional<UserError> mistake;     ///< why the body could not be read to its end
+  std::uint32_t maximum_threads = 0;                ///< .maxntid, zero when not given
+  std::array<std::uint32_t, 3> required_cluster{};  ///< .reqnctapercluster, likewise
+  std::uint32_t maximum_cluster = 0;                ///< .maxclusterrank, likewise
+  bool explicit_cluster = false;                    ///< .explicitcluster
+  std::uint32_t minimum_blocks = 0;                 ///< .minnctapersm, zero when not given
+  std::uint32_t maximum_registers = 0;              ///< .maxnreg, zero when not given
+  std::uint32_t line = 0, column = 0;               ///< of the definition
+  std::optional<UserError> mistake;                 ///< why the body could not be read to its end
 };
 
 /// A module as read: before encoding.
@@ -59,6 +62,7 @@ struct SourceModule {
   std::optional<MatrixArithmetic> matrices = MatrixArithmetic::ampere;
   /// The machine has an engine for bulk copies and counts transactions; else these are refused.
   bool bulk_copies = true;
+  bool clusters = true;  ///< the machine has thread block clusters; else they are refused
 };
 
 }  // namespace lockstep::isa

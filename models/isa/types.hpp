@@ -80,8 +80,18 @@ constexpr unsigned rows_of(Type t) {
   return t == Type::pred ? 0 : bytes_of(t) == 8 ? 2 : 1;
 }
 
-/// PTX state spaces; `parameter` is the constant bank of kernel parameters.
-enum class Space : std::uint8_t { none, generic, global, shared, local, constant, parameter };
+/// PTX state spaces; `parameter` is the constant bank of kernel parameters, `shared` the shared
+/// memory of the block itself, `shared_cluster` that of all blocks of its cluster (cluster.hpp).
+enum class Space : std::uint8_t {
+  none,
+  generic,
+  global,
+  shared,
+  local,
+  constant,
+  parameter,
+  shared_cluster,
+};
 
 enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi };
 enum class Comparison : std::uint8_t {

@@ -34,6 +34,8 @@ struct GridCounts {
   // Of SMs, what few programs have.
   std::array<std::uint64_t, isa::matrix_types> matrix_instructions{};
   std::uint64_t tensor_cycles = 0, matrix_wavefronts = 0, async_copy_bytes = 0;
+  std::uint64_t remote_accesses = 0, remote_bytes = 0, cluster_barriers = 0,
+                cluster_wait_cycles = 0;
 
   /// All of them, in this order.
   std::span<std::uint64_t> words() {

@@ -54,17 +54,24 @@ struct GridLaunch {
   /// 1 + the grid before it in its stream, beside which it may begin; 0: it depends on none that
   /// has not ended.
   std::uint32_t primary = 0;
+  std::array<std::uint8_t, 3> cluster{1, 1, 1};  ///< blocks of a cluster; one: there are none
+  std::uint8_t explicit_cluster = 0;             ///< 1: the launch or the kernel names a size
+  std::uint32_t reserved = 0;
 
+  std::uint32_t cluster_blocks() const {
+    return std::uint32_t{cluster[0]} * cluster[1] * cluster[2];
+  }
   std::uint64_t block_count() const { return std::uint64_t{blocks[0]} * blocks[1] * blocks[2]; }
   std::uint32_t threads_per_block() const { return threads[0] * threads[1] * threads[2]; }
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(grid, tenant, module, kernel, stream, priority, blocks, threads, dynamic_shared_bytes,
-            parameter_bytes, globals, queued, registers, overwritten, pinned, bounds, primary);
+            parameter_bytes, globals, queued, registers, overwritten, pinned, bounds, primary,
+            cluster, explicit_cluster);
   }
 };
-static_assert(sizeof(GridLaunch) == 80);
+static_assert(sizeof(GridLaunch) == 88);
 
 /// State that a saved block leaves on chip, as bits.
 namespace in_place {

@@ -93,6 +93,15 @@ enum class MessageKind : std::uint16_t {
   // Between GPUs; bodies in models/fabric/port_messages.hpp.
   peer_copy,    ///< host -> port
   peer_copied,  ///< port -> host
+
+  // Thread block clusters; bodies in models/noc/cluster_messages.hpp.
+  cluster_joins,     ///< SM -> hub: a block of a cluster has started there
+  cluster_access,    ///< SM -> hub -> SM: to shared memory of another block
+  cluster_answer,    ///< SM -> hub -> SM, or hub -> SM: every access gets one
+  cluster_arrives,   ///< SM -> hub: all threads of a block are at the cluster's barrier
+  cluster_released,  ///< hub -> SM: all of the cluster are
+  cluster_ends,      ///< SM -> hub: the threads of a block have ended
+  cluster_over,      ///< hub -> SM: those of all blocks have
 };
 
 /// As a message carries it.

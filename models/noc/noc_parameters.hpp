@@ -3,6 +3,7 @@
 #include "core/parameters/parameters.hpp"
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/half_parameters.hpp"
+#include "models/noc/hub_parameters.hpp"
 
 namespace lockstep {
 
@@ -20,6 +21,7 @@ struct NocParameters {
   std::uint32_t credits = 0;
   std::uint32_t burst = 0;
   HalfParameters halves;
+  HubParameters hub;
 
   static auto schema() {
     using namespace literals;
@@ -45,7 +47,8 @@ struct NocParameters {
         .field("burst", &NocParameters::burst, 1, range(1, 64),
                "requests that a partition's port takes from a sender before the next one's turn",
                "requests")
-        .group("halves", &NocParameters::halves, "between the halves of an L2");
+        .group("halves", &NocParameters::halves, "between the halves of an L2")
+        .group("hub", &NocParameters::hub, "between the SMs of a GPC, for thread block clusters");
   }
 
   /// Flits of a packet with so many bytes of data.

@@ -220,6 +220,8 @@ class FunctionalRun {
         .dynamic_shared_bytes = shape.dynamic_shared_bytes,
         .parameters = pack_arguments(program, step, cursor_.variables(), addresses),
         .global_addresses = variables_,
+        .cluster = shape.cluster,
+        .is_explicit_cluster = shape.is_explicit_cluster,
         .machine = options_.machine,
         .printed = &result_.printed,
         .fresh_read = [this](std::uint64_t address,

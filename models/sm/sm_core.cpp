@@ -51,25 +51,29 @@ SmCore::SmCore(SmSetup setup)
       engine_(sm_),
       answers_(sm_, front_end_, l1_, stores_, shootdowns_, flights_, engine_, code_,
                constant_cache_),
-      mbarriers_(sm_, front_end_),
-      bulk_(sm_, front_end_, translation_, lines_, flights_, mbarriers_),
+      mbarriers_(sm_, front_end_, l1_),
+      clusters_(sm_, front_end_),
+      shared_service_(sm_, front_end_, clusters_, mbarriers_),
+      remote_(sm_, front_end_, flights_, clusters_, shared_service_),
+      bulk_(sm_, front_end_, translation_, lines_, flights_, mbarriers_, remote_),
       shared_(sm_, front_end_, mbarriers_),
       constant_(sm_, front_end_, constant_cache_),
-      memory_issue_(sm_, shared_, constant_, load_store_, flights_, faultable_),
+      memory_issue_(sm_, shared_, constant_, load_store_, flights_, faultable_, remote_),
       barriers_(sm_, front_end_),
+      cluster_barriers_(sm_, front_end_, l1_, clusters_),
       printing_(sm_),
-      control_(sm_, front_end_, l1_, barriers_, printing_),
+      control_(sm_, front_end_, l1_, barriers_, cluster_barriers_, printing_),
       warpgroups_(sm_, front_end_, control_),
       dependencies_(sm_, front_end_, l1_),
       issue_(sm_, front_end_, faultable_, load_store_, shared_, memory_issue_, control_, code_,
-             constant_cache_, mbarriers_, bulk_, warpgroups_, dependencies_),
+             constant_cache_, mbarriers_, bulk_, warpgroups_, dependencies_, remote_),
       switching_(make_block_switching(constants_.setup.block_switching)),
       contexts_(sm_, front_end_, faultable_, flights_, load_store_, printing_, mbarriers_),
       local_scheduler_(
           sm_, *switching_,
           {front_end_, faultable_, l1_, load_store_, translation_, contexts_, engine_}),
       turnover_(sm_, front_end_, faultable_, l1_, translation_, load_store_, printing_,
-                local_scheduler_),
+                local_scheduler_, clusters_),
       watch_(sm_) {
   set_tenants(statistics_, constants_.setup.tenants.size());
 }
@@ -255,6 +259,18 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
       issue_held_ = message.body<IssueHold>().holds != 0;
       front_end_.wake_at(now);
       break;
+    case MessageKind::cluster_access:
+      shared_service_.serve(message.body<ClusterAccess>(), message.payload(), now);
+      break;
+    case MessageKind::cluster_answer:
+      remote_.answered(message.body<ClusterAnswer>(), message.payload(), now);
+      break;
+    case MessageKind::cluster_released:
+      cluster_barriers_.released(message.body<ClusterBlock>(), now);
+      break;
+    case MessageKind::cluster_over:
+      turnover_.cluster_over(message.body<ClusterBlock>(), now);
+      break;
     case MessageKind::abort_tenant:
       turnover_.abort_tenant(TenantId(message.body<TenantNotice>().tenant), now);
       break;
@@ -292,6 +308,7 @@ std::string SmCore::waiting_for() const {
     text += "; " + std::to_string(l1_.misses().used()) + " misses outstanding";
   text += bulk_.waiting_for();
   text += dependencies_.waiting_for();
+  text += remote_.waiting_for() + clusters_.waiting_for();
   text += translation_.waiting_for();
   const std::string requests = ports_.waiting_for();
   if (!requests.empty()) text += "; " + requests;
@@ -301,10 +318,10 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 15);
+  archive.section("sm", 17);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
-          constant_cache_, constant_, watch_, mbarriers_, bulk_, warpgroups_);
+          constant_cache_, constant_, watch_, mbarriers_, bulk_, warpgroups_, clusters_, remote_);
 }
 
 }  // namespace lockstep

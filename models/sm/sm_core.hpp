@@ -12,6 +12,10 @@
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
 #include "models/sm/bulk/bulk_engine.hpp"
+#include "models/sm/cluster/cluster_barriers.hpp"
+#include "models/sm/cluster/cluster_blocks.hpp"
+#include "models/sm/cluster/remote_accesses.hpp"
+#include "models/sm/cluster/shared_service.hpp"
 #include "models/sm/context/block_contexts.hpp"
 #include "models/sm/context/context_engine.hpp"
 #include "models/sm/exception_scheme/faultable_accesses.hpp"
@@ -109,12 +113,16 @@ class SmCore {
   ContextEngine engine_;
   Answers answers_;
   Mbarriers mbarriers_;
+  ClusterBlocks clusters_;
+  SharedService shared_service_;
+  RemoteAccesses remote_;
   BulkEngine bulk_;
 
   SharedMemoryUnit shared_;
   ConstantMemory constant_;
   MemoryIssue memory_issue_;
   Barriers barriers_;
+  ClusterBarriers cluster_barriers_;
   Printing printing_;
   ControlUnit control_;
   WarpgroupUnit warpgroups_;

@@ -9,6 +9,7 @@
 #include "core/parameters/suggest.hpp"
 #include "models/isa/load.hpp"
 #include "models/isa/text/kernel_title.hpp"
+#include "models/workload/cluster_shape.hpp"
 #include "models/workload/element.hpp"
 #include "models/workload/recording/recording.hpp"
 
@@ -221,6 +222,7 @@ LaunchShape launch_shape(const isa::Program& kernel, const Step& launch,
   shape.dynamic_shared_bytes = size_or(launch.shared, variables, 0, 0, maximum_shared);
   shape.registers = size_or(launch.registers, variables, 0, 1, maximum_registers);
   check_block(kernel, launch, shape);
+  set_cluster(kernel, launch, variables, shape);
   return shape;
 }
 

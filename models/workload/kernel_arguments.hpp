@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/isa/cluster.hpp"
 #include "models/isa/program.hpp"
 #include "models/workload/workload.hpp"
 
@@ -18,6 +19,8 @@ struct LaunchShape {
   std::array<std::uint32_t, 3> blocks{1, 1, 1}, threads{1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t registers = 0;  ///< of a thread, for occupancy; 0: as many as the program has
+  isa::ClusterShape cluster = isa::no_cluster;
+  bool is_explicit_cluster = false;  ///< the launch or the kernel names a size
 };
 
 /// Finds the kernel of a launch step.  Throws UserError at the step, with the module's kernels and
@@ -28,7 +31,8 @@ std::uint32_t find_kernel(const Step& launch, const isa::Module& module);
 std::set<std::string> launched_kernels(const Workload& workload);
 
 /// Evaluates grid, block, shared and registers of a launch.  Throws UserError at the expression
-/// that is no size, or at the step when the kernel is made for other blocks (.reqntid, .maxntid).
+/// that is no size, or at the step when the kernel is made for other blocks (.reqntid, .maxntid) or
+/// other clusters (cluster_shape.hpp).
 LaunchShape launch_shape(const isa::Program& kernel, const Step& launch,
                          const Variables& variables);
 

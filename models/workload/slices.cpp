@@ -76,6 +76,19 @@ void divide(const Node& gpu, const char* group, const char* part, const char* ke
   set(gpu, path + "." + key, std::max(value, unit));
 }
 
+/// A slice has whole GPCs of the GPU's file, and of the last one what is left.
+void divide_gpcs(const Node& gpu, std::uint64_t sms) {
+  const Node dispatch = gpu.find("dispatch");
+  if (!dispatch.is_map() || !dispatch.find("gpcs").is_sequence()) return;
+  std::string list;
+  for (const Node& gpc : dispatch.find("gpcs").items()) {
+    const std::uint64_t here = std::min(gpc.unsigned_integer(), sms);
+    sms -= here;
+    if (here > 0) list += (list.empty() ? "" : ", ") + std::to_string(here);
+  }
+  override_value(gpu, "dispatch.gpcs", parse_document("[" + list + "]", gpu.where()));
+}
+
 std::uint64_t ways_of(const Node& gpu, const char* key) {
   const Node tlb = gpu.find("vm").is_map() ? gpu.find("vm").find("l2_tlb") : Node();
   if (!tlb.is_map() || !tlb.has(key)) return 1;
@@ -99,6 +112,7 @@ Node slice_of(const Node& whole, const Node& name, const Share& share) {
   const std::uint64_t capacity =
       gpu.at("memory").at("capacity").bytes().count() * share.memory / memory_parts;
   divide(gpu, "dispatch", nullptr, "clusters", share.sms, sms);
+  divide_gpcs(gpu, share.sms);
   set(gpu, "sm.count", share.sms);
   set(gpu, "memory.partitions", partitions);
   set(gpu, "memory.capacity", capacity >= granule ? capacity / granule * granule : capacity, "B");

@@ -32,12 +32,18 @@ struct CopyKeys {
 
 struct LaunchKeys {
   Node kernel, grid, block, arguments, shared, registers, stream, programmatic, gpu;
+  Node cluster, non_portable_cluster;
   static auto schema() {
     using P = LaunchKeys;
     return parameters<P>()
         .part("kernel", &P::kernel, "name (required)", "an entry of the module")
         .part("grid", &P::grid, "list (required)", "one to three formulas: blocks")
         .part("block", &P::block, "list (required)", "one to three formulas: threads")
+        .part("cluster", &P::cluster, "list",
+              "one to three formulas: blocks of a cluster, at most 8 together; without it as the "
+              "kernel's .reqnctapercluster says, or none")
+        .part("non_portable_cluster", &P::non_portable_cluster, "true or false",
+              "whether a cluster may have 9 to 16 blocks")
         .part("arguments", &P::arguments, "list",
               "buffers, formulas, and lists of words for structures passed by value")
         .part("shared", &P::shared, "formula", "bytes of dynamic shared memory; without it 0")

@@ -179,6 +179,9 @@ class StepReader {
     dimensions(required_key(map, keys.block, "block"), step.block);
     step.shared = optional(keys.shared);
     step.registers = optional(keys.registers);
+    if (keys.cluster.exists()) dimensions(keys.cluster, step.cluster);
+    if (keys.non_portable_cluster.exists())
+      step.takes_non_portable_cluster = keys.non_portable_cluster.boolean();
     stream(keys.stream, step);
     if (keys.programmatic.exists()) step.is_programmatic = keys.programmatic.boolean();
     if (keys.gpu.exists())

@@ -123,7 +123,8 @@ struct Step {
   std::optional<PreferredPlace> preferred;  ///< advise
   std::optional<bool> read_mostly;          ///< advise
   std::string kernel;
-  std::array<Expression, 3> grid, block;
+  std::array<Expression, 3> grid, block, cluster;
+  bool takes_non_portable_cluster = false;  ///< of more than 8 blocks
   struct Argument {
     bool is_buffer = false;
     std::uint32_t buffer = 0;

@@ -49,6 +49,8 @@ class Sharing {
   /// Returns how many SMs can have blocks of the tenant: as many as it gets when it runs alone to
   /// compare.
   virtual std::uint32_t sms_of(TenantId tenant) const = 0;
+  /// Returns whether the SM can have blocks of the tenant.
+  virtual bool may_have(TenantId /*tenant*/, SmId /*sm*/) const { return true; }
   /// Returns how long a tenant has the GPU while others wait; never: as long as it has something to
   /// run.
   virtual Time slice() const { return Time::never(); }

@@ -40,6 +40,8 @@ class Spatial final : public Sharing {
     return static_cast<std::uint32_t>(std::count(owner_.begin(), owner_.end(), tenant));
   }
 
+  bool may_have(TenantId tenant, SmId sm) const override { return owner_[sm.value()] == tenant; }
+
  private:
   static std::vector<std::uint32_t> split(const SharingSetup& setup) {
     std::vector<std::uint32_t> counts = setup.sms_per_tenant;

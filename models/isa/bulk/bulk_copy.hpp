@@ -22,11 +22,14 @@ namespace lockstep::isa {
 /// Instruction::target of a bulk copy.
 struct BulkCopyForm {
   ir::BulkCopyStep step = ir::BulkCopyStep::load;
-  unsigned rank = 0;  ///< of the tensor a tile of which is copied; 0: bytes side by side
+  unsigned rank = 0;       ///< of the tensor a tile of which is copied; 0: bytes side by side
+  bool multicast = false;  ///< a load, to the blocks of the cluster that a mask names
 
-  constexpr std::uint32_t packed() const { return static_cast<std::uint32_t>(step) | rank << 8; }
+  constexpr std::uint32_t packed() const {
+    return static_cast<std::uint32_t>(step) | rank << 8 | std::uint32_t{multicast} << 16;
+  }
   static constexpr BulkCopyForm unpack(std::uint32_t bits) {
-    return {static_cast<ir::BulkCopyStep>(bits & 0xff), bits >> 8};
+    return {static_cast<ir::BulkCopyStep>(bits & 0xff), bits >> 8 & 0xff, (bits >> 16 & 1) != 0};
   }
   constexpr bool writes() const {
     return step == ir::BulkCopyStep::store || step == ir::BulkCopyStep::reduce;

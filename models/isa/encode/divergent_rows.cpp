@@ -21,6 +21,7 @@ void merge(Mask& into, const Mask& other) {
 bool lets_paths_wait(const Instruction& instruction) {
   switch (instruction.category) {
     case Category::barrier:
+    case Category::cluster_barrier:
     case Category::warp_barrier:
     case Category::call:
     case Category::call_indirect:

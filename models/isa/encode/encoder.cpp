@@ -24,6 +24,9 @@ Program program_header(const SourceFunction& kernel) {
   program.parameters = kernel.parameters;
   program.parameter_bytes = kernel.parameter_bytes;
   program.required_block = kernel.required_block;
+  program.required_cluster = kernel.required_cluster;
+  program.maximum_cluster = kernel.maximum_cluster;
+  program.explicit_cluster = kernel.explicit_cluster;
   program.maximum_threads = kernel.maximum_threads;
   return program;
 }
@@ -145,6 +148,13 @@ void Encoder::operation(const ir::Operation& op, std::uint32_t meeting) {
       instruction.target = op.immediate;
       program_.emit(instruction);
       break;
+    case Category::async_store:
+      operands_.memory(op, instruction);
+      program_.emit(instruction);
+      break;
+    case Category::cluster_barrier:
+      instruction.detail = op.mode;
+      [[fallthrough]];
     case Category::fence:
       instruction.memory.ordering = op.ordering;
       instruction.memory.scope = op.scope;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
+#include "models/isa/bulk/bulk_copy.hpp"
 #include "models/isa/encode/encode.hpp"
 #include "models/isa/lowering/memory/shared_layout.hpp"
 #include "models/isa/matrix/warpgroup_form.hpp"
@@ -86,8 +87,50 @@ void ProgramBuilder::require_bulk_copies(const ir::Operation& op) const {
                   "simulate a GPU like H100 (9.0), or compile for the one that is simulated");
 }
 
+namespace {
+
+/// Returns how PTX names an operation that belongs to clusters; "": it does not.
+std::string name_among_clusters(const ir::Operation& op) {
+  const auto is_special = [](const ir::Operand& operand) {
+    constexpr auto first = static_cast<std::uint32_t>(ir::SpecialRegister::clusterid_x);
+    return operand.kind == ir::Operand::Kind::special && operand.index >= first;
+  };
+  switch (op.opcode) {
+    case Opcode::mapa:
+    case Opcode::getctarank:
+      return std::string(facts_of(op.opcode).name);
+    case Opcode::bar_cluster:
+      return "barrier.cluster";
+    case Opcode::async_store:
+      return op.atomic == AtomicOperation::none ? "st.async" : "red.async";
+    case Opcode::bulk_copy: {
+      const BulkCopyForm form = BulkCopyForm::unpack(op.immediate);
+      if (form.multicast) return "cp.async.bulk with .multicast::cluster";
+      return form.step == ir::BulkCopyStep::send ? "cp.async.bulk to .shared::cluster" : "";
+    }
+    case Opcode::mov:
+      return std::ranges::any_of(op.sources, is_special) ? "a special register of clusters" : "";
+    default:
+      return op.space == Space::shared_cluster ? ".shared::cluster" : "";
+  }
+}
+
+}  // namespace
+
+void ProgramBuilder::require_clusters(const ir::Operation& op) const {
+  if (module_.clusters) return;
+  const std::string name = name_among_clusters(op);
+  if (name.empty()) return;
+  throw UserError(file() + ":" + std::to_string(op.line) + ":" + std::to_string(op.column),
+                  name +
+                      " needs thread block clusters of compute capability 9.0 or later: the "
+                      "machine has none",
+                  "simulate a GPU like H100 (9.0), or compile for the one that is simulated");
+}
+
 Instruction ProgramBuilder::common(const ir::Operation& op) const {
   require_bulk_copies(op);
+  require_clusters(op);
   require_warpgroups(op);
   if (op.opcode == Opcode::mma) return matrix_product(op);
   if (op.opcode == Opcode::wgmma) return warpgroup_product(op);

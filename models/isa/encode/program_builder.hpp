@@ -51,6 +51,7 @@ class ProgramBuilder {
   Instruction common_of(const ir::Operation& op) const;
   /// Refuses what belongs to bulk copies on a machine that has no engine for these.
   void require_bulk_copies(const ir::Operation& op) const;
+  void require_clusters(const ir::Operation& op) const;
   /// Refuses what belongs to warp groups on a machine that has none.
   void require_warpgroups(const ir::Operation& op) const;
   Instruction matrix_product(ir::Operation op) const;

@@ -23,6 +23,7 @@ Reads read_by(const Instruction& instruction) {
     case Space::generic:
     case Space::global:
     case Space::shared:
+    case Space::shared_cluster:
       break;
     default:
       return none;

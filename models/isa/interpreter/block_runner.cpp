@@ -56,6 +56,8 @@ WarpIdentity identity_of(const LaunchState& state, std::uint64_t block, std::uin
   identity.warp_slot = warp;
   identity.static_shared_bytes = state.program.static_shared_bytes;
   identity.dynamic_shared_bytes = state.launch.dynamic_shared_bytes;
+  identity.cluster_size = state.launch.cluster;
+  identity.is_explicit_cluster = state.launch.is_explicit_cluster;
   return identity;
 }
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "models/isa/cluster.hpp"
 #include "models/isa/interpreter/flat_memory.hpp"
 #include "models/isa/program.hpp"
 
@@ -39,6 +40,8 @@ struct Launch {
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters;              ///< as Program::parameters lays them out
   std::vector<std::uint64_t> global_addresses{};  ///< of Module::globals, mapped in the memory
+  ClusterShape cluster = no_cluster;
+  bool is_explicit_cluster = false;  ///< the launch or the kernel names a size
   MachineSize machine{};
   bool lowered = false;  ///< run Kernel::lowered instead
   /// Executions of each instruction, by pc; null: not counted.

@@ -31,6 +31,7 @@ struct LoweringOptions {
   /// Arithmetic of the machine's matrix units; nothing: it has none.
   std::optional<MatrixArithmetic> matrices = MatrixArithmetic::ampere;
   bool bulk_copies = true;                ///< the machine has an engine for them
+  bool clusters = true;                   ///< the machine has thread block clusters
   std::uint32_t maximum_registers = 255;  ///< rows above which registers spill
   std::uint32_t maximum_predicates = 32;
 

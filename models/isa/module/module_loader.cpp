@@ -42,6 +42,7 @@ ModuleLoader::ModuleLoader(SourceModule source, const LoweringOptions& options)
     : source_(std::move(source)), options_(options) {
   source_.matrices = options.matrices;
   source_.bulk_copies = options.bulk_copies;
+  source_.clusters = options.clusters;
   for (std::uint32_t f = 0; f < source_.functions.size(); ++f) {
     SourceFunction& function = source_.functions[f];
     if (function.has_body && !function.mistake) find_successors(function.code);

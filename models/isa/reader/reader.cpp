@@ -62,6 +62,9 @@ void translate_function(ModuleSymbols& symbols, const syntax::Function& f) {
   const auto product = [](const std::uint32_t* three) { return three[0] * three[1] * three[2]; };
   function.maximum_threads = product(f.maximum_threads);
   function.required_block = {f.required_threads[0], f.required_threads[1], f.required_threads[2]};
+  function.required_cluster = {f.required_cluster[0], f.required_cluster[1], f.required_cluster[2]};
+  function.maximum_cluster = f.maximum_cluster;
+  function.explicit_cluster = f.explicit_cluster;
   function.minimum_blocks = f.minimum_blocks;
   function.maximum_registers = f.maximum_registers;
   function.line = f.at.line;

@@ -44,6 +44,7 @@
 ///   is the whole, destinations are the parts; unwanted ones are scratch rows or invalid.
 /// - cvta: `space`; `mode` 1 for cvta.to.  Shared and local addresses are offsets into the windows
 ///   of types.hpp, which cvta adds and cvta.to subtracts; other spaces: identity.
+/// - mapa: `mode` 1: the result is a generic address; getctarank: b is the rank of the own block.
 /// - isspacep: `space`; the address is 64 bits wide unless `type` has 32 bits.
 /// - testp: `mode` ClassTest.  setp: p is predicate_destination[0], q [1].
 /// - shfl: `mode` ShuffleMode; sources value, lane, clamp, and for .sync the member mask.  A source

@@ -48,12 +48,28 @@ constexpr auto special_texts = std::to_array<std::string_view>({"tid.x",
                                                                 "globaltimer_hi",
                                                                 "warp_sz",
                                                                 "dynamic_smem_size",
-                                                                "total_smem_size"});
+                                                                "total_smem_size",
+                                                                "aggr_smem_size",
+                                                                "clusterid.x",
+                                                                "clusterid.y",
+                                                                "clusterid.z",
+                                                                "nclusterid.x",
+                                                                "nclusterid.y",
+                                                                "nclusterid.z",
+                                                                "cluster_ctaid.x",
+                                                                "cluster_ctaid.y",
+                                                                "cluster_ctaid.z",
+                                                                "cluster_nctaid.x",
+                                                                "cluster_nctaid.y",
+                                                                "cluster_nctaid.z",
+                                                                "cluster_ctarank",
+                                                                "cluster_nctarank",
+                                                                "is_explicit_cluster"});
 constexpr auto comparison_texts =
     std::to_array<std::string_view>({"", "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
                                      "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
-constexpr auto space_texts =
-    std::to_array<std::string_view>({"", "", ".global", ".shared", ".local", ".const", ".param"});
+constexpr auto space_texts = std::to_array<std::string_view>(
+    {"", "", ".global", ".shared", ".local", ".const", ".param", ".shared::cluster"});
 
 std::string number(std::int64_t value) {
   char text[32];

@@ -16,7 +16,8 @@ using isa::Instruction;
 using isa::ir::BulkGroupStep;
 
 BulkEngine::BulkEngine(const SmContext& sm, FrontEnd& front_end, Translation& translation,
-                       LineAccess& lines, Flights& flights, Transactions& transactions)
+                       LineAccess& lines, Flights& flights, Transactions& transactions,
+                       Deliveries& deliveries)
     : constants_(sm.constants),
       statistics_(sm.statistics),
       blocks_(sm.blocks),
@@ -26,6 +27,7 @@ BulkEngine::BulkEngine(const SmContext& sm, FrontEnd& front_end, Translation& tr
       lines_(lines),
       flights_(flights),
       transactions_(transactions),
+      deliveries_(deliveries),
       groups_(sm.constants.parameters.warps),
       maps_(sm.constants.parameters.bulk.map_entries) {
   flights.tell_of_bulk_copies(*this);
@@ -53,12 +55,14 @@ void BulkEngine::begin(WarpSlot slot, const Instruction& instruction, const Issu
   if (form.rank != 0) return begin_tiles(slot, instruction, record, active, address, now);
   const std::uint32_t* places = context.row(instruction.source[1]);
   const std::uint32_t* bytes = context.row(instruction.source[2]);
+  const std::uint32_t* masks = form.multicast ? context.row(instruction.source[3]) : nullptr;
   isa::for_each_lane(active, [&](unsigned lane) {
     require_right(warp, form.step, isa::bulk_copy_of(address[lane], places, bytes, lane), lane);
+    if (masks != nullptr) deliveries_.require_ranks(warp, lane, masks[lane]);
   });
   isa::for_each_lane(active, [&](unsigned lane) {
     enter_bytes(slot, instruction, record, isa::bulk_copy_of(address[lane], places, bytes, lane),
-                lane, now);
+                lane, masks != nullptr ? masks[lane] : 0, now);
   });
 }
 
@@ -108,8 +112,9 @@ std::uint16_t BulkEngine::enter(WarpSlot slot, const Instruction& instruction,
 
 void BulkEngine::enter_bytes(WarpSlot slot, const Instruction& instruction,
                              const IssueRecord& record, const isa::BulkCopy& given, unsigned lane,
-                             SmCycle now) {
+                             std::uint32_t mask, SmCycle now) {
   Copy& copy = copies_[enter(slot, instruction, record, lane, now)];
+  copy.mask = static_cast<std::uint16_t>(mask);
   copy.global = given.global;
   copy.shared = given.shared;
   copy.barrier = given.barrier;
@@ -376,8 +381,14 @@ void BulkEngine::land(SmCycle now) {
   for (const Landed& landed : due) {
     const Copy copy = copies_[landed.copy];
     copies_.give_back(landed.copy);
-    if (!copy.failed)
+    if (copy.mask != 0) {
+      const auto room = rooms_.extract(landed.copy);
+      if (!copy.failed && !room.empty())
+        deliveries_.deliver(slot_of(copy), copy.pc, copy.lane, copy.mask, copy.shared,
+                            std::span(room.mapped()).subspan(copy.shared), copy.barrier, now);
+    } else if (!copy.failed) {
       transactions_.complete(slot_of(copy), copy.pc, copy.lane, copy.barrier, copy.bytes, now);
+    }
     end_flight(slot_of(copy), now);
   }
 }
@@ -444,9 +455,9 @@ std::string BulkEngine::waiting_for() const {
 }
 
 void BulkEngine::serialize(Archive& archive) {
-  archive.section("sm/bulk", 2);
+  archive.section("sm/bulk", 3);
   archive(copies_, queue_, held_, kept_, again_, landed_, groups_, wake_, next_start_, line_cycle_,
-          lines_sent_, wait_for_room_, stalled_, maps_);
+          lines_sent_, wait_for_room_, stalled_, maps_, rooms_);
   if (!archive.is_saving()) tile_of_ = BulkLines::none;
 }
 

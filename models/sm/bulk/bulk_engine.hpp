@@ -11,6 +11,9 @@
 /// among parameters and constants, or loads like a line.  A piece of a row of the tile that stays
 /// in one line is a line (tile_lines.cpp); what lies outside of the tensor is none.
 ///
+/// A copy to several blocks of a cluster reads global memory once, into a room of its own; when all
+/// bytes are there they go to the blocks over the hub of the GPC (deliveries.hpp).
+///
 /// A line whose page is not there waits with the page, or here where the SM squashes what faults:
 /// the engine keeps what it is asked to do, so that under every exception scheme the warp issues
 /// nothing again.  A block with copies under way is not saved before they are through.
@@ -28,6 +31,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +43,7 @@
 #include "models/sm/access/access.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/bulk/bulk_groups.hpp"
+#include "models/sm/bulk/deliveries.hpp"
 #include "models/sm/bulk/map_cache.hpp"
 #include "models/sm/bulk/transactions.hpp"
 #include "models/sm/load_store/bulk_lines.hpp"
@@ -51,7 +56,7 @@ namespace lockstep {
 class BulkEngine final : public BulkLines {
  public:
   BulkEngine(const SmContext& sm, FrontEnd& front_end, Translation& translation, LineAccess& lines,
-             Flights& flights, Transactions& transactions);
+             Flights& flights, Transactions& transactions, Deliveries& deliveries);
 
   // Instructions.
   /// Returns whether the queue has room for one more copy; else the warp is told when to look
@@ -77,7 +82,7 @@ class BulkEngine final : public BulkLines {
 
   // Lines.
   void all_lines_done(std::uint16_t copy, SmCycle usable, SmCycle now) override;
-  std::byte* map_room(std::uint16_t copy) override;
+  std::byte* room(std::uint16_t copy) override;
   isa::Type atomic_type(std::uint16_t copy, unsigned bytes) const override;
   void line_sent(std::uint16_t copy) override { ++copies_[copy].unacknowledged; }
   void line_acknowledged(std::uint16_t copy, SmCycle now) override;
@@ -113,6 +118,7 @@ class BulkEngine final : public BulkLines {
     isa::AtomicOperation operation = isa::AtomicOperation::none;
     bool writes() const { return step == Step::store || step == Step::reduce; }
     bool started = false, lines_done = false;
+    std::uint16_t mask = 0;  ///< ranks of the cluster's blocks that get the bytes; 0: its own block
     bool failed = false;  ///< it was a mistake, or its tenant has ended before its map came
     // Of a tile:
     std::uint8_t rank = 0;
@@ -125,7 +131,7 @@ class BulkEngine final : public BulkLines {
     void serialize(A& archive) {
       archive(global, shared, barrier, bytes, next, unacknowledged, pc, entry, ready, step, group,
               flight, warp, lane, tenant, grid, element, operation, started, lines_done, failed,
-              rank, map_state, map_version, first, map);
+              rank, map_state, map_version, first, map, mask);
     }
   };
   /// Line whose page was refused, by its place among `held_`.
@@ -158,7 +164,10 @@ class BulkEngine final : public BulkLines {
   std::uint16_t enter(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                       unsigned lane, SmCycle now);
   void enter_bytes(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
-                   const isa::BulkCopy& given, unsigned lane, SmCycle now);
+                   const isa::BulkCopy& given, unsigned lane, std::uint32_t mask,
+                   SmCycle now);
+  /// Room for the bytes of a copy to several blocks, by their place in shared memory.
+  std::byte* open_room(std::uint16_t copy);
   /// Makes an access of the next line of the copy.  Returns how many of its bytes the line has, or
   /// that many bytes need no line if `line_.active` is 0.
   std::uint32_t make_line(std::uint16_t copy);
@@ -217,6 +226,7 @@ class BulkEngine final : public BulkLines {
   LineAccess& lines_;
   Flights& flights_;
   Transactions& transactions_;
+  Deliveries& deliveries_;
   SlotPool<Copy> copies_;
   Ring<std::uint16_t> queue_{4};      ///< the first one is the engine's own
   SlotPool<Access> held_;             ///< lines of kept_ and again_
@@ -225,6 +235,7 @@ class BulkEngine final : public BulkLines {
   std::vector<Landed> landed_;        ///< loads whose bytes can be used soon
   BulkGroups groups_;
   MapCache maps_;
+  std::map<std::uint16_t, std::vector<std::byte>> rooms_;  ///< by copy: see open_room
   isa::TensorTile tile_;  ///< of the copy `tile_of_`
   std::uint16_t tile_of_ = BulkLines::none;
   Access line_;  ///< that is looked up

@@ -50,6 +50,7 @@ void BulkEngine::begin_tiles(WarpSlot slot, const Instruction& instruction,
     copy.first = asked.first;
     copy.map = asked.map;
     copy.map_state = asked.map_state;
+    copy.mask = asked.mask;
     if (copy.map_state == MapState::known) {
       if (maps_.find(key_of(copy)) == nullptr)
         copy.ready += constants_.parameters.bulk.map_latency.count();
@@ -73,6 +74,13 @@ BulkEngine::Copy BulkEngine::tile_copy(const Warp& warp, const Instruction& inst
   copy.operation = instruction.memory.atomic;
   copy.lane = static_cast<std::uint8_t>(lane);
   copy.pc = warp.paths.pc();
+  if (form.multicast) {
+    const std::uint32_t* masks =
+        blocks_.context_of(warp).row(instruction.source[2 + form.rank / 2]);
+    const std::uint32_t mask = masks[2 * lane + form.rank % 2];
+    deliveries_.require_ranks(warp, lane, mask);
+    copy.mask = static_cast<std::uint16_t>(mask);
+  }
   if (given.map >= isa::first_global_address) {
     require_held(warp, copy.pc, lane, Step::load, given.map, TensorMap::bytes);
     copy.map_state = MapState::wanted;
@@ -157,8 +165,15 @@ bool BulkEngine::fetch_map(std::uint16_t index, SmCycle now) {
   return copies_[index].map_state == MapState::known;
 }
 
-std::byte* BulkEngine::map_room(std::uint16_t copy) {
-  return copies_[copy].map_state != MapState::known ? copies_[copy].map.data() : nullptr;
+std::byte* BulkEngine::room(std::uint16_t copy) {
+  if (copies_[copy].map_state != MapState::known) return copies_[copy].map.data();
+  return copies_[copy].mask != 0 ? open_room(copy) : nullptr;
+}
+
+std::byte* BulkEngine::open_room(std::uint16_t index) {
+  std::vector<std::byte>& room = rooms_[index];
+  if (room.empty()) room.resize(copies_[index].shared + copies_[index].bytes);
+  return room.data();
 }
 
 void BulkEngine::map_came(std::uint16_t index, SmCycle usable, SmCycle now) {
@@ -185,7 +200,7 @@ std::uint32_t BulkEngine::make_line_of_tile(std::uint16_t index) {
   const isa::TileRun run = tile.run_from(copy.next, line_bytes);
   std::byte* shared = blocks_.shared_memory_of(blocks_.block_of(blocks_.warp(slot_of(copy))));
   if (!run.inside) {
-    if (copy.step == Step::load) tile.fill(run, shared);
+    if (copy.step == Step::load) tile.fill(run, copy.mask != 0 ? open_room(index) : shared);
     line_.active = 0;
     return run.bytes;
   }

@@ -150,6 +150,9 @@ void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const Iss
       }
       barriers_.arrive(slot, instruction, active, now);
       return;
+    case Category::cluster_barrier:
+      cluster_barriers_.issue(slot, instruction, record, active, now);
+      return;
     case Category::copy_group:
       if (active != 0 && commits_copies(instruction))
         blocks_.under_way().copies().commit(slot, active == paths.alive(), now);
@@ -204,6 +207,7 @@ void ControlUnit::end_lanes(Warp& warp, End&& end, std::uint32_t active, SmCycle
   block.alive_threads -= static_cast<std::uint32_t>(gone);
   for (std::uint32_t left = block.gathering; left != 0; left &= left - 1)
     barriers_.check(BlockPlace(warp.block), static_cast<unsigned>(std::countr_zero(left)), now);
+  cluster_barriers_.threads_ended(BlockPlace(warp.block), now);
 }
 
 std::uint32_t ControlUnit::gather(WarpSlot slot, std::uint32_t members, SmCycle now) {

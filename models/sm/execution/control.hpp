@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/cluster/cluster_barriers.hpp"
 #include "models/sm/execution/barriers.hpp"
 #include "models/sm/execution/printing.hpp"
 #include "models/sm/front_end/front_end.hpp"
@@ -25,7 +26,7 @@ namespace lockstep {
 class ControlUnit {
  public:
   ControlUnit(const SmContext& sm, FrontEnd& front_end, L1& l1, Barriers& barriers,
-              Printing& printing)
+              ClusterBarriers& cluster_barriers, Printing& printing)
       : constants_(sm.constants),
         statistics_(sm.statistics),
         blocks_(sm.blocks),
@@ -33,6 +34,7 @@ class ControlUnit {
         front_end_(front_end),
         l1_(l1),
         barriers_(barriers),
+        cluster_barriers_(cluster_barriers),
         printing_(printing) {}
 
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
@@ -63,6 +65,7 @@ class ControlUnit {
   FrontEnd& front_end_;
   L1& l1_;
   Barriers& barriers_;
+  ClusterBarriers& cluster_barriers_;
   Printing& printing_;
 };
 

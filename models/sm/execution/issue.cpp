@@ -66,7 +66,15 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
         }
         break;
       case Category::bulk_copy:
-        if (active != 0) bulk_.begin(slot, instruction, record, active, now);
+        if (active != 0 && isa::BulkCopyForm::unpack(instruction.target).step ==
+                               isa::ir::BulkCopyStep::send) [[unlikely]] {
+          remote_.issue_copies(slot, instruction, active, now);
+        } else if (active != 0) {
+          bulk_.begin(slot, instruction, record, active, now);
+        }
+        break;
+      case Category::async_store:
+        if (active != 0) remote_.issue_async(slot, instruction, active, now);
         break;
       case Category::bulk_group:
         if (active != 0 && instruction.detail == commits_bulk) bulk_.commit(slot);
@@ -244,6 +252,9 @@ isa::WarpIdentity Issue::identity_of(const Warp& warp, SmCycle now) const {
   identity.warp_slots = constants_.parameters.warps;
   identity.grid_id = grid.launch.grid;
   identity.dynamic_shared_bytes = grid.launch.dynamic_shared_bytes;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    identity.cluster_size[axis] = grid.launch.cluster[axis];
+  identity.is_explicit_cluster = grid.launch.explicit_cluster != 0;
   identity.static_shared_bytes = grid.program->static_shared_bytes;
   identity.clock_cycles = static_cast<std::uint64_t>(now.value());
   identity.global_time_ns =

@@ -24,7 +24,7 @@ class Issue {
         LoadStoreUnit& load_store, SharedMemoryUnit& shared, MemoryIssue& memory,
         ControlUnit& control, InstructionCache& code, ConstantCache& constant_cache,
         Mbarriers& mbarriers, BulkEngine& bulk, WarpgroupUnit& warpgroups,
-        GridDependencies& dependencies)
+        GridDependencies& dependencies, RemoteAccesses& remote)
       : constants_(sm.constants),
         blocks_(sm.blocks),
         front_end_(front_end),
@@ -39,6 +39,7 @@ class Issue {
         bulk_(bulk),
         warpgroups_(warpgroups),
         dependencies_(dependencies),
+        remote_(remote),
         fetches_(sm.constants.parameters.fetches()),
         preemptible_(faultable.preemptible()),
         reads_late_(sm.constants.parameters.source_release == SourceRelease::operand_read),
@@ -97,6 +98,7 @@ class Issue {
   BulkEngine& bulk_;
   WarpgroupUnit& warpgroups_;
   GridDependencies& dependencies_;
+  RemoteAccesses& remote_;
   const bool fetches_;
   const bool preemptible_, reads_late_, follows_blocks_,
       follows_ = preemptible_ || reads_late_ || follows_blocks_;

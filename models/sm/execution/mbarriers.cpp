@@ -134,6 +134,7 @@ void Mbarriers::wait(WarpSlot slot, const Instruction& instruction, const IssueR
     isa::give_phase_result(blocks_.context_of(warp).row(instruction.destination[0]), active,
                            complete);
     front_end_.commit_at(slot, warp, record, free - 1 + record.latency);
+    acquire(record);
     return go_on();
   }
   const SmCycle until = limit_of(warp, instruction, active, now);
@@ -159,6 +160,7 @@ void Mbarriers::let_go(BlockPlace place, const PhaseWait& wait, std::uint32_t co
                          complete);
   const SmCycle when = now + record.latency;
   front_end_.commit_at(slot, warp, record, when);
+  acquire(record);
   const bool stood = !warp.paths.runnable();
   warp.paths.release(wait.path);
   if (stood) front_end_.release_from_barrier(slot, when);
@@ -257,6 +259,16 @@ void Mbarriers::complete(WarpSlot slot, std::uint32_t pc, unsigned lane, std::ui
     return mistakes_.report(TenantId(warp.tenant),
                             mistakes_.by(warp, pc, lane, mistake.what, mistake.advice), now);
   if (step(block, offset, operation, bytes)) wake(BlockPlace(warp.block), now);
+}
+
+std::optional<std::uint64_t> Mbarriers::arrive(BlockPlace place, std::uint32_t offset,
+                                               AtomicOperation operation, std::uint64_t count,
+                                               SmCycle now) {
+  const BlockSlot& block = blocks_.block(place);
+  const std::uint64_t word = word_at(block, offset);
+  if (isa::mbarrier_mistake(operation, word, count, offset)) return word;
+  if (step(block, offset, operation, count)) wake(place, now);
+  return std::nullopt;
 }
 
 std::vector<Mbarriers::Owed> Mbarriers::take_out(WarpSlot slot) {

@@ -14,6 +14,9 @@
 /// Simplified: an arrival behind copies comes when all lanes' copies are through that the warp has
 /// begun before it; a store to a barrier's word by other means wakes nobody before its time is up.
 ///
+/// A wait that acquires beyond the block, for what other blocks of a cluster have written, drops the
+/// SM's clean sectors.
+///
 /// Cost model: a wait takes the banks like a load of 8 bytes, and its result comes with the latency
 /// of one and of an integer instruction, after the issue or after the last arrival.
 #pragma once
@@ -25,12 +28,14 @@
 #include "models/sm/access/lane_pattern.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/bulk/transactions.hpp"
+#include "models/sm/cluster/arrivals.hpp"
 #include "models/sm/front_end/front_end.hpp"
+#include "models/sm/l1/l1.hpp"
 #include "models/sm/parameters/sm_context.hpp"
 
 namespace lockstep {
 
-class Mbarriers final : public SuspendedWaits, public Transactions {
+class Mbarriers final : public SuspendedWaits, public Transactions, public Arrivals {
  public:
   /// Lanes of an instruction that arrive when copies are through.
   struct Owed {
@@ -46,12 +51,13 @@ class Mbarriers final : public SuspendedWaits, public Transactions {
     }
   };
 
-  Mbarriers(const SmContext& sm, FrontEnd& front_end)
+  Mbarriers(const SmContext& sm, FrontEnd& front_end, L1& l1)
       : constants_(sm.constants),
         statistics_(sm.statistics),
         blocks_(sm.blocks),
         mistakes_(sm.mistakes),
         front_end_(front_end),
+        l1_(l1),
         timers_(sm.constants.parameters.warps, no_cycle),
         owed_(sm.constants.parameters.warps) {}
 
@@ -67,6 +73,10 @@ class Mbarriers final : public SuspendedWaits, public Transactions {
   void copies_came(WarpSlot slot, SmCycle now) override;
   void limit_came(WarpSlot slot, SmCycle now) override;
   void forget(WarpSlot slot) override { owed_[slot.value()].clear(); }
+
+  std::optional<std::uint64_t> arrive(BlockPlace place, std::uint32_t offset,
+                                      isa::AtomicOperation operation, std::uint64_t count,
+                                      SmCycle now) override;
 
   // Contexts.
   /// Takes out what the warp owes.
@@ -97,6 +107,10 @@ class Mbarriers final : public SuspendedWaits, public Transactions {
   /// Cycle from which the banks are free that serve these lanes.
   SmCycle serve(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
                 SmCycle now);
+  /// A path of a warp with this record has waited, and may read what was released.
+  void acquire(const IssueRecord& record) {
+    if ((record.flags & IssueRecord::ordered_after) != 0) l1_.drop_clean();
+  }
   void let_go(BlockPlace place, const PhaseWait& wait, std::uint32_t complete, SmCycle now);
   void wake(BlockPlace place, SmCycle now);
   void arm(WarpSlot slot, SmCycle until);
@@ -108,6 +122,7 @@ class Mbarriers final : public SuspendedWaits, public Transactions {
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
   FrontEnd& front_end_;
+  L1& l1_;
   std::vector<SmCycle> timers_;          ///< by warp: the event that comes first
   std::vector<std::vector<Owed>> owed_;  ///< by warp, oldest first
 };

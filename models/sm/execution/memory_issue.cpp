@@ -79,6 +79,8 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
   if (bytes > 1 && instruction.category != Category::prefetch)
     require_aligned(warp, address, active, bytes);
   Space space = instruction.memory.space;
+  if (space == Space::shared_cluster) [[unlikely]]
+    return issue_cluster(slot, instruction, record, active, address, now);
   if (isa::is_of_mbarrier(instruction.memory.atomic)) [[unlikely]]
     require_barriers(warp, instruction, active, address);
   if (space == Space::generic) {
@@ -176,6 +178,36 @@ void MemoryIssue::issue_copy(WarpSlot slot, const Instruction& instruction,
   load_store_.issue_copy(slot, instruction, record, reading, address, target, member, now);
 }
 
+bool MemoryIssue::issue_cluster(WarpSlot slot, const Instruction& instruction,
+                                const IssueRecord& record, std::uint32_t active,
+                                const LaneAddresses& wide, SmCycle now) {
+  if (instruction.category == Category::prefetch) return false;
+  const Warp& warp = blocks_.warp(slot);
+  RemoteAccesses::Addresses address = narrow(wide);
+  const std::uint32_t elsewhere = remote_.lanes_elsewhere(warp, active, address);
+  const std::uint32_t here = active & ~elsewhere;
+  const unsigned bytes = isa::is_of_mbarrier(instruction.memory.atomic)
+                             ? isa::MbarrierWord::bytes
+                             : lane_bytes(instruction.memory);
+  if (elsewhere != 0) remote_.require_right(warp, elsewhere, address, bytes);
+  if (here != 0) {
+    RemoteAccesses::Addresses own = address;
+    for (std::uint32_t& place : own) place = isa::ClusterAddress::unpack(place).offset;
+    const std::uint32_t first = own[static_cast<unsigned>(std::countr_zero(here))];
+    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+      if ((here >> lane & 1) == 0) own[lane] = first;
+    shared_.issue(slot, instruction, record, here, own.data(), 0, elsewhere == 0, now);
+  }
+  if (elsewhere == 0) return false;
+  const bool brings = record.releases > 0;
+  const std::uint16_t flight =
+      brings ? flights_.begin(slot, warp.paths.pc(), record) : Flights::none;
+  remote_.issue(slot, instruction, elsewhere, address, flight, now);
+  if (!brings) return false;
+  flights_.answered(flight, here != 0 ? now + record.latency : SmCycle{}, now);
+  return (record.flags & IssueRecord::ordered_after) != 0;
+}
+
 bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,
                                 const IssueRecord& record, std::uint32_t active,
                                 const LaneAddresses& generic, std::uint16_t member, SmCycle now) {
@@ -189,6 +221,16 @@ bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,
   };
   const std::uint32_t in_shared =
       lanes_in(generic, active, isa::shared_window_base, isa::shared_window_bytes);
+  if (in_shared != 0 && blocks_.grid_of(warp).launch.cluster_blocks() > 1) [[unlikely]] {
+    const LaneAddresses in_window = relative(in_shared, isa::shared_window_base);
+    if (in_shared == active)
+      return issue_cluster(slot, instruction, record, active, in_window, now);
+    if (remote_.lanes_elsewhere(warp, in_shared, narrow(in_window)) != 0)
+      mistakes_.user_error(warp, warp.paths.pc(), static_cast<unsigned>(std::countr_zero(in_shared)),
+                           "one instruction accesses shared memory of another block and other "
+                           "memory",
+                           "let lanes of one instruction access one kind of memory");
+  }
   const std::uint32_t in_local =
       lanes_in(generic, active, isa::local_window_base, isa::local_window_bytes);
   const std::uint32_t in_constant = lanes_in(

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "models/sm/cluster/remote_accesses.hpp"
 #include "models/sm/execution/constant_memory.hpp"
 #include "models/sm/execution/shared_memory.hpp"
 #include "models/sm/load_store/load_store_unit.hpp"
@@ -17,7 +18,8 @@ namespace lockstep {
 class MemoryIssue {
  public:
   MemoryIssue(const SmContext& sm, SharedMemoryUnit& shared, ConstantMemory& constant,
-              LoadStoreUnit& load_store, Flights& flights, FaultableAccesses& faultable)
+              LoadStoreUnit& load_store, Flights& flights, FaultableAccesses& faultable,
+              RemoteAccesses& remote)
       : follows_words_(sm.constants.setup.follows_blocks &&
                        sm.constants.setup.idempotence == IdempotenceCheck::words),
         blocks_(sm.blocks),
@@ -26,7 +28,8 @@ class MemoryIssue {
         constant_(constant),
         load_store_(load_store),
         flights_(flights),
-        faultable_(faultable) {}
+        faultable_(faultable),
+        remote_(remote) {}
 
   /// True when the warp must wait for the value (an acquire).  `member`: the instruction's number
   /// among those that may fault.
@@ -46,6 +49,9 @@ class MemoryIssue {
   void follow_words(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active);
   void issue_copy(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                   std::uint32_t active, std::uint16_t member, SmCycle now);
+  /// An access to shared memory of the cluster: of the block itself, or of others.
+  bool issue_cluster(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+                     std::uint32_t active, const LaneAddresses& wide, SmCycle now);
   bool issue_generic(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                      std::uint32_t active, const LaneAddresses& generic, std::uint16_t member,
                      SmCycle now);
@@ -58,6 +64,7 @@ class MemoryIssue {
   LoadStoreUnit& load_store_;
   Flights& flights_;
   FaultableAccesses& faultable_;
+  RemoteAccesses& remote_;
 };
 
 }  // namespace lockstep

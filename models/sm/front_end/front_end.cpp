@@ -181,6 +181,7 @@ void FrontEnd::report_if_stuck(BlockPlace place, SmCycle now) {
                 [&](WarpSlot slot) { others |= !blocks_.warp(slot).paths.finished(); });
   const bool some_wait_for_phases = !block.phase_waits.empty();
   if (others || (some_wait_for_phases && (owing_ & block.warps) != 0)) return;
+  if ((at_cluster_barrier_ & standing) != 0) return;  // other blocks may let these go
   for (std::uint64_t left = standing; left != 0; left &= left - 1) {
     const WarpSlot slot = first_of(left);
     if (!unblock(blocks_.warp(slot), true, now)) continue;
@@ -226,10 +227,10 @@ void FrontEnd::warm_hot() const {
 }
 
 void FrontEnd::serialize(Archive& archive) {
-  archive.section("sm/front_end", 7);
+  archive.section("sm/front_end", 8);
   serialize_states(archive);
   archive(hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units, hot_.wheel, holds_,
-          sleeping_, groups_, owing_);
+          sleeping_, groups_, owing_, at_cluster_barrier_);
   std::visit([&](auto& policy) { policy.serialize(archive); }, hot_.scheduler);
 }
 

@@ -90,6 +90,10 @@ class FrontEnd : public WarpStates {
     owing_ = (owing_ & ~bit_of(slot)) | (std::uint64_t{owes} << slot.value());
   }
   bool owes(WarpSlot slot) const { return (owing_ & bit_of(slot)) != 0; }
+  /// Some path of the warp waits for other blocks of its cluster.
+  void waits_for_cluster(WarpSlot slot) { at_cluster_barrier_ |= bit_of(slot); }
+  /// None of these warps does any more.
+  void end_waits_for_cluster(std::uint64_t warps) { at_cluster_barrier_ &= ~warps; }
   SleepingWarps& sleeping() { return sleeping_; }
 
   // A cycle.
@@ -167,6 +171,7 @@ class FrontEnd : public WarpStates {
   SleepingWarps sleeping_;
   ReleaseGroups groups_;
   std::uint64_t owing_ = 0;
+  std::uint64_t at_cluster_barrier_ = 0;
 };
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "models/sm/access/lane_data.hpp"
+#include "models/sm/load_store/acknowledged.hpp"
 #include "models/sm/load_store/delivery.hpp"
 #include "models/sm/ports/request_tag.hpp"
 
@@ -154,13 +155,7 @@ void Answers::acknowledged(std::uint16_t index, SmCycle now) {
   const BlockPlace place(blocks_.warp(slot).block);
   const BlockSlot& block = blocks_.block(place);
   if (!block.used || block.entry != record.entry) return acknowledged_late(record.grid, now);
-  const bool was_last = blocks_.under_way().store_ends(slot, place, record.phase);
-  if ((front_end_.waiting(StallCause::fence) & block.warps) != 0) [[unlikely]]
-    end_fences(block, now);
-  if (was_last && (front_end_.waiting(StallCause::drain) & bit_of(slot)) != 0) {
-    front_end_.wake_at(now);
-    front_end_.end_wait(StallCause::drain, slot, now);
-  }
+  store_acknowledged(blocks_, front_end_, slot, place, record.phase, now);
 }
 
 void Answers::acknowledged_late(std::uint8_t place, SmCycle now) {
@@ -168,14 +163,6 @@ void Answers::acknowledged_late(std::uint8_t place, SmCycle now) {
   ports_.tell_dispatcher(MessageKind::stores_done,
                          GridReference{blocks_.grid(place).launch.grid, constants_.setup.index},
                          now);
-}
-
-void Answers::end_fences(const BlockSlot& block, SmCycle now) {
-  for_each_warp(front_end_.waiting(StallCause::fence) & block.warps, [&](WarpSlot slot) {
-    if (!blocks_.released(slot)) return;
-    front_end_.end_wait(StallCause::fence, slot, now);
-    front_end_.wake_at(now);
-  });
 }
 
 }  // namespace lockstep

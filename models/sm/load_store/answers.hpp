@@ -50,8 +50,6 @@ class Answers {
   void acknowledged(std::uint16_t store, SmCycle now);
   /// A store of a block that has left is acknowledged.
   void acknowledged_late(std::uint8_t grid, SmCycle now);
-  /// Lets warps of the block go on whose releases have waited for an acknowledgement.
-  void end_fences(const BlockSlot& block, SmCycle now);
   void warm_for(const Batch& batch) const;
 
   const SmConstants& constants_;

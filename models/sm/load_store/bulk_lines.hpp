@@ -18,9 +18,9 @@ class BulkLines {
   virtual ~BulkLines() = default;
   /// All lines of the copy have come, to be used from `usable` on, or have been sent.
   virtual void all_lines_done(std::uint16_t copy, SmCycle usable, SmCycle now) = 0;
-  /// Returns where the tensor map goes that the copy waits for; null: what comes goes to shared
-  /// memory.
-  virtual std::byte* map_room(std::uint16_t copy) = 0;
+  /// Returns where what comes goes: the tensor map that the copy waits for, or bytes for several
+  /// blocks; null: to shared memory.
+  virtual std::byte* room(std::uint16_t copy) = 0;
   /// Returns the type of the atomics of a line of the copy, each of so many bytes.
   virtual isa::Type atomic_type(std::uint16_t copy, unsigned bytes) const = 0;
   /// A line that the copy stores is on its way, and will be acknowledged.

@@ -93,7 +93,7 @@ class Flights {
   BulkLines* bulk_lines() const { return bulk_lines_; }
   /// Returns where bytes of a copy go, if not to shared memory.
   std::byte* room_of(const Flight& flight) const {
-    return flight.bulk != BulkLines::none ? bulk_lines_->map_room(flight.bulk) : nullptr;
+    return flight.bulk != BulkLines::none ? bulk_lines_->room(flight.bulk) : nullptr;
   }
   void tell_of_bulk_copies(BulkLines& bulk_lines) { bulk_lines_ = &bulk_lines; }
   /// The flight waits for one answer more.

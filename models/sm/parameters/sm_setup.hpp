@@ -50,6 +50,7 @@ struct SmSetup {
   std::vector<Link> to_partitions;
   Link to_host, to_dispatcher, to_gmmu;
   std::vector<Link> to_port;  ///< to memory of other GPUs: one, or none
+  std::vector<Link> to_hub;   ///< of the GPC, for clusters of blocks: one, or none
   VmParameters vm = defaults<VmParameters>();
   ReplayMode replay = ReplayMode::listed;
   Time progress_limit = Time::zero();  ///< zero: nobody asks whether warps get on

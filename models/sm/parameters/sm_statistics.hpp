@@ -44,6 +44,7 @@ struct SmStatistics {
     Counter issue_slots, l1_bypasses, atomics_sent, local_writebacks, async_copy_bytes;
     Counter bulk_copies, bulk_lines;
     Counter divergent_branches, fences;
+    Counter remote_accesses, remote_bytes, cluster_barriers, cluster_wait_cycles;
     std::array<Counter, isa::matrix_types> matrix_instructions;
     Counter tensor_cycles, matrix_wavefronts;
     Counter tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, fault_warp_cycles;
@@ -139,6 +140,14 @@ struct SmStatistics {
                     "barrier arrivals of warps")
         .per_tenant("fences", &S::tenant, &T::fences, "instructions",
                     "fences of gpu or system scope")
+        .per_tenant("remote_accesses", &S::tenant, &T::remote_accesses, "messages",
+                    "to shared memory of other blocks of a cluster")
+        .per_tenant("remote_bytes", &S::tenant, &T::remote_bytes, "bytes",
+                    "that those read or wrote there")
+        .per_tenant("cluster_barriers", &S::tenant, &T::cluster_barriers, "barriers",
+                    "of clusters that blocks here have passed, each block for itself")
+        .per_tenant("cluster_wait_cycles", &S::tenant, &T::cluster_wait_cycles, "warp cycles",
+                    "in which warps waited at barriers of clusters")
         .per_tenant("tlb_lookups", &S::tenant, &T::tlb_lookups, "lines",
                     "of global memory, in the L1 TLB")
         .per_tenant("tlb_hits", &S::tenant, &T::tlb_hits, "lines", "whose page was there")
@@ -273,6 +282,10 @@ inline SmStatistics::OfTenant& SmStatistics::OfTenant::operator+=(const GridCoun
   tensor_cycles += grid.tensor_cycles;
   matrix_wavefronts += grid.matrix_wavefronts;
   async_copy_bytes += grid.async_copy_bytes;
+  remote_accesses += grid.remote_accesses;
+  remote_bytes += grid.remote_bytes;
+  cluster_barriers += grid.cluster_barriers;
+  cluster_wait_cycles += grid.cluster_wait_cycles;
   return *this;
 }
 

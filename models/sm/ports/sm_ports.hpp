@@ -7,6 +7,7 @@
 
 #include "core/engine/outbox.hpp"
 #include "core/memory/warm.hpp"
+#include "models/noc/cluster_port.hpp"
 #include "models/noc/messages.hpp"
 #include "models/noc/peer_address.hpp"
 #include "models/sm/access/line_bytes.hpp"
@@ -31,7 +32,10 @@ class SmPorts {
                   constants.clock.duration(constants.parameters.port.injection_latency)}),
              ReceptionPort(constants.setup.noc), constants.setup.to_dispatcher,
              constants.setup.to_gmmu},
-        marks_(constants) {}
+        marks_(constants),
+        to_hub_(constants.setup.to_hub),
+        hub_port_(constants.setup.noc.hub),
+        hub_clock_(constants.setup.noc.clock) {}
 
   /// Marks of warps' requests.
   RequestMarks& marks() { return marks_; }
@@ -81,18 +85,31 @@ class SmPorts {
     hot_.outbox->send(hot_.to_gmmu, constants_.time_of(now), kind_of(kind), body, payload);
   }
 
+  /// Sends to the hub of the GPC.  Returns the place of the payload, for the caller to fill in before
+  /// the next message.
+  template <class Body>
+  std::byte* send_to_hub(MessageKind kind, const Body& body, std::size_t payload_bytes,
+                         std::uint32_t flits, SmCycle now) {
+    LOCKSTEP_CHECK(!to_hub_.empty(), "a block of a cluster stands in an SM without a hub");
+    const Time at = hub_port_.reserve(flits, constants_.time_of(now), hub_clock_);
+    return hot_.outbox->reserve(to_hub_[0], at, kind_of(kind), body, payload_bytes);
+  }
+  /// Returns for how many cycles of the network so many flits take the port to the hub.
+  std::uint32_t hub_cycles(std::uint32_t flits) const { return hub_port_.cycles(flits); }
+
   /// Time that requests waited for the injection port, summed.
   std::uint64_t wait_femtoseconds() const { return hot_.requests.wait_femtoseconds(); }
   std::string waiting_for() const { return hot_.requests.waiting_for(); }
 
   void warm_hot() const { warm(&hot_, sizeof hot_); }
   void serialize(Archive& archive) {
-    archive.section("sm/ports", 3);
+    archive.section("sm/ports", 4);
     hot_.requests.serialize(archive);
     archive(hot_.reception);
     hot_.to_dispatcher.serialize(archive);
     hot_.to_gmmu.serialize(archive);
     marks_.serialize(archive);
+    archive(to_hub_, hub_port_);
   }
 
  private:
@@ -107,6 +124,9 @@ class SmPorts {
   const SmConstants& constants_;
   Hot hot_;
   RequestMarks marks_;
+  std::vector<Link> to_hub_;
+  ClusterPort hub_port_;
+  const Clock hub_clock_;
 };
 
 inline MemoryRequest& SmPorts::send_store(Destination destination, std::uint8_t sectors,

@@ -149,8 +149,17 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
         instruction.memory.space == isa::Space::parameter)
       latency = parameters.constant_latency.count();
   } else if (instruction.category == Category::phase_wait) {
+    if (instruction.memory.scope == isa::Scope::cluster &&
+        instruction.memory.ordering == isa::Ordering::acquire)
+      record.flags |= IssueRecord::ordered_after;
     interval = parameters.memory_interval.count();
     latency = parameters.shared.latency.count() + parameters.latency[LatencyClass::integer].count();
+  } else if (instruction.category == Category::cluster_barrier) {
+    constexpr auto orders = IssueRecord::ordered_before | IssueRecord::ordered_after;
+    record.flags |= static_cast<std::uint8_t>(memory_flags(instruction) & orders);
+    latency = parameters.latency[instruction.latency_class].count();
+  } else if (instruction.category == Category::async_store) {
+    interval = parameters.memory_interval.count();
   } else if (instruction.category == Category::bulk_copy) {
     record.flags |= IssueRecord::ordered_before;  // where the engine's queue has an end
     interval = parameters.memory_interval.count();

@@ -26,8 +26,10 @@ void BlockTurnover::drop_staged(TenantId tenant, SmCycle now) {
   const auto is_theirs = [&](const BlockReference& block) {
     return blocks_.grid(blocks_.place_of(GridId(block.grid))).launch.tenant == tenant.value();
   };
-  for (const BlockReference& block : take_staged(is_theirs))
+  for (const BlockReference& block : take_staged(is_theirs)) {
+    clusters_.drop(block, blocks_.grid(blocks_.place_of(GridId(block.grid))).launch, now);
     ports_.tell_dispatcher(MessageKind::block_done, BlockDone{block, {}, {}}, now);
+  }
   start_staged(now);
   forget_ended_grids();
 }

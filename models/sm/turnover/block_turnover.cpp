@@ -77,7 +77,7 @@ void BlockTurnover::tell_status(GridId number, SmCycle now) {
     if (!block.used || block.grid != grid) continue;
     blocks.push_back({block.index,
                       block.progress.work(now),
-                      block.progress.idempotent,
+                      block.progress.idempotent && blocks_.grid(grid).launch.cluster_blocks() == 1,
                       (blocks_.page_waiters() & block.warps) != 0,
                       {},
                       ended_by(block)});
@@ -125,6 +125,7 @@ void BlockTurnover::start_block(const StagedBlock& staged, std::uint8_t grid, Sm
   blocks_.block(place).progress.began = now;
   log_.started(reference, constants_.time_of(now));
   faultable_.block_entered(place);
+  clusters_.begin(place, now);
   scheduler_.entered(place, now);
   if (const std::vector<std::byte> at = blocks_.told_position_of(reference);
       !at.empty() && !staged.at)
@@ -159,7 +160,8 @@ void BlockTurnover::choose_carve_out(const GridSlot& grid, SmCycle now) {
 void BlockTurnover::drained(WarpSlot slot, SmCycle now) {
   front_end_.remove(slot);
   const BlockPlace place(blocks_.warp(slot).block);
-  if (--blocks_.block(place).warps_left == 0) finish_block(place, now);
+  if (--blocks_.block(place).warps_left == 0 && !clusters_.end(place, now))
+    finish_block(place, now);
 }
 
 BlockDone BlockTurnover::leave_for_good(BlockPlace place, bool is_done, SmCycle now) {

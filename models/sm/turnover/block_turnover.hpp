@@ -14,6 +14,7 @@
 #include <span>
 
 #include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/cluster/cluster_blocks.hpp"
 #include "models/sm/execution/printing.hpp"
 #include "models/sm/front_end/drained_warps.hpp"
 #include "models/sm/front_end/front_end.hpp"
@@ -31,7 +32,7 @@ class BlockTurnover final : public DrainedWarps {
  public:
   BlockTurnover(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable, L1& l1,
                 Translation& translation, LoadStoreUnit& load_store, Printing& printing,
-                LocalScheduler& scheduler)
+                LocalScheduler& scheduler, ClusterBlocks& clusters)
       : constants_(sm.constants),
         blocks_(sm.blocks),
         ports_(sm.ports),
@@ -42,6 +43,7 @@ class BlockTurnover final : public DrainedWarps {
         load_store_(load_store),
         printing_(printing),
         scheduler_(scheduler),
+        clusters_(clusters),
         log_(sm.constants.setup.record_blocks) {}
 
   void start_grid(const GridLaunch& launch, std::span<const std::byte> payload);
@@ -50,6 +52,10 @@ class BlockTurnover final : public DrainedWarps {
   /// not empty.
   void stage(const BlockReference& reference, std::span<const std::byte> position, SmCycle now);
   void drained(WarpSlot slot, SmCycle now) override;
+  /// The threads of all blocks of a cluster have ended: its block here leaves.
+  void cluster_over(const ClusterBlock& block, SmCycle now) {
+    finish_block(clusters_.leave(block), now);
+  }
   /// The tenant made a mistake: its blocks leave as if they were done.
   void abort_tenant(TenantId tenant, SmCycle now);
 
@@ -135,6 +141,7 @@ class BlockTurnover final : public DrainedWarps {
   LoadStoreUnit& load_store_;
   Printing& printing_;
   LocalScheduler& scheduler_;
+  ClusterBlocks& clusters_;
   BlockLog log_;
   std::deque<StagedBlock> staged_;
   std::vector<GridId> asked_;           ///< grids of which the dispatcher wants a block soon

@@ -164,12 +164,15 @@ void LocalScheduler::displace_youngest(Mask squashed, SmCycle now) {
   if (youngest) leave(*youngest, Technique::save, now);
 }
 
-/// Returns the places of blocks that neither stop nor move, and whose context has room in memory.
+/// Returns the places of blocks that neither stop nor move, and may leave: that are in no cluster, whose
+/// other blocks may wait for them, and whose context has room in memory.
 LocalScheduler::Mask LocalScheduler::on_chip() const {
   Mask places = 0;
   for (std::uint32_t i = 0; i < sm_.constants.parameters.blocks; ++i) {
     const BlockPlace place(static_cast<std::uint8_t>(i));
-    if (sm_.blocks.block(place).used) places |= bit_of(place);
+    const BlockSlot& block = sm_.blocks.block(place);
+    if (block.used && sm_.blocks.grid(block.grid).launch.cluster_blocks() == 1)
+      places |= bit_of(place);
   }
   for (const BlockInMemory& block : blocks_)
     if (block.state != State::there) places &= ~bit_of(block.place);

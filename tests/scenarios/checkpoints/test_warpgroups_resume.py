@@ -14,7 +14,7 @@ class Warpgroups(SegmentsTest):
     def tenants(self, *tenants, policies="{}"):
         each = "".join(f"  - {{name: t{number}, {tenant}}}\n" for number, tenant in enumerate(tenants))
         self.write("scenario.yaml", f"gpu: {ROOT}/configs/gpus/h100.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
-                   "simulation: {epoch: 5us}\noverride: {gpu.sm.count: 2}\n"
+                   "simulation: {epoch: 5us}\noverride: {gpu.sm.count: 2, gpu.dispatch.gpcs: [2]}\n"
                    f"policies: {policies}\ntenants:\n{each}")
 
     def test_alone(self):

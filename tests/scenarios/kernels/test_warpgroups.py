@@ -105,8 +105,8 @@ class WarpgroupsOfGpus(ScenarioTest):
             with self.subTest(preemption=preemption, workload=workload):
                 policies = f"{{sharing: {{name: time-sliced, slice: 40us}}, preemption: {preemption}}}"
                 self.scene("h100", tenants=3, workload=workload, policies=policies)
-                self.good("run", "s.yaml", "--quiet", "--check", "--set", "gpu.sm.count=2", "--output", "o.h5",
-                          "--overwrite")
+                self.good("run", "s.yaml", "--quiet", "--check", "--set", "gpu.sm.count=2",
+                          "--set", "gpu.dispatch.gpcs=[2]", "--output", "o.h5", "--overwrite")
 
 
 if __name__ == "__main__":

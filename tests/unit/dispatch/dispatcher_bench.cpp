@@ -105,8 +105,10 @@ DispatcherBench::~DispatcherBench() = default;
 std::unique_ptr<Dispatcher> DispatcherBench::make() const {
   Dispatcher::Setup setup;
   setup.parameters = {Frequency{1e9}, Cycles{100},       options_.block_interval,
-                      Cycles{45},     options_.clusters, options_.launch_overlap};
-  setup.topology = Topology({.sms = options_.sms, .clusters = options_.clusters});
+                      Cycles{45},     options_.clusters, options_.gpcs,
+                      options_.launch_overlap};
+  setup.topology = Topology(
+      {.sms = options_.sms, .clusters = options_.clusters, .gpcs = options_.gpcs});
   setup.limits.registers = 2048;
   setup.limits.placement = options_.placement;
   setup.sharing = policy_written<sharing_policies>(options_.sharing);
@@ -136,6 +138,7 @@ void DispatcherBench::launch(double at_ns, const Launch& launch) {
   body.primary = launch.primary;
   body.blocks = {launch.blocks, 1, 1};
   body.threads = {32, 1, 1};
+  body.cluster = {launch.cluster, 1, 1};
   const std::uint64_t payload = 0x1234'0000 + launch.grid;
   receive(at_ns, MessageKind::launch_grid, body, std::as_bytes(std::span(&payload, 1)));
 }

@@ -17,6 +17,7 @@ struct BenchOptions {
   std::vector<std::uint32_t> sms_per_tenant{0, 0};
   Cycles block_interval{2};
   std::uint32_t clusters = 1;
+  std::vector<std::uint32_t> gpcs = {};
   bool launch_overlap = false;
   std::vector<std::uint64_t> instructions{0, 0};
   std::vector<Time> latency_bounds{Time::never(), Time::never()};
@@ -43,6 +44,7 @@ class DispatcherBench {
     std::uint32_t priority = 0;
     bool queued = false;
     std::uint32_t primary = 0;  ///< 1 + the grid beside which it may begin
+    std::uint8_t cluster = 1;   ///< blocks
   };
   void launch(double at_ns, const Launch& launch);
   void block_done(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block,

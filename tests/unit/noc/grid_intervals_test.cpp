@@ -73,7 +73,7 @@ TEST(GridCounts, AddAndSubtractEveryNumber) {
   sum += one;
   sum -= one;
   EXPECT_TRUE(std::ranges::equal(sum.words(), one.words()));
-  EXPECT_EQ(sum.async_copy_bytes, n);
+  EXPECT_EQ(sum.cluster_wait_cycles, n);
 }
 
 }  // namespace

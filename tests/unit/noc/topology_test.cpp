@@ -38,6 +38,16 @@ TEST(Topology, SmsOfAClusterHaveNeighbouringNumbers) {
   }
 }
 
+TEST(Topology, ClustersMayBeOfTheSizesThatAListGives) {
+  const Topology h100({.sms = 132, .partitions = 40, .gpcs = {16, 16, 16, 16, 16, 16, 18, 18}});
+  EXPECT_EQ(h100.clusters(), 8u);
+  std::vector<unsigned> members(8);
+  for (unsigned i = 0; i < 132; ++i) ++members.at(h100.cluster_of(sm(i)));
+  EXPECT_EQ(members, (std::vector<unsigned>{16, 16, 16, 16, 16, 16, 18, 18}));
+  EXPECT_EQ(h100.first_sm(6).value(), 96);
+  EXPECT_EQ(h100.first_sm(8).value(), 132);
+}
+
 TEST(Topology, TheFirstHalfOfSmsStandsAtTheFirstHalfOfPartitions) {
   const Topology a100({.sms = 108, .partitions = 40, .clusters = 7});
   EXPECT_FALSE(a100.in_second_half(sm(53)));

@@ -249,5 +249,59 @@ TEST(LaunchShape, KernelMayLimitItsBlocks) {
               HasSubstr("requires blocks of 16 x 4 x 1 threads, got 64 x 1 x 1"));
 }
 
+TEST(LaunchShape, ClustersAreThoseOfTheLaunchOrOfTheKernel) {
+  const LaunchShape none = shape(kernel({}), "grid: [n], block: [1]");
+  EXPECT_EQ(none.cluster, isa::no_cluster);
+  EXPECT_FALSE(none.is_explicit_cluster);
+  const LaunchShape asked = shape(kernel({}), "grid: [n, 4], block: [1], cluster: [n / 8, 4]");
+  EXPECT_EQ(asked.cluster, (isa::ClusterShape{2, 4, 1}));
+  EXPECT_TRUE(asked.is_explicit_cluster);
+  EXPECT_TRUE(shape(kernel({}), "grid: [1], block: [1], cluster: [1]").is_explicit_cluster);
+  isa::Program made = kernel({});
+  made.required_cluster = {4, 1, 1};
+  EXPECT_EQ(shape(made, "grid: [n], block: [1]").cluster, (isa::ClusterShape{4, 1, 1}));
+  EXPECT_EQ(shape(made, "grid: [n], block: [1], cluster: [4]").cluster,
+            (isa::ClusterShape{4, 1, 1}));
+}
+
+TEST(LaunchShape, ClustersThatNoGpuHasAreReportedAtTheirKey) {
+  const auto expect = [](const isa::Program& program, const std::string& keys,
+                         const std::string& where, const std::string& part) {
+    EXPECT_THAT(shape_error(program, keys), AllOf(StartsWith(where), HasSubstr(part))) << keys;
+  };
+  expect(kernel({}), "grid: [n], block: [1], cluster: [3]",
+         "w.yaml:9:56: ", "a grid of 16 x 1 x 1 blocks, no multiple of its clusters of 3 x 1 x 1");
+  expect(kernel({}), "grid: [4, 3], block: [1], cluster: [2, 2]",
+         "w.yaml:9:59: ", "no multiple of its clusters of 2 x 2 x 1");
+  expect(kernel({}), "grid: [n], block: [1], cluster: [n]",
+         "w.yaml:9:56: ", "clusters of 16 blocks, more than the portable 8");
+  expect(kernel({}), "grid: [n, 2], block: [1], cluster: [n, 2], non_portable_cluster: true",
+         "w.yaml:9:59: ", "clusters of 32 blocks, the limit is 16");
+  expect(kernel({}), "grid: [n], block: [1], cluster: [0]", "w.yaml:9:56: ", "not a whole number");
+  EXPECT_EQ(
+      shape_error(kernel({}), "grid: [n], block: [1], cluster: [n], non_portable_cluster: true"),
+      "no error");
+}
+
+TEST(LaunchShape, ClustersThatTheKernelIsNotMadeForAreReported) {
+  isa::Program made = kernel({});
+  made.required_cluster = {2, 2, 1};
+  EXPECT_THAT(shape_error(made, "grid: [2, 2], block: [1], cluster: [4]"),
+              AllOf(StartsWith("w.yaml:9:59: "),
+                    HasSubstr("requires clusters of 2 x 2 x 1 blocks, got 4 x 1 x 1")));
+  EXPECT_THAT(shape_error(made, "grid: [2, 3], block: [1]"),
+              AllOf(StartsWith("w.yaml:9:5: "), HasSubstr("no multiple of its clusters")));
+  isa::Program limited = kernel({});
+  limited.maximum_cluster = 4;
+  EXPECT_EQ(shape_error(limited, "grid: [8], block: [1], cluster: [4]"), "no error");
+  EXPECT_THAT(shape_error(limited, "grid: [8], block: [1], cluster: [8]"),
+              HasSubstr("at most 4 blocks (.maxclusterrank), got 8"));
+  isa::Program explicitly = kernel({});
+  explicitly.explicit_cluster = true;
+  EXPECT_THAT(shape_error(explicitly, "grid: [8], block: [1]"),
+              AllOf(StartsWith("w.yaml:9:5: "), HasSubstr("launched in clusters")));
+  EXPECT_EQ(shape_error(explicitly, "grid: [8], block: [1], cluster: [1]"), "no error");
+}
+
 }  // namespace
 }  // namespace lockstep::kernel_arguments_test

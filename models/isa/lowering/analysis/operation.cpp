@@ -56,6 +56,7 @@ bool has_side_effect(const ir::Operation& operation) {
     case Category::copy_group:
     case Category::bulk_copy:
     case Category::bulk_group:
+    case Category::async_store:
     case Category::warpgroup_product:
     case Category::warpgroup_step:
     case Category::register_limit:
@@ -79,6 +80,7 @@ bool is_scheduling_barrier(const ir::Operation& operation) {
     case Category::copy_group:
     case Category::bulk_copy:
     case Category::bulk_group:
+    case Category::async_store:
     case Category::warpgroup_product:
     case Category::warpgroup_step:
     case Category::register_limit:

@@ -66,7 +66,8 @@ inline bool writes_memory(const ir::Operation& operation) {
   return category_of(operation.opcode) == Category::store ||
          category_of(operation.opcode) == Category::atomic ||
          category_of(operation.opcode) == Category::copy ||
-         category_of(operation.opcode) == Category::bulk_copy;
+         category_of(operation.opcode) == Category::bulk_copy ||
+         category_of(operation.opcode) == Category::async_store;
 }
 /// Returns whether the operation is a load that other loads and unrelated stores may pass.
 bool is_weak_load(const ir::Operation&);

@@ -38,7 +38,8 @@ bool reads(const ir::Operation& operation, std::uint32_t index) {
 bool blocks_loads(const ir::Operation& other, Space space) {
   if (is_scheduling_barrier(other)) return true;
   if (!writes_memory(other)) return false;
-  return other.space == space || other.space == Space::generic || other.opcode == Opcode::spill;
+  return other.space == space || other.space == Space::generic ||
+         other.space == Space::shared_cluster || other.opcode == Opcode::spill;
 }
 
 /// Index of what merging asks of a block, so that nobody walks the block for each load.

@@ -11,6 +11,8 @@ MemoryOrder::Access MemoryOrder::access_of(const ir::Operation& operation, std::
   Access access;
   access.operation = number;
   access.space = has_trait(operation.opcode, on_own_stack) ? Space::local : operation.space;
+  // Shared memory of the cluster is, in part, that of the block.
+  if (access.space == Space::shared_cluster) access.space = Space::generic;
   access.begin = operation.offset;
   access.end = operation.offset + std::int64_t{bytes_of(operation.type)} * operation.elements;
   access.read_only = operation.cache == CacheOperator::non_coherent ||

@@ -38,8 +38,9 @@ void AtomicReader::atomic(PtxInstruction& instruction) {
       (vector && operation.type == Type::b64))
     instruction.fail("there is no such atomic");
   const bool in_global = operation.space == Space::generic || operation.space == Space::global;
-  if (!in_global && (vector || operation.space != Space::shared))
-    instruction.fail("state space is not supported");
+  const bool in_shared =
+      operation.space == Space::shared || operation.space == Space::shared_cluster;
+  if (!in_global && (vector || !in_shared)) instruction.fail("state space is not supported");
   const std::size_t first = returns ? 1 : 0;
   const std::size_t data = operation.atomic == AtomicOperation::cas ? 2 : 1;
   instruction.expect_arguments(first + 1 + data + hints, first + 1 + data + hints);

@@ -7,8 +7,12 @@
 /// Source: PTX ISA 8.x, "cp.async.bulk", "cp.async.bulk.prefetch", "cp.async.bulk.commit_group",
 /// "cp.async.bulk.wait_group"; modern-isa.md, section 3.3.
 ///
-/// Simplified: a shared address of a cluster is one of
-/// the block itself, which is its only block.
+/// A copy to several blocks of the cluster has the mask of their ranks as one more source, and one
+/// from shared memory to that of another block of the cluster has the address in the block's own in
+/// sources[0], instead of a global one.  Where .shared::cluster is written, shared addresses are
+/// those of cluster.hpp.
+///
+/// Simplified: reductions in shared memory of a cluster are refused.
 #include "models/isa/reader/families/bulk_copy.hpp"
 
 #include "models/isa/bulk/reduction.hpp"
@@ -46,7 +50,9 @@ void BulkCopyReader::begin(PtxInstruction& instruction, BulkCopyForm form,
   operation.immediate = form.packed();
   operation.type = Type::b64;
   operation.elements = 2;  // the engine moves units of 16 bytes
-  operation.space = form.rank == 0 ? Space::global : Space::generic;
+  operation.space = form.step == BulkCopyStep::send ? Space::shared
+                    : form.rank == 0                ? Space::global
+                                                    : Space::generic;
   operation.cache = CacheOperator::cg;
   operation.sources.clear();
   operation.offset = 0;
@@ -80,30 +86,58 @@ ir::Operand BulkCopyReader::bytes(PtxInstruction& instruction, const Argument& a
   return wide;
 }
 
-void BulkCopyReader::take_load(PtxInstruction& instruction) {
+BulkCopyReader::LoadKind BulkCopyReader::take_load(PtxInstruction& instruction, bool may_send) {
   Modifiers& modifiers = instruction.modifiers;
   const bool of_cluster = modifiers.take("shared::cluster");
   const bool is_own = modifiers.take("shared::cta");
-  if (!modifiers.take("global") || of_cluster == is_own) {
-    instruction.fail(
-        "copies from .global to .shared::cta, or from .shared::cta to .global with "
-        ".bulk_group: clusters are not modelled in this release");
-  }
+  const bool is_global = modifiers.take("global");
+  if (is_global ? of_cluster == is_own : !of_cluster || !is_own || !may_send)
+    instruction.fail(may_send
+                         ? "copies from .global or .shared::cta to .shared::cluster, from .global "
+                           "to .shared::cta, or from .shared::cta to .global with .bulk_group"
+                         : "copies from .global to .shared::cluster or .shared::cta");
   if (!modifiers.take("mbarrier::complete_tx::bytes"))
     instruction.fail("needs .mbarrier::complete_tx::bytes");
+  const bool multicast = modifiers.take("multicast::cluster");
+  if (multicast && !(of_cluster && is_global))
+    instruction.fail(".multicast::cluster is for copies from .global to .shared::cluster");
+  return is_global ? multicast ? LoadKind::multicast : LoadKind::plain : LoadKind::send;
+}
+
+/// The mask of ranks stands before the policy that a hint names.
+ir::Operand BulkCopyReader::ranks(PtxInstruction& instruction, std::size_t which) {
+  const ir::Operand given = operands_.source(instruction, instruction.argument(which), Type::b16);
+  if (given.kind == Kind::immediate) return given;
+  ir::Operation extend = instruction.plain(Opcode::cvt, Type::u32);
+  extend.source_type = Type::u16;
+  extend.guard = instruction.operation.guard;
+  extend.sources = {given};
+  extend.destinations = {ir::register_operand(code_.new_register(Type::b32))};
+  const ir::Operand mask = extend.destinations[0];
+  code_.append(std::move(extend));
+  return mask;
 }
 
 void BulkCopyReader::load(PtxInstruction& instruction) {
-  Modifiers& modifiers = instruction.modifiers;
-  take_load(instruction);
-  const std::size_t hints = take_cache_hint(modifiers);
+  const LoadKind kind = take_load(instruction, true);
+  const bool multicast = kind == LoadKind::multicast;
+  const std::size_t hints = take_cache_hint(instruction.modifiers);
   instruction.refuse_known();
-  expect(instruction, 4, hints);
+  expect(instruction, multicast ? 5 : 4, hints);
   const ir::Operand to = shared_address(code_, operands_, instruction, instruction.argument(0));
   const ir::Operand barrier =
       shared_address(code_, operands_, instruction, instruction.argument(3));
   const ir::Operand both = pair(instruction, to, barrier);
-  finish(instruction, BulkCopyStep::load, instruction.argument(1), both, instruction.argument(2));
+  const Argument &from = instruction.argument(1), &count = instruction.argument(2);
+  if (kind != LoadKind::multicast)
+    return finish(instruction, kind == LoadKind::send ? BulkCopyStep::send : BulkCopyStep::load,
+                  from, both, count);
+  const ir::Operand size = bytes(instruction, count);
+  const ir::Operand to_ranks = pair(instruction, ranks(instruction, 4), ir::immediate_operand(0));
+  begin(instruction, {BulkCopyStep::load, 0, true}, from);
+  for (const ir::Operand& source : {both, size, to_ranks})
+    instruction.operation.sources.push_back(source);
+  code_.finish(instruction);
 }
 
 void BulkCopyReader::store(PtxInstruction& instruction) {
@@ -132,6 +166,8 @@ void BulkCopyReader::take_operation(PtxInstruction& instruction) {
 void BulkCopyReader::reduce(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
   instruction.refuse_known();
+  if (modifiers.has("shared::cluster"))
+    instruction.fail("reductions in .shared::cluster are not modelled in this release");
   if (!modifiers.take("bulk_group") || !modifiers.take("global") || !modifiers.take("shared::cta"))
     instruction.fail("reduces from .shared::cta to .global with .bulk_group");
   take_operation(instruction);

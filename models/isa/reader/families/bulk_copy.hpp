@@ -15,8 +15,11 @@ class BulkCopyReader : public FamilyReader {
   void copy(PtxInstruction& instruction);
 
  private:
-  /// Takes the modifiers of a copy to shared memory.
-  void take_load(PtxInstruction& instruction);
+  enum class LoadKind : std::uint8_t { plain, multicast, send };
+  /// Takes the modifiers of a copy to shared memory.  `may_send`: also from shared memory.
+  LoadKind take_load(PtxInstruction& instruction, bool may_send);
+  /// Returns the mask of ranks, 32 bits, of the argument.
+  ir::Operand ranks(PtxInstruction& instruction, std::size_t which);
   void load(PtxInstruction& instruction);
   void store(PtxInstruction& instruction);
   void prefetch(PtxInstruction& instruction);
@@ -44,8 +47,9 @@ class BulkCopyReader : public FamilyReader {
   /// Makes the operation: its sources are the map's address, `places` and the coordinates.
   void finish_tile(PtxInstruction& instruction, BulkCopyForm form, const Argument& tile,
                    const ir::Operand& places);
+  /// Returns the coordinates and the mask of ranks, if there is one, two each.
   std::vector<ir::Operand> coordinates(PtxInstruction& instruction, const Argument& tile,
-                                       unsigned rank);
+                                       BulkCopyForm form);
 };
 
 }  // namespace lockstep::isa

@@ -72,9 +72,10 @@ void ConversionReader::convert_address(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   Modifiers& modifiers = instruction.modifiers;
   static constexpr std::pair<std::string_view, Space> spaces[] = {
-      {"global", Space::global},         {"shared", Space::shared},  {"shared::cta", Space::shared},
-      {"local", Space::local},           {"const", Space::constant}, {"param", Space::parameter},
-      {"param::entry", Space::parameter}};
+      {"global", Space::global},          {"shared", Space::shared},
+      {"shared::cta", Space::shared},     {"local", Space::local},
+      {"const", Space::constant},         {"param", Space::parameter},
+      {"param::entry", Space::parameter}, {"shared::cluster", Space::shared_cluster}};
   const bool test = operation.opcode == Opcode::isspacep;
   operation.mode = modifiers.take("to") ? 1 : 0;
   operation.space = modifiers.take_one(spaces, Space::none);

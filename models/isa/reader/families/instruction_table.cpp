@@ -23,6 +23,21 @@ void read_return(Readers& readers, PtxInstruction& instruction) {
   readers.control.plain(instruction);
 }
 
+void read_barrier(Readers& readers, PtxInstruction& instruction) {
+  instruction.modifiers.take("cluster") ? readers.cluster.barrier(instruction)
+                                        : readers.warp.barrier(instruction);
+}
+
+void read_store(Readers& readers, PtxInstruction& instruction) {
+  instruction.modifiers.take("async") ? readers.cluster.store(instruction)
+                                      : readers.memory.store(instruction);
+}
+
+void read_reduction(Readers& readers, PtxInstruction& instruction) {
+  instruction.modifiers.take("async") ? readers.cluster.reduce(instruction)
+                                      : readers.atomics.atomic(instruction);
+}
+
 constexpr InstructionEntry instruction_entries[] = {
     {"abs", Opcode::abs, read_alu},
     {"activemask", Opcode::activemask, member<&Readers::warp, &WarpReader::activemask>},
@@ -33,7 +48,7 @@ constexpr InstructionEntry instruction_entries[] = {
     {"applypriority", Opcode::prefetch, member<&Readers::memory, &MemoryReader::apply_priority>},
     {"atom", Opcode::atom, member<&Readers::atomics, &AtomicReader::atomic>},
     {"bar", Opcode::bar, member<&Readers::warp, &WarpReader::barrier>},
-    {"barrier", Opcode::bar, member<&Readers::warp, &WarpReader::barrier>},
+    {"barrier", Opcode::bar, read_barrier},
     {"bfe", Opcode::bfe, read_alu},
     {"bfi", Opcode::bfi, read_alu},
     {"bfind", Opcode::bfind, read_alu},
@@ -61,6 +76,7 @@ constexpr InstructionEntry instruction_entries[] = {
     {"fence", Opcode::fence, member<&Readers::memory, &MemoryReader::fence>},
     {"fma", Opcode::fma, read_alu},
     {"fns", Opcode::fns, read_alu},
+    {"getctarank", Opcode::getctarank, member<&Readers::cluster, &ClusterReader::rank>},
     {"griddepcontrol", Opcode::griddepcontrol,
      member<&Readers::control, &ControlReader::grid_dependency>},
     {"isspacep", Opcode::isspacep,
@@ -73,6 +89,7 @@ constexpr InstructionEntry instruction_entries[] = {
     {"mad", Opcode::mad, read_alu},
     {"mad24", Opcode::mad24, read_alu},
     {"madc", Opcode::madc, read_alu},
+    {"mapa", Opcode::mapa, member<&Readers::cluster, &ClusterReader::map_address>},
     {"match", Opcode::match, member<&Readers::warp, &WarpReader::match_or_reduce>},
     {"max", Opcode::max, read_alu_or_packed},
     {"mbarrier", Opcode::nop, member<&Readers::mbarrier, &MbarrierReader::mbarrier>},
@@ -94,7 +111,7 @@ constexpr InstructionEntry instruction_entries[] = {
     {"print", Opcode::print, member<&Readers::run_time, &RunTimeCalls::print>},
     {"prmt", Opcode::prmt, read_alu},
     {"rcp", Opcode::rcp, read_alu},
-    {"red", Opcode::red, member<&Readers::atomics, &AtomicReader::atomic>},
+    {"red", Opcode::red, read_reduction},
     {"redux", Opcode::redux, member<&Readers::warp, &WarpReader::match_or_reduce>},
     {"rem", Opcode::rem, read_alu},
     {"ret", Opcode::ret, read_return},
@@ -112,7 +129,7 @@ constexpr InstructionEntry instruction_entries[] = {
     {"sin", Opcode::sin, read_alu},
     {"slct", Opcode::slct, member<&Readers::arithmetic, &ArithmeticReader::selection>},
     {"sqrt", Opcode::sqrt, read_alu},
-    {"st", Opcode::st, member<&Readers::memory, &MemoryReader::store>},
+    {"st", Opcode::st, read_store},
     {"stackrestore", Opcode::stack_restore, member<&Readers::stack, &StackReader::restore>},
     {"stacksave", Opcode::stack_save, member<&Readers::stack, &StackReader::save>},
     {"stmatrix", Opcode::stmatrix, member<&Readers::matrix, &MatrixReader::store_matrices>},

@@ -5,9 +5,11 @@
 /// phase; a state, the word as it stood before an arrival, holds it in its top bit.
 /// Source: PTX ISA 8.x, "Parallel Synchronization and Communication Instructions: mbarrier".
 ///
-/// Simplified: arrivals at other blocks' barriers are refused, like clusters.  Cost model: init,
-/// inval, arrive and transactions are shared atomics of 64 bits; a wait is a load and an integer
-/// instruction, and one that compares.
+/// Arrivals and transactions may be at barriers of other blocks of the cluster, where they return
+/// nothing.
+///
+/// Cost model: init, inval, arrive and transactions are shared atomics of 64 bits; a wait is a load
+/// and an integer instruction, and one that compares.
 #include "models/isa/reader/families/mbarrier.hpp"
 
 #include "models/isa/barriers/mbarrier.hpp"
@@ -46,11 +48,24 @@ void MbarrierReader::qualifiers(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   operation.type = Type::b64;
   if (!instruction.modifiers.take("b64")) instruction.fail("needs the type .b64");
-  if (operation.space != Space::generic && operation.space != Space::shared)
+  const bool is_remote = operation.space == Space::shared_cluster;
+  if (operation.space != Space::generic && operation.space != Space::shared && !is_remote)
     instruction.fail("stands in shared memory only");
-  if (operation.scope != Scope::none && operation.scope != Scope::cta)
-    instruction.fail("only the scope .cta is supported");
-  operation.scope = Scope::cta;
+  if (operation.scope == Scope::none) operation.scope = is_remote ? Scope::cluster : Scope::cta;
+  if (operation.scope != Scope::cta && operation.scope != Scope::cluster)
+    instruction.fail("has the scope .cta or .cluster");
+}
+
+void MbarrierReader::refuse_remote(const PtxInstruction& instruction) const {
+  if (instruction.operation.space == Space::shared_cluster)
+    instruction.fail("is for barriers of the block itself: write .shared::cta");
+}
+
+/// What orders nothing beyond the SM needs no ordering, since an SM keeps its own order.
+Ordering MbarrierReader::ordering_of(const ir::Operation& operation, Ordering otherwise) {
+  if (operation.scope == Scope::cta || operation.ordering == Ordering::relaxed)
+    return Ordering::relaxed;
+  return otherwise;
 }
 
 /// How many threads arrive; one if nothing is said.
@@ -86,7 +101,8 @@ void MbarrierReader::change(PtxInstruction& instruction, AtomicOperation atomic)
   instruction.expect_arguments(arguments, arguments);
   instruction.operation.opcode = Opcode::red;
   instruction.operation.atomic = atomic;
-  instruction.operation.ordering = Ordering::relaxed;  // an SM keeps its own order
+  instruction.operation.ordering = Ordering::relaxed;
+  if (!transacts) refuse_remote(instruction);
   operands_.address(instruction, instruction.argument(0));
   instruction.operation.sources.push_back(transacts ? bytes(instruction, 1)
                                                     : count(instruction, 1));
@@ -99,16 +115,22 @@ void MbarrierReader::arrive(PtxInstruction& instruction, bool drops) {
   const bool incomplete = instruction.modifiers.take("noComplete");
   qualifiers(instruction);
   instruction.expect_arguments(incomplete || expects ? 3 : 2, 3);
-  operation.opcode = Opcode::atom;
+  const bool is_remote = operation.space == Space::shared_cluster;
+  const Argument& state = instruction.argument(0);
+  if (is_remote && state.text != "_")
+    instruction.fail(state.at, "an arrival at another block's barrier returns no state",
+                     "write _ in its place");
+  if (is_remote && incomplete) instruction.fail(".noComplete is for barriers of the block itself");
+  operation.opcode = is_remote ? Opcode::red : Opcode::atom;
   operation.atomic =
       expects ? (drops ? AtomicOperation::arrive_and_expect_and_drop
                        : AtomicOperation::arrive_and_expect)
       : incomplete
           ? (drops ? AtomicOperation::arrive_drop_incomplete : AtomicOperation::arrive_incomplete)
           : (drops ? AtomicOperation::arrive_drop : AtomicOperation::arrive);
-  operation.ordering = Ordering::relaxed;  // an SM keeps its own order
-  operation.destinations.push_back(
-      operands_.destination(instruction, instruction.argument(0), Type::b64));
+  operation.ordering = ordering_of(operation, Ordering::release);
+  if (!is_remote)
+    operation.destinations.push_back(operands_.destination(instruction, state, Type::b64));
   operands_.address(instruction, instruction.argument(1));
   operation.sources.push_back(expects ? bytes(instruction, 2) : count(instruction, 2));
   code_.finish(instruction);
@@ -128,6 +150,7 @@ void MbarrierReader::wait(PtxInstruction& instruction, PhaseWaitMode mode) {
   const bool may_be_limited = mode == PhaseWaitMode::suspend;
   instruction.expect_arguments(3, may_be_limited ? 4 : 3);
   instruction.reject_rest();
+  refuse_remote(instruction);
   const ir::Operand complete = operands_.predicate(instruction, instruction.argument(0));
   const ir::Operand given =
       operands_.source(instruction, instruction.argument(2), by_parity ? Type::u32 : Type::b64);

@@ -21,8 +21,11 @@ class MbarrierReader : public FamilyReader {
   ir::Operand bytes(PtxInstruction& instruction, std::size_t which);
   ir::Operand widened(PtxInstruction& instruction, const ir::Operand& count);
   ir::Operand parity_of(PtxInstruction& instruction, const ir::Operand& state);
-  /// The named state space; nothing but .cta scope and the release or acquire that is the rule.
+  /// The named state space, and the scope .cta or .cluster.
   void qualifiers(PtxInstruction& instruction);
+  void refuse_remote(const PtxInstruction& instruction) const;
+  /// Returns the ordering of an operation whose qualifiers are read, `otherwise` being the rule.
+  static Ordering ordering_of(const ir::Operation& operation, Ordering otherwise);
 };
 
 }  // namespace lockstep::isa

@@ -181,7 +181,7 @@ void MemoryReader::fence(PtxInstruction& instruction) {
   operation.scope = take_scope(modifiers);
   if (operation.scope == Scope::none) {
     instruction.refuse_known();
-    instruction.fail("needs a scope: .cta, .gpu or .sys");
+    instruction.fail("needs a scope: .cta, .cluster, .gpu or .sys");
   }
   // Which bytes the fence of a tensor map is about does not matter.
   const std::size_t operands = proxy && operation.ordering == Ordering::acquire ? 2 : 0;

@@ -19,8 +19,11 @@ constexpr std::pair<std::string_view, Ordering> ordering_names[] = {
     {"release", Ordering::release},
     {"acq_rel", Ordering::acq_rel},
     {"sc", Ordering::sc}};
-constexpr std::pair<std::string_view, Scope> scope_names[] = {
-    {"cta", Scope::cta}, {"gpu", Scope::gpu}, {"sys", Scope::sys}, {"gl", Scope::gpu}};
+constexpr std::pair<std::string_view, Scope> scope_names[] = {{"cta", Scope::cta},
+                                                              {"cluster", Scope::cluster},
+                                                              {"gpu", Scope::gpu},
+                                                              {"sys", Scope::sys},
+                                                              {"gl", Scope::gpu}};
 constexpr std::pair<std::string_view, CacheOperator> cache_operators[] = {
     {"ca", CacheOperator::ca}, {"cg", CacheOperator::cg},          {"cs", CacheOperator::cs},
     {"lu", CacheOperator::lu}, {"cv", CacheOperator::cv},          {"wb", CacheOperator::wb},
@@ -50,7 +53,8 @@ Scope take_scope(Modifiers& modifiers) {
 void read_qualifiers(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   Modifiers& modifiers = instruction.modifiers;
-  operation.space = take_space(modifiers);
+  operation.space =
+      modifiers.take("shared::cluster") ? Space::shared_cluster : take_space(modifiers);
   operation.ordering = take_ordering(modifiers, Ordering::weak);
   operation.scope = take_scope(modifiers);
   operation.cache = modifiers.take_one(cache_operators, CacheOperator::none);

@@ -3,6 +3,7 @@
 #include "models/isa/reader/families/arithmetic.hpp"
 #include "models/isa/reader/families/async_copy.hpp"
 #include "models/isa/reader/families/atomics.hpp"
+#include "models/isa/reader/families/cluster.hpp"
 #include "models/isa/reader/families/control.hpp"
 #include "models/isa/reader/families/conversions.hpp"
 #include "models/isa/reader/families/matrix.hpp"
@@ -27,6 +28,7 @@ struct Readers {
         arithmetic(code, operands),
         async_copy(code, operands),
         atomics(code, operands),
+        cluster(code, operands),
         control(code, operands),
         conversions(code, operands),
         matrix(code, operands),
@@ -48,6 +50,7 @@ struct Readers {
   ArithmeticReader arithmetic;
   AsyncCopyReader async_copy;
   AtomicReader atomics;
+  ClusterReader cluster;
   ControlReader control;
   ConversionReader conversions;
   MatrixReader matrix;

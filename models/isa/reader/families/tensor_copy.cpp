@@ -2,7 +2,9 @@
 ///
 /// A copy is one operation, all of whose sources have 64 bits: sources[0] is the generic address of
 /// the map; sources[1] has the shared address in its low half and that of the mbarrier, of a load,
-/// in its high half; sources[2..4] have two coordinates each, the innermost first.
+/// in its high half; sources[2..4] have two coordinates each, the innermost first.  The mask of
+/// ranks to whose blocks a tile goes (.multicast::cluster) stands behind them like one more
+/// coordinate.
 /// Source: PTX ISA 8.x, "cp.async.bulk.tensor", "cp.async.bulk.prefetch.tensor"; modern-isa.md,
 /// section 3.3.
 ///
@@ -57,15 +59,15 @@ void BulkCopyReader::tile(PtxInstruction& instruction) {
 }
 
 void BulkCopyReader::load_tile(PtxInstruction& instruction, unsigned rank) {
-  take_load(instruction);
+  const bool multicast = take_load(instruction, false) == LoadKind::multicast;
   const std::size_t hints = take_cache_hint(instruction.modifiers);
   instruction.refuse_known();
-  expect(instruction, 3, hints);
+  expect(instruction, multicast ? 4 : 3, hints);
   const ir::Operand to = shared_address(code_, operands_, instruction, instruction.argument(0));
   const ir::Operand barrier =
       shared_address(code_, operands_, instruction, instruction.argument(2));
   const ir::Operand both = pair(instruction, to, barrier);
-  finish_tile(instruction, {BulkCopyStep::load, rank}, instruction.argument(1), both);
+  finish_tile(instruction, {BulkCopyStep::load, rank, multicast}, instruction.argument(1), both);
 }
 
 void BulkCopyReader::store_tile(PtxInstruction& instruction, unsigned rank, BulkCopyStep step) {
@@ -91,7 +93,7 @@ void BulkCopyReader::prefetch_tile(PtxInstruction& instruction, unsigned rank) {
 
 void BulkCopyReader::finish_tile(PtxInstruction& instruction, BulkCopyForm form,
                                  const Argument& tile, const ir::Operand& places) {
-  const std::vector<ir::Operand> first = coordinates(instruction, tile, form.rank);
+  const std::vector<ir::Operand> first = coordinates(instruction, tile, form);
   Argument map = tile;
   map.children.resize(1);
   begin(instruction, form, map);
@@ -101,7 +103,8 @@ void BulkCopyReader::finish_tile(PtxInstruction& instruction, BulkCopyForm form,
 }
 
 std::vector<ir::Operand> BulkCopyReader::coordinates(PtxInstruction& instruction,
-                                                     const Argument& tile, unsigned rank) {
+                                                     const Argument& tile, BulkCopyForm form) {
+  const unsigned rank = form.rank;
   const bool has_list = tile.kind == Argument::Kind::address && tile.children.size() == 2 &&
                         tile.children[1].kind == Argument::Kind::vector;
   if (!has_list || tile.children[1].children.size() != rank)
@@ -109,13 +112,14 @@ std::vector<ir::Operand> BulkCopyReader::coordinates(PtxInstruction& instruction
                      "a tile of " + std::to_string(rank) + " dimensions is [map, {coordinates}]",
                      "give as many coordinates as dimensions, the innermost first");
   const std::vector<Argument>& given = tile.children[1].children;
+  std::vector<ir::Operand> words;
+  for (const Argument& coordinate : given)
+    words.push_back(operands_.source(instruction, coordinate, Type::s32));
+  if (form.multicast) words.push_back(ranks(instruction, 3));
+  if (words.size() % 2 != 0) words.push_back(ir::immediate_operand(0));
   std::vector<ir::Operand> pairs;
-  for (unsigned d = 0; d < rank; d += 2) {
-    const ir::Operand low = operands_.source(instruction, given[d], Type::s32);
-    const ir::Operand high = d + 1 < rank ? operands_.source(instruction, given[d + 1], Type::s32)
-                                          : ir::immediate_operand(0);
-    pairs.push_back(pair(instruction, low, high));
-  }
+  for (std::size_t w = 0; w < words.size(); w += 2)
+    pairs.push_back(pair(instruction, words[w], words[w + 1]));
   return pairs;
 }
 

@@ -110,8 +110,6 @@ void WarpReader::match_or_reduce(PtxInstruction& instruction) {
 void WarpReader::barrier(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   Modifiers& modifiers = instruction.modifiers;
-  if (modifiers.has("cluster") || modifiers.has("cta::cluster"))
-    instruction.fail("clusters are not supported in this release: compile for sm_80");
   modifiers.take("cta");
   modifiers.take("aligned");
   if (modifiers.take("warp")) {

@@ -162,9 +162,13 @@ struct required_threads : seq<directive<WORD("reqntid")>, must<counts>> {};
 struct minimum_blocks : seq<directive<WORD("minnctapersm")>, must<counts>> {};
 struct maximum_blocks : seq<directive<WORD("maxnctapersm")>, must<counts>> {};
 struct maximum_registers : seq<directive<WORD("maxnreg")>, must<counts>> {};
+struct required_cluster : seq<directive<WORD("reqnctapercluster")>, must<counts>> {};
+struct maximum_cluster : seq<directive<WORD("maxclusterrank")>, must<counts>> {};
+struct explicit_cluster : directive<WORD("explicitcluster")> {};
 struct performance_directives
     : star<sor<maximum_threads, required_threads, minimum_blocks, maximum_blocks, maximum_registers,
-               directive<WORD("noreturn")>, pragma>> {};
+               required_cluster, maximum_cluster, explicit_cluster, directive<WORD("noreturn")>,
+               pragma>> {};
 struct function_name : seq<name> {};
 struct entry_word : directive<WORD("entry")> {};
 struct function_word : directive<WORD("func")> {};
@@ -219,7 +223,8 @@ using selector = parse_tree::selector<
         dimension, initialiser, declarator, declaration, parameter, parameters, results, opcode,
         guard_name, guard_negation, guard, instruction, label, label_statement, branch_targets,
         loop_pragma, prototype, scope, body, maximum_threads, required_threads, minimum_blocks,
-        maximum_registers, function_name, entry, device_function>>;
+        maximum_registers, required_cluster, maximum_cluster, explicit_cluster, function_name,
+        entry, device_function>>;
 
 /// Throws where a rule that must match does not, with what was expected.
 template <class Rule>

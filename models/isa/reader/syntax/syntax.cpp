@@ -186,6 +186,17 @@ class Builder {
           i < node.children.size() ? static_cast<std::uint32_t>(integer(node.children[i])) : 1;
   }
 
+  /// Refuses sizes of clusters that no grid has.
+  void refuse_cluster(const Node& node, const Function& function) const {
+    const std::uint32_t* size = function.required_cluster;
+    if (size[0] != 0 && function.maximum_cluster != 0)
+      fail(node.at, ".reqnctapercluster and .maxclusterrank exclude each other", "remove one");
+    const std::uint64_t blocks = std::uint64_t{size[0]} * size[1] * size[2];
+    const bool is_required = node.is("required_cluster");
+    if (is_required ? blocks == 0 || blocks > 16 : function.maximum_cluster == 0)
+      fail(node.at, "a cluster has 1 to 16 blocks", "change the directive");
+  }
+
   Function function(const Node& node) const {
     Function result;
     result.is_entry = node.is("entry");
@@ -205,6 +216,14 @@ class Builder {
         result.minimum_blocks = static_cast<std::uint32_t>(integer(part.children.front()));
       } else if (part.is("maximum_registers")) {
         result.maximum_registers = static_cast<std::uint32_t>(integer(part.children.front()));
+      } else if (part.is("required_cluster")) {
+        counts(part, result.required_cluster);
+        refuse_cluster(part, result);
+      } else if (part.is("maximum_cluster")) {
+        result.maximum_cluster = static_cast<std::uint32_t>(integer(part.children.front()));
+        refuse_cluster(part, result);
+      } else if (part.is("explicit_cluster")) {
+        result.explicit_cluster = true;
       } else if (part.is("body")) {
         result.has_body = true;
         statements(part, result.body);

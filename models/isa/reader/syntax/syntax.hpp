@@ -89,6 +89,9 @@ struct Function {
   std::uint32_t maximum_threads[3] = {0, 0, 0};
   std::uint32_t required_threads[3] = {0, 0, 0};
   std::uint32_t maximum_registers = 0;
+  std::uint32_t required_cluster[3] = {0, 0, 0};
+  std::uint32_t maximum_cluster = 0;
+  bool explicit_cluster = false;
   std::uint32_t minimum_blocks = 0;
   std::vector<Statement> body;
 };

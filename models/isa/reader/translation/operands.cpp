@@ -54,6 +54,18 @@ ir::Operand OperandReader::predicate(const PtxInstruction& instruction,
     result.index = code_.new_register(Type::pred, "_");
     return result;
   }
+  if (operand.text == "%is_explicit_cluster" && code_.lookup(operand.text) == nullptr) {
+    // The machine's special registers are words.
+    ir::Operation compare = instruction.plain(Opcode::setp, Type::u32);
+    compare.comparison = Comparison::ne;
+    compare.sources = {
+        read_special(instruction, ir::SpecialRegister::is_explicit_cluster, operand.text),
+        ir::immediate_operand(0)};
+    result.index = code_.new_register(Type::pred, operand.text);
+    compare.destinations = {ir::predicate_operand(result.index)};
+    code_.append(std::move(compare));
+    return result;
+  }
   const Symbol& symbol = code_.find(operand);
   if (symbol.kind != Symbol::Kind::reg || symbol.type != Type::pred)
     instruction.fail(operand.at, operand.text + " is no predicate register",

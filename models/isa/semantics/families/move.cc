@@ -3,6 +3,7 @@
 /// Source: PTX ISA 8.x, "selp", "slct", "mov", "cvta", "isspacep", "Special Registers".
 ///
 /// Simplified: the x, y and z of a thread are computed from its lane each time they are read.
+#include "models/isa/cluster.hpp"
 #include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/lanes.hpp"
 
@@ -136,6 +137,44 @@ constexpr u32 lane_mask(ir::SpecialRegister which, unsigned lane) {
       return ~(below | self);
   }
 }
+/// Shared memory that a block has beside its own, since compute capability 8.0.
+constexpr u32 system_shared_bytes = 1024;
+
+/// Returns the value of a special register of clusters.
+u64 cluster_special(const WarpIdentity& identity, ir::SpecialRegister which) {
+  using enum ir::SpecialRegister;
+  const auto axis = [which](ir::SpecialRegister first) {
+    return static_cast<unsigned>(which) - static_cast<unsigned>(first);
+  };
+  const auto& size = identity.cluster_size;
+  const auto& block = identity.block_index;
+  switch (which) {
+    case clusterid_x:
+    case clusterid_y:
+    case clusterid_z:
+      return block[axis(clusterid_x)] / size[axis(clusterid_x)];
+    case nclusterid_x:
+    case nclusterid_y:
+    case nclusterid_z:
+      return identity.grid_size[axis(nclusterid_x)] / size[axis(nclusterid_x)];
+    case cluster_ctaid_x:
+    case cluster_ctaid_y:
+    case cluster_ctaid_z:
+      return block[axis(cluster_ctaid_x)] % size[axis(cluster_ctaid_x)];
+    case cluster_nctaid_x:
+    case cluster_nctaid_y:
+    case cluster_nctaid_z:
+      return size[axis(cluster_nctaid_x)];
+    case cluster_ctarank:
+      return block[0] % size[0] + size[0] * (block[1] % size[1] + size[1] * (block[2] % size[2]));
+    case cluster_nctarank:
+      return size[0] * size[1] * size[2];
+    case is_explicit_cluster:
+      return identity.is_explicit_cluster ? 1 : 0;
+    default:
+      return 0;
+  }
+}
 /// Returns the value of a special register that is the same for all lanes of the warp.
 u64 uniform_special(const WarpIdentity& identity, ir::SpecialRegister which) {
   using enum ir::SpecialRegister;
@@ -180,8 +219,10 @@ u64 uniform_special(const WarpIdentity& identity, ir::SpecialRegister which) {
       return identity.dynamic_shared_bytes;
     case total_smem_size:
       return identity.dynamic_shared_bytes + identity.static_shared_bytes;
+    case aggr_smem_size:
+      return identity.dynamic_shared_bytes + identity.static_shared_bytes + system_shared_bytes;
     default:
-      return 0;
+      return cluster_special(identity, which);
   }
 }
 template <Type T>
@@ -225,6 +266,8 @@ struct Window {
 constexpr Window window_of(Space space) {
   switch (space) {
     case Space::shared:
+      return {shared_window_base, ClusterAddress::block_bytes};
+    case Space::shared_cluster:
       return {shared_window_base, shared_window_bytes};
     case Space::local:
       return {local_window_base, local_window_bytes};
@@ -247,13 +290,46 @@ void add_window(const Instruction& instruction, WarpContext& context) {
 template <Type T>
 Execute pick_cvta(const SemanticKey& key) {
   const bool to = key.mode != 0;
-  if (key.space == Space::shared)
+  if (key.space == Space::shared || key.space == Space::shared_cluster)
     return to ? &add_window<T, Space::shared, true> : &add_window<T, Space::shared, false>;
   if (key.space == Space::local)
     return to ? &add_window<T, Space::local, true> : &add_window<T, Space::local, false>;
   return &Move<T>::run;
 }
-/// Global is what lies in no window; that of kernel parameters counts as a part of it, too.
+/// The same place in the block of a rank.
+template <Type T, bool is_generic>
+void map_address(const Instruction& instruction, WarpContext& context) {
+  using L = Lane<T>;
+  const L* a = source<L>(instruction, context, 0);
+  const u32* rank = source<u32>(instruction, context, 1);
+  constexpr L base = is_generic ? static_cast<L>(shared_window_base) : 0;
+  constexpr u32 most = ClusterAddress::last_code - 1;
+  for_lanes_staged(destination<L>(instruction, context), context.active, [=](unsigned i) -> L {
+    const u32 code = (rank[i] < most ? rank[i] : most) + 1;
+    const u32 offset = static_cast<u32>(a[i]) & (ClusterAddress::block_bytes - 1);
+    return base + (code << ClusterAddress::offset_bits | offset);
+  });
+}
+template <Type T>
+Execute pick_mapa(const SemanticKey& key) {
+  return key.mode != 0 ? &map_address<T, true> : &map_address<T, false>;
+}
+/// The rank of the block that an address lies in; b: of the block that asks.
+template <Type T>
+struct RankOfAddress {
+  static void run(const Instruction& instruction, WarpContext& context) {
+    using L = Lane<T>;
+    const L* a = source<L>(instruction, context, 0);
+    const u32* own = source<u32>(instruction, context, 1);
+    for_lanes_staged(destination<u32>(instruction, context), context.active, [=](unsigned i) {
+      const u32 place = static_cast<u32>(a[i]) & static_cast<u32>(shared_window_bytes - 1);
+      const u32 code = place >> ClusterAddress::offset_bits;
+      return code == ClusterAddress::own ? own[i] : code - 1;
+    });
+  }
+};
+/// Global is what lies in no window; that of kernel parameters counts as a part of it, too.  A
+/// block's own shared memory is what lies in the window without the code of a rank.
 template <Type T>
 struct IsSpace {
   static void run(const Instruction& instruction, WarpContext& context) {
@@ -264,9 +340,10 @@ struct IsSpace {
       return lanes_where<L>([=](unsigned i) { return u64{a[i]} - window.base < window.bytes; });
     };
     const auto space = static_cast<Space>(mode_of(instruction));
-    const u32 mask = space == Space::global
-                         ? ~(inside(Space::shared) | inside(Space::local) | inside(Space::constant))
-                         : inside(space);
+    const u32 mask =
+        space == Space::global
+            ? ~(inside(Space::shared_cluster) | inside(Space::local) | inside(Space::constant))
+            : inside(space);
     write_predicate(instruction, context, 0, mask);
   }
 };
@@ -305,6 +382,10 @@ Execute select_move(const SemanticKey& key) {
       return select_slct(key);
     case Opcode::cvta:
       return bytes == 4 ? pick_cvta<Type::b32>(key) : pick_cvta<Type::b64>(key);
+    case Opcode::mapa:
+      return bytes == 4 ? pick_mapa<Type::b32>(key) : pick_mapa<Type::b64>(key);
+    case Opcode::getctarank:
+      return bytes == 4 ? &RankOfAddress<Type::b32>::run : &RankOfAddress<Type::b64>::run;
     case Opcode::isspacep:
       return bytes == 4 ? &IsSpace<Type::b32>::run : &IsSpace<Type::b64>::run;
     default:

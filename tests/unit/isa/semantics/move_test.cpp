@@ -1,3 +1,4 @@
+#include "models/isa/cluster.hpp"
 #include "tests/unit/isa/semantics/lane_machine.hpp"
 
 namespace lockstep::isa::test::move_test {
@@ -192,13 +193,68 @@ TEST(MoveSemantics, OtherSpecialRegisters) {
   }
 }
 
+TEST(MoveSemantics, SpecialRegistersOfClusters) {
+  using enum ir::SpecialRegister;
+  WarpIdentity identity;
+  identity.grid_size = {12, 6, 4};
+  identity.block_index = {10, 3, 2};
+  identity.cluster_size = {4, 2, 2};
+  identity.is_explicit_cluster = true;
+  identity.dynamic_shared_bytes = 1000;
+  identity.static_shared_bytes = 24;
+  const std::pair<ir::SpecialRegister, std::uint64_t> expected[] = {
+      {clusterid_x, 2},      {clusterid_y, 1},       {clusterid_z, 1},
+      {nclusterid_x, 3},     {nclusterid_y, 3},      {nclusterid_z, 2},
+      {cluster_ctaid_x, 2},  {cluster_ctaid_y, 1},   {cluster_ctaid_z, 0},
+      {cluster_nctaid_x, 4}, {cluster_nctaid_y, 2},  {cluster_nctaid_z, 2},
+      {cluster_ctarank, 6},  {cluster_nctarank, 16}, {is_explicit_cluster, 1},
+      {aggr_smem_size, 2048}};
+  for (const CpuLevel level : levels())
+    for (const auto& [which, value] : expected)
+      for (const std::uint64_t lane : read_special(which, Type::u32, identity, level))
+        EXPECT_EQ(lane, value) << static_cast<int>(which);
+  const WarpIdentity alone;
+  for (const auto& [which, value] : {std::pair{cluster_ctarank, 0u},
+                                     {cluster_nctarank, 1u},
+                                     {is_explicit_cluster, 0u},
+                                     {cluster_nctaid_x, 1u}})
+    EXPECT_EQ(read_special(which, Type::u32, alone, levels().front())[0], value);
+}
+
+TEST(MoveSemantics, MapaNamesTheSamePlaceInTheBlockOfARank) {
+  for (const Type type : {Type::u32, Type::u64})
+    for (const std::uint16_t generic : {0, 1})
+      expect_lanes(Builder(Opcode::mapa, type)
+                       .from({slot_of(type), Slot::word})
+                       .to({slot_of(type)})
+                       .with([=](auto& op) { op.mode = generic; }),
+                   {type, Type::u32}, [=](const LaneInput& in) {
+                     const auto address = static_cast<std::uint32_t>(in.row[0]);
+                     const auto rank = static_cast<std::uint32_t>(in.row[1]);
+                     return ClusterAddress::in_block(address, rank) +
+                            (generic != 0 ? shared_window_base : 0);
+                   });
+}
+
+TEST(MoveSemantics, GetctarankTellsTheBlockOfAnAddress) {
+  for (const Type type : {Type::u32, Type::u64})
+    expect_lanes(
+        Builder(Opcode::getctarank, type).from({slot_of(type), Slot::word}).to({Slot::word}),
+        {type, Type::u32}, [=](const LaneInput& in) {
+          const auto address = static_cast<std::uint32_t>(in.row[0]) % shared_window_bytes;
+          const auto own = static_cast<std::uint32_t>(in.row[1]);
+          return ClusterAddress::unpack(static_cast<std::uint32_t>(address)).rank(own);
+        });
+}
+
 TEST(MoveSemantics, GenericAddressesOfWindows) {
   struct Window {
     Space space;
     std::uint64_t base;
   };
   for (const Window w :
-       {Window{Space::shared, shared_window_base}, Window{Space::local, local_window_base},
+       {Window{Space::shared, shared_window_base},
+        Window{Space::shared_cluster, shared_window_base}, Window{Space::local, local_window_base},
         Window{Space::global, 0}, Window{Space::constant, 0}})
     for (const std::uint16_t to : {0, 1})
       for (const Type type : {Type::u64, Type::u32})
@@ -219,6 +275,8 @@ TEST(MoveSemantics, AddressesBelongToSpaces) {
   const std::uint64_t addresses[] = {0,
                                      shared_window_base - 1,
                                      shared_window_base,
+                                     shared_window_base + ClusterAddress::block_bytes - 1,
+                                     shared_window_base + ClusterAddress::block_bytes,
                                      shared_window_base + shared_window_bytes - 1,
                                      local_window_base,
                                      local_window_base + local_window_bytes - 1,
@@ -228,11 +286,14 @@ TEST(MoveSemantics, AddressesBelongToSpaces) {
                                      parameter_window_base + parameter_window_bytes,
                                      first_global_address,
                                      ~std::uint64_t{0}};
-  // The window of kernel parameters lies within that of global memory.
-  const std::string_view expected[] = {"g", "g", "s", "s", "l", "l", "c", "c", "gp", "g", "g", "g"};
+  // The window of kernel parameters lies within that of global memory, the block's own shared
+  // memory within that of its cluster.
+  const std::string_view expected[] = {"g", "g", "sS", "sS", "S", "S", "l",
+                                       "l", "c", "c",  "gp", "g", "g", "g"};
   for (const CpuLevel level : levels())
     for (const auto& [space, letter] : {std::pair{Space::global, 'g'},
                                         {Space::shared, 's'},
+                                        {Space::shared_cluster, 'S'},
                                         {Space::local, 'l'},
                                         {Space::constant, 'c'},
                                         {Space::parameter, 'p'}}) {

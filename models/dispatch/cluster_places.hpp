@@ -1,0 +1,52 @@
+/// Places for the blocks of a thread block cluster, which all start at once in one GPC.
+///
+/// Two blocks at a time go to a pair of SMs (a TPC) that has room for one in each, the last one of
+/// an odd number to any SM; where no pair has room, blocks go to any SM.  Of several the one comes
+/// first whose SMs have the fewest blocks, and then the one with the lowest numbers.  The GPC is the
+/// one where the fullest SM of the cluster has the fewest blocks, and then the next one in turn.
+/// Source: modern-isa.md, section 5.8.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "models/dispatch/dispatched_grid.hpp"
+#include "models/dispatch/sm_mirrors.hpp"
+#include "models/noc/topology.hpp"
+
+namespace lockstep {
+
+class ClusterPlaces {
+ public:
+  ClusterPlaces(const DispatchedGrids& grids, const SmMirrors& sms, const Topology& topology)
+      : grids_(grids), sms_(sms), topology_(topology) {}
+
+  /// Returns the SM of each block of a cluster of the grid, by rank; empty: no GPC has room for all
+  /// of them on SMs with `may_have(sm)`.  `first_sm`: the SM whose turn it is.
+  std::vector<std::uint32_t> find(const DispatchedGrid& grid, std::uint32_t first_sm,
+                                  const std::function<bool(std::uint32_t)>& may_have) const;
+
+ private:
+  struct Place {
+    std::uint32_t sm = 0, room = 0, blocks = 0;
+  };
+  /// SMs of a GPC with their room; a pair stands side by side.
+  std::vector<Place> places_in(std::uint32_t gpc, const DispatchedGrid& grid,
+                               const std::function<bool(std::uint32_t)>& may_have) const;
+
+  const DispatchedGrids& grids_;
+  const SmMirrors& sms_;
+  const Topology& topology_;
+};
+
+/// Returns how many clusters of so many blocks find room at once, on empty SMs with
+/// `may_have(sm)` that have places for `on_one` blocks each.
+std::uint64_t clusters_that_fit(const Topology& topology, std::uint32_t cluster_blocks,
+                                std::uint32_t on_one,
+                                const std::function<bool(std::uint32_t)>& may_have);
+/// Returns how many blocks find room in the GPC that has most, likewise.
+std::uint64_t most_blocks_in_a_gpc(const Topology& topology, std::uint32_t on_one,
+                                   const std::function<bool(std::uint32_t)>& may_have);
+
+}  // namespace lockstep

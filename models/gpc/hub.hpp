@@ -1,0 +1,106 @@
+/// Hub of a GPC: what its SMs say to each other about thread block clusters passes here.
+///
+/// The blocks of a cluster stand in one GPC.  The hub hears where each begins and when its threads
+/// have ended; it passes accesses to shared memory on to the SM of the block that they name, and the
+/// answers back; it counts the blocks whose threads are all at the cluster's barrier; and when the
+/// threads of all blocks have ended it says so, since only then may their shared memory go.  An
+/// access to a block that has ended is refused; one to a block that is yet to begin waits.
+/// Messages from one SM to another arrive in the order in which they were sent.
+/// Source: modern-isa.md, section 5.8; architecture.md, section 8 "Horizons and ranks" (a hub's real
+/// distance).
+///
+/// Simplified: whatever an SM sends passes at once if the port to the other SM is free; ports have
+/// no limit to what waits before them, since an SM's own port keeps it from sending more.
+///
+/// Cost model: two links of `noc.hub.link_latency`, and a port to each SM that a flit takes for
+/// `flit_half_cycles`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/engine/component.hpp"
+#include "core/engine/link.hpp"
+#include "core/engine/outbox.hpp"
+#include "models/gpc/hub_statistics.hpp"
+#include "models/noc/cluster_messages.hpp"
+#include "models/noc/cluster_port.hpp"
+
+namespace lockstep {
+
+class Hub final : public Component {
+ public:
+  struct Setup {
+    Frequency clock;  ///< of the network
+    HubParameters parameters;
+    std::uint32_t first_sm = 0;
+    std::vector<Link> to_sms;  ///< of the GPC
+    std::vector<std::string> tenants;
+  };
+  explicit Hub(Setup setup);
+
+  Time next_activity() const override { return Time::never(); }
+  void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
+  void serialize(Archive& archive) override;
+  StatisticsView statistics(Time now) override;
+  bool finished() const override { return clusters_.empty(); }
+  std::string waiting_for() const override;
+
+ private:
+  /// Access to a block that is yet to begin.
+  struct Early {
+    ClusterAccess access;
+    std::vector<std::byte> payload;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(access, payload);
+    }
+  };
+  /// Cluster with blocks here.  Bit r of a mask: the block of rank r.
+  struct Cluster {
+    std::uint64_t number = 0;
+    std::uint32_t grid = 0;
+    std::uint32_t joined = 0, ended = 0, arrived = 0;
+    std::uint16_t tenant = 0;
+    std::uint8_t size = 0;
+    std::array<std::uint16_t, most_cluster_blocks> sm{};
+    std::deque<Early> early;
+
+    std::uint32_t all() const { return (1u << size) - 1; }
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(number, grid, joined, ended, arrived, tenant, size, sm, early);
+    }
+  };
+
+  void take(const MessageHeader& message, Outbox& outbox);
+  Cluster& cluster_of(std::uint32_t grid, std::uint64_t number);
+  /// Returns the cluster of the block, which may be the first of it.
+  Cluster& cluster_with(const ClusterBlock& block);
+  void pass_early(Cluster& cluster, Time now, Outbox& outbox);
+  void join(const ClusterBlock& block, Time now, Outbox& outbox);
+  void pass(Cluster& cluster, const ClusterAccess& access, std::span<const std::byte> payload,
+            Time now, Outbox& outbox);
+  void end(const ClusterBlock& block, Time now, Outbox& outbox);
+  void release_if_complete(Cluster& cluster, Time now, Outbox& outbox);
+  template <class Body>
+  void send(std::uint16_t sm, MessageKind kind, const Body& body, std::span<const std::byte> payload,
+            std::uint32_t flits, Time now, Outbox& outbox);
+  static ClusterBlock block_of(const Cluster& cluster, unsigned rank);
+
+  const Clock clock_;
+  const std::uint32_t flit_bytes_;
+  const std::uint32_t first_sm_;
+  const std::vector<std::string> tenants_;
+  std::vector<Link> to_sms_;
+  std::vector<ClusterPort> ports_;  ///< to each SM
+  std::vector<Cluster> clusters_;   ///< in the order in which they began
+  HubStatistics statistics_;
+};
+
+}  // namespace lockstep

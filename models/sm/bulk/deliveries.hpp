@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "models/noc/ids.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
+
+namespace lockstep {
+
+struct Warp;
+
+/// Deliverer of what a bulk copy has brought for several blocks of a cluster.
+class Deliveries {
+ public:
+  virtual ~Deliveries() = default;
+  /// Throws a Mistake if the cluster of the warp has not all blocks whose ranks are in `mask`.
+  virtual void require_ranks(const Warp& warp, unsigned lane, std::uint32_t mask) const = 0;
+  /// Writes the bytes to `shared` of the blocks whose ranks are in `mask`, and completes as many
+  /// transactions of the mbarrier at `barrier` there.  The lane of the warp has asked for it at
+  /// `pc`.
+  virtual void deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t mask,
+                       std::uint32_t shared, std::span<const std::byte> bytes,
+                       std::uint32_t barrier, SmCycle now) = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,78 @@
+/// Blocks of thread block clusters that stand in the SM, and what each knows of the cluster's
+/// barrier.
+///
+/// A block tells the hub of its GPC when it begins and when its threads have ended.  It stays, and
+/// others may access its shared memory, until the hub says that the threads of all blocks of the
+/// cluster have ended.  A block that is in no cluster is one of its own, of which no hub hears.
+/// Source: modern-isa.md, section 5.8; PTX ISA 8.x, "Clusters".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/noc/cluster_messages.hpp"
+#include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/front_end/front_end.hpp"
+#include "models/sm/parameters/sm_context.hpp"
+#include "models/sm/ports/sm_ports.hpp"
+
+namespace lockstep {
+
+class ClusterBlocks {
+ public:
+  struct Member {
+    ClusterBlock block;           ///< of size 1: no hub knows of it
+    bool ended = false;           ///< the hub has heard so
+    bool told = false;            ///< the hub knows that all threads are at the barrier
+    std::uint32_t arrived = 0;    ///< threads that have come to the barrier, if any
+    std::vector<std::uint32_t> lanes;  ///< by warp in the block; empty: none
+    std::vector<SmCycle> since;        ///< likewise: when the warp's last wait began
+
+    bool is_alone() const { return block.size == 1; }
+    void serialize(Archive& archive) { archive(block, ended, told, arrived, lanes, since); }
+  };
+
+  ClusterBlocks(const SmContext& sm, FrontEnd& front_end)
+      : constants_(sm.constants),
+        blocks_(sm.blocks),
+        ports_(sm.ports),
+        front_end_(front_end),
+        members_(sm.constants.parameters.blocks) {}
+
+  Member& operator[](BlockPlace place) { return members_[place.value()]; }
+  const Member& operator[](BlockPlace place) const { return members_[place.value()]; }
+  const Member& of(const Warp& warp) const { return members_[warp.block]; }
+
+  /// The block has taken its place.
+  void begin(BlockPlace place, SmCycle now);
+  /// The threads of the block have ended.  Returns whether the block stays, for others.
+  bool end(BlockPlace place, SmCycle now);
+  /// A block that was to come ends with its tenant.
+  void drop(const BlockReference& reference, const GridLaunch& launch, SmCycle now);
+  /// The threads of all blocks of its cluster have ended.  Returns the place of the block, which
+  /// may leave.
+  BlockPlace leave(const ClusterBlock& block);
+  /// Returns where the block of the rank stands; there is one.
+  BlockPlace place_of(std::uint32_t grid, std::uint64_t cluster, std::uint32_t rank) const;
+  void tell_hub(MessageKind kind, const ClusterBlock& block, SmCycle now) {
+    ports_.send_to_hub(kind, block, 0, 1, now);
+  }
+
+  std::string waiting_for() const;
+  void serialize(Archive& archive) {
+    archive.section("sm/cluster_blocks", 1);
+    archive(members_);
+  }
+
+ private:
+  static ClusterBlock block_of(const BlockReference& reference, const GridLaunch& launch);
+
+  const SmConstants& constants_;
+  ResidentBlocks& blocks_;
+  SmPorts& ports_;
+  FrontEnd& front_end_;
+  std::vector<Member> members_;  ///< by place of the block
+};
+
+}  // namespace lockstep

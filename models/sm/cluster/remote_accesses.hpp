@@ -1,0 +1,124 @@
+/// Accesses of the SM's warps to shared memory of other blocks of their clusters.
+///
+/// The lanes of an instruction that name one block go to the hub in one message, in the order of
+/// issue, and each message is answered.  A load or an atomic that returns something is a flight
+/// until then; stores and atomics count as stores that are not acknowledged, so that a release
+/// waits for them, and their block stays until they are.
+/// Source: modern-isa.md, sections 3.6 and 5.8; architecture.md, section 8, rules 2, 4 and 5.
+///
+/// Simplified: a store of st.async is held against the next release, too.
+///
+/// Cost model: a message takes the port to the hub by its data in flits, and as long the way from
+/// the SM's warps to shared memory; its answer can be used `noc.hub.service_latency` after it has
+/// come, and later by as much as the access has waited for banks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/memory/slot_pool.hpp"
+#include "models/isa/cluster.hpp"
+#include "models/sm/bulk/deliveries.hpp"
+#include "models/sm/access/coalescer.hpp"
+#include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/cluster/cluster_blocks.hpp"
+#include "models/sm/cluster/shared_service.hpp"
+#include "models/sm/load_store/flights.hpp"
+#include "models/sm/parameters/sm_context.hpp"
+
+namespace lockstep {
+
+class RemoteAccesses final : public Deliveries {
+ public:
+  RemoteAccesses(const SmContext& sm, FrontEnd& front_end, Flights& flights,
+                 ClusterBlocks& members, SharedService& service)
+      : constants_(sm.constants),
+        blocks_(sm.blocks),
+        ports_(sm.ports),
+        mistakes_(sm.mistakes),
+        front_end_(front_end),
+        flights_(flights),
+        members_(members),
+        service_(service) {}
+
+  /// Addresses in shared memory of the cluster, by lane.
+  using Addresses = std::array<std::uint32_t, isa::warp_size>;
+
+  /// Returns the lanes whose addresses lie in other blocks than the warp's.
+  std::uint32_t lanes_elsewhere(const Warp& warp, std::uint32_t lanes,
+                                const Addresses& address) const;
+  /// Throws the Mistake of a lane whose block is none of the cluster's, or has no such place.
+  void require_right(const Warp& warp, std::uint32_t lanes, const Addresses& address,
+                     unsigned bytes) const;
+  /// Sends what the lanes do in other blocks.  `flight`: what waits for the answers, if anything
+  /// does.
+  void issue(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
+             const Addresses& address, std::uint16_t flight, SmCycle now);
+  /// st.async, red.async.
+  void issue_async(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
+                   SmCycle now);
+  /// A bulk copy from the block's shared memory to that of a block of its cluster.
+  void issue_copies(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
+                    SmCycle now);
+  void require_ranks(const Warp& warp, unsigned lane, std::uint32_t mask) const override;
+  void deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t mask,
+               std::uint32_t shared, std::span<const std::byte> bytes, std::uint32_t barrier,
+               SmCycle now) override;
+  void answered(const ClusterAnswer& answer, std::span<const std::byte> payload, SmCycle now);
+
+  std::string waiting_for() const;
+  void serialize(Archive& archive) {
+    archive.section("sm/remote_accesses", 1);
+    archive(pending_);
+  }
+
+ private:
+  struct Pending {
+    std::uint32_t pc = 0, lanes = 0;
+    std::uint32_t phase = 0;  ///< of its block when it was issued
+    std::uint16_t flight = Flights::none;
+    std::uint8_t warp = 0;
+    std::uint8_t target = 0;    ///< rank
+    std::uint8_t is_store = 0;  ///< counts as one
+    std::uint8_t answers = 1;   ///< that are to come
+
+    template <class A>
+    void serialize(A& archive) {
+      archive(pc, lanes, phase, flight, warp, target, is_store, answers);
+    }
+  };
+
+  struct Parts {
+    const Addresses* address = nullptr;
+    const Addresses* barrier = nullptr;  ///< of what completes transactions
+    const std::byte* data = nullptr;     ///< by lane
+  };
+  /// An access of all lanes of the instruction, without what a target adds.
+  ClusterAccess access_of(const Warp& warp, const isa::Instruction& instruction) const;
+  void send(WarpSlot slot, ClusterAccess access, std::uint32_t lanes, const Parts& parts,
+            std::uint16_t flight, SmCycle now);
+  /// Executes an access to the warp's own block.
+  void execute_here(const Warp& warp, const ClusterAccess& access,
+                    std::span<const std::byte> payload, std::uint32_t lanes, SmCycle now);
+  std::size_t fill(std::byte* payload, const ClusterAccess& access, std::uint32_t lanes,
+                   const Parts& parts) const;
+  /// Notes what is to be answered so often.  Returns its tag.
+  std::uint16_t begin(WarpSlot slot, std::uint32_t pc, std::uint32_t lanes, bool is_store,
+                      unsigned answers);
+  void count(const Warp& warp, std::uint64_t bytes);
+  void report(const Warp& warp, std::uint32_t pc, std::uint32_t lanes,
+              const MbarrierRefusal& refusal, SmCycle now);
+
+  const SmConstants& constants_;
+  ResidentBlocks& blocks_;
+  SmPorts& ports_;
+  Mistakes& mistakes_;
+  FrontEnd& front_end_;
+  Flights& flights_;
+  ClusterBlocks& members_;
+  SharedService& service_;
+  SlotPool<Pending> pending_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,61 @@
+/// Shared memory of the SM's blocks, as other SMs of the GPC access it.
+///
+/// The bytes are touched when the message comes, in the order of messages; the answer leaves at
+/// once, and says for how long the access has waited for the banks.
+/// Source: modern-isa.md, section 5.8; architecture.md, section 8, rules 1 and 2.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "models/sm/cluster/arrivals.hpp"
+#include "models/sm/cluster/cluster_blocks.hpp"
+#include "models/sm/front_end/front_end.hpp"
+#include "models/sm/parameters/sm_context.hpp"
+#include "models/sm/ports/sm_ports.hpp"
+
+namespace lockstep {
+
+/// What is wrong with an operation on an mbarrier; payload of a ClusterAnswer that is `mistaken`.
+struct MbarrierRefusal {
+  std::uint32_t lane = 0;  ///< among those of the access
+  std::uint32_t offset = 0;
+  std::uint64_t word = 0;
+  std::uint64_t count = 0;
+  std::uint64_t operation = 0;  ///< AtomicOperation
+};
+
+class SharedService {
+ public:
+  SharedService(const SmContext& sm, FrontEnd& front_end, ClusterBlocks& members,
+                Arrivals& arrivals)
+      : constants_(sm.constants),
+        blocks_(sm.blocks),
+        ports_(sm.ports),
+        front_end_(front_end),
+        members_(members),
+        arrivals_(arrivals) {}
+
+  /// An access of another SM has come.
+  void serve(const ClusterAccess& access, std::span<const std::byte> payload, SmCycle now);
+  /// Executes an access to shared memory of the block.  `answer`: room for what it returns.
+  /// Returns what is wrong with an operation on an mbarrier, if anything is.
+  std::optional<MbarrierRefusal> execute(BlockPlace place, const ClusterAccess& access,
+                                         std::span<const std::byte> payload, std::byte* answer,
+                                         SmCycle now);
+
+ private:
+  const SmConstants& constants_;
+  ResidentBlocks& blocks_;
+  SmPorts& ports_;
+  FrontEnd& front_end_;
+  ClusterBlocks& members_;
+  Arrivals& arrivals_;
+};
+
+/// Returns for how many cycles these accesses take the banks: as many as words of one bank differ.
+unsigned bank_cycles(std::span<const std::uint32_t> offsets, unsigned lane_bytes, unsigned banks);
+/// Returns how many bytes these accesses move, in whole sectors of 32 bytes.
+unsigned sector_bytes_of(std::span<const std::uint32_t> offsets, unsigned lane_bytes);
+
+}  // namespace lockstep

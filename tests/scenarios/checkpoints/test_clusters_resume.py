@@ -1,0 +1,43 @@
+"""Exchange through shared memory of other blocks, barriers of clusters and multicast end in the same file in any
+layout, and interrupted: alone, and beside tenants whose blocks drain for more urgent ones."""
+import pathlib
+import sys
+import unittest
+
+import h5py
+
+from harness import ROOT
+from segments import WORKLOADS, SegmentsTest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "kernels"))
+import test_clusters as clusters  # noqa: E402
+
+URGENT = f"workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 64}}, arrival: 30us, priority: 1"
+
+
+class ClustersInSegments(SegmentsTest):
+    def tenants(self, *tenants, policies="{}"):
+        clusters.write_files(self)
+        each = "".join(f"  - {{name: t{number}, {tenant}}}\n" for number, tenant in enumerate(tenants))
+        self.write("scenario.yaml", f"gpu: gpu.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
+                   "simulation: {epoch: 5us}\noverride: {gpu.sm.count: 8, gpu.dispatch.gpcs: [3, 5]}\n"
+                   f"policies: {policies}\ntenants:\n{each}")
+
+    def test_alone(self):
+        for workload in ("w", "storm", "spread"):
+            with self.subTest(workload=workload):
+                self.tenants(f"workload: {workload}.yaml")
+                self.assert_same_in_any_layout()
+
+    def test_beside_a_more_urgent_tenant(self):
+        for preemption in ("drain", "switch"):
+            with self.subTest(preemption=preemption):
+                self.tenants("workload: w.yaml, parameters: {rounds: 40, clusters: 8}", URGENT,
+                             policies=f"{{sharing: exclusive, preemption: {preemption}}}")
+                self.assert_same_in_any_layout()
+                with h5py.File(self.folder / "whole.h5") as file:
+                    self.assertEqual(file["final/stats/sm/blocks_saved"][:, 0].sum(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

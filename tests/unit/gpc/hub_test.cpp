@@ -1,0 +1,198 @@
+/// The hub of a GPC alone: what it passes on, when, and what it keeps.
+#include "models/gpc/hub.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <sstream>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/parameters/parameters.hpp"
+#include "tests/harness/message_sink.hpp"
+
+namespace lockstep::hub_test {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr std::uint32_t first_sm = 4, sms = 3;
+
+Time ns(double value) {
+  return Time{static_cast<std::int64_t>(value * 1e6)};
+}
+
+/// Hub of SMs 4 to 6 at 1 GHz; links take 45 cycles, a flit of 32 bytes a cycle and a half.
+class HubOfThreeSms : public ::testing::Test {
+ protected:
+  HubOfThreeSms() : sink(sms) { hub = make(); }
+
+  static std::unique_ptr<Hub> make() {
+    Hub::Setup setup;
+    setup.clock = Frequency{1e9};
+    setup.parameters = defaults<HubParameters>();
+    setup.first_sm = first_sm;
+    for (std::uint32_t i = 0; i < sms; ++i)
+      setup.to_sms.emplace_back(LinkId{i}, ComponentId{i}, ns(45));
+    setup.tenants = {"one", "two"};
+    return std::make_unique<Hub>(std::move(setup));
+  }
+  static ClusterBlock block(unsigned rank, std::uint64_t cluster = 7, unsigned size = 2) {
+    ClusterBlock block;
+    block.cluster = cluster;
+    block.grid = 1;
+    block.sm = static_cast<std::uint16_t>(first_sm + rank);
+    block.rank = static_cast<std::uint8_t>(rank);
+    block.size = static_cast<std::uint8_t>(size);
+    return block;
+  }
+  static ClusterAccess access(unsigned target, std::uint8_t flits = 1) {
+    ClusterAccess access;
+    access.cluster = 7;
+    access.grid = 1;
+    access.tag = 100 + target;
+    access.sm = first_sm;
+    access.target = static_cast<std::uint8_t>(target);
+    access.flits = flits;
+    return access;
+  }
+  template <class Body>
+  void receive(double at, MessageKind kind, const Body& body) {
+    received.emplace_back(ns(at), kind_of(kind), body);
+  }
+  /// "145 sm5 access 101": arrivals at SMs of what was sent since the last call.
+  std::vector<std::string> sent() {
+    std::vector<const MessageHeader*> inbox;
+    for (const auto& message : received) inbox.push_back(message.get());
+    hub->advance(Time::never(), inbox, sink.outbox());
+    received.clear();
+    std::vector<std::string> lines;
+    for (std::uint32_t i = 0; i < sms; ++i)
+      for (const MessageHeader* message : sink.to(i)) {
+        std::ostringstream line;
+        line << static_cast<double>(message->arrival.femtoseconds()) / 1e6 << " sm" << first_sm + i;
+        switch (static_cast<MessageKind>(message->kind)) {
+          case MessageKind::cluster_access:
+            line << " access " << message->body<ClusterAccess>().tag;
+            break;
+          case MessageKind::cluster_answer:
+            line << (message->body<ClusterAnswer>().status == ClusterAnswerStatus::done
+                         ? " answer "
+                         : " refusal ")
+                 << message->body<ClusterAnswer>().tag;
+            break;
+          case MessageKind::cluster_released:
+            line << " released";
+            break;
+          case MessageKind::cluster_over:
+            line << " over";
+            break;
+          default:
+            line << " unexpected";
+        }
+        lines.push_back(line.str());
+      }
+    sink.clear();
+    return lines;
+  }
+  void join_both() {
+    receive(1, MessageKind::cluster_joins, block(0));
+    receive(1, MessageKind::cluster_joins, block(1));
+  }
+
+  MessageSink sink;
+  std::unique_ptr<Hub> hub;
+  std::deque<IncomingMessage> received;
+};
+
+TEST_F(HubOfThreeSms, PassesAnAccessOnToTheSmOfTheBlock) {
+  join_both();
+  receive(100, MessageKind::cluster_access, access(1));
+  EXPECT_THAT(sent(), ElementsAre("145 sm5 access 101"));
+}
+
+TEST_F(HubOfThreeSms, ThePortToAnSmTakesACycleAndAHalfForEachFlit) {
+  join_both();
+  for (int i = 0; i < 3; ++i) receive(100, MessageKind::cluster_access, access(1, 4));
+  EXPECT_THAT(sent(), ElementsAre("145 sm5 access 101", "151 sm5 access 101", "157 sm5 access 101"));
+}
+
+TEST_F(HubOfThreeSms, AnAccessToABlockThatIsYetToBeginWaits) {
+  receive(1, MessageKind::cluster_joins, block(0));
+  receive(100, MessageKind::cluster_access, access(1));
+  EXPECT_THAT(sent(), ElementsAre());
+  receive(200, MessageKind::cluster_joins, block(1));
+  EXPECT_THAT(sent(), ElementsAre("245 sm5 access 101"));
+}
+
+TEST_F(HubOfThreeSms, AnAccessToABlockThatHasEndedIsRefused) {
+  join_both();
+  receive(50, MessageKind::cluster_ends, block(1));
+  receive(100, MessageKind::cluster_access, access(1));
+  EXPECT_THAT(sent(), ElementsAre("145 sm4 refusal 101"));
+}
+
+TEST_F(HubOfThreeSms, ADeliveryGoesToAllBlocksOfItsMask) {
+  join_both();
+  ClusterAccess delivery = access(0);
+  delivery.kind = ClusterAccessKind::deliver;
+  delivery.mask = 3;
+  receive(100, MessageKind::cluster_access, delivery);
+  EXPECT_THAT(sent(), ElementsAre("145 sm4 access 100", "145 sm5 access 100"));
+}
+
+TEST_F(HubOfThreeSms, ReleasesABarrierWhenTheLastBlockHasArrived) {
+  join_both();
+  receive(100, MessageKind::cluster_arrives, block(0));
+  EXPECT_THAT(sent(), ElementsAre());
+  EXPECT_EQ(hub->waiting_for(),
+            "cluster 7 of grid 1 of tenant one waits at barrier.cluster for threads of rank 1; "
+            "those of rank 0 are there");
+  receive(200, MessageKind::cluster_arrives, block(1));
+  EXPECT_THAT(sent(), ElementsAre("245 sm4 released", "245 sm5 released"));
+  EXPECT_EQ(hub->waiting_for(), "");
+}
+
+TEST_F(HubOfThreeSms, ABlockThatHasEndedCountsAsArrived) {
+  join_both();
+  receive(100, MessageKind::cluster_arrives, block(0));
+  receive(200, MessageKind::cluster_ends, block(1));
+  EXPECT_THAT(sent(), ElementsAre("245 sm4 released"));
+}
+
+TEST_F(HubOfThreeSms, BlocksLeaveWhenAllHaveEnded) {
+  join_both();
+  receive(100, MessageKind::cluster_ends, block(1));
+  EXPECT_THAT(sent(), ElementsAre());
+  EXPECT_FALSE(hub->finished());
+  receive(200, MessageKind::cluster_ends, block(0));
+  EXPECT_THAT(sent(), ElementsAre("245 sm4 over", "245 sm5 over"));
+  EXPECT_TRUE(hub->finished());
+}
+
+TEST_F(HubOfThreeSms, ABlockThatEndsWithoutHavingBegunIsToldNothing) {
+  receive(1, MessageKind::cluster_ends, block(1));
+  receive(2, MessageKind::cluster_joins, block(0));
+  receive(3, MessageKind::cluster_ends, block(0));
+  EXPECT_THAT(sent(), ElementsAre("48 sm4 over"));
+}
+
+TEST_F(HubOfThreeSms, RestoredItGoesOnAsBefore) {
+  receive(1, MessageKind::cluster_joins, block(0));
+  receive(90, MessageKind::cluster_access, access(1));
+  receive(95, MessageKind::cluster_arrives, block(0));
+  EXPECT_THAT(sent(), ElementsAre());
+  std::stringstream bytes;
+  Archive saving = Archive::saving(bytes);
+  hub->serialize(saving);
+  hub = make();
+  Archive restoring = Archive::restoring(bytes);
+  hub->serialize(restoring);
+  receive(100, MessageKind::cluster_joins, block(1));
+  receive(200, MessageKind::cluster_arrives, block(1));
+  EXPECT_THAT(sent(),
+              ElementsAre("245 sm4 released", "145 sm5 access 101", "245 sm5 released"));
+}
+
+}  // namespace
+}  // namespace lockstep::hub_test
