@@ -49,7 +49,7 @@ constexpr auto rows = std::to_array<Row>({
     {O::rem, T::u64, 68, {"cmaciiiaiiaiiiaiiaiaiiaiappappaaabb",
         "aaaaaaaaaaaaaaaaaiiiiiiiiiiiiiipp"}},
     // Reciprocal, Newton's steps, test for the slow path.
-    {O::div, T::f32, 10, {"mfffffbb", "mb"}},
+    {O::div, T::f32, 10, {"mfffffbb", "qb"}},
     {O::div, T::f32, 8, {"pfmf", "afff"}},
     {O::div, T::f32, 5, {"pfmf", "f"}},
     {O::div, T::f32, 2, {"mf", ""}},

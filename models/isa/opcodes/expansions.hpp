@@ -13,9 +13,9 @@ namespace lockstep::isa {
 ///   p  comparison whose predicate guards             f  single precision
 ///   i  integer multiply-add                          d  double precision
 ///   w  the same with a result of 64 bits             x  half precision
-///   h  upper half of such a result                   m  special function (MUFU, FCHK)
+///   h  upper half of such a result                   m  special function (MUFU)
 ///   n  bits counted, found or reversed               c  conversion
-///   b  branch, convergence barrier
+///   b  branch, convergence barrier                   q  look at a division's operands (FCHK)
 struct Expansion {
   std::string_view chain;   ///< each waits for the one before it
   std::string_view beside;  ///< the others: they occupy units, but nothing waits for them longer

@@ -414,7 +414,7 @@ struct SmParameters {
                  [](const P& p) { return p.thread_scheduling == ThreadScheduling::independent; })
         .only_if(
             "latency.multiply_high latency.multiply_wide latency.bit_count "
-            "interval.multiply_wide",
+            "interval.multiply_wide interval.division_check",
             "with expansions: sequence",
             [](const P& p) { return p.expansions == Expansions::sequence; })
         .only_if("shared.carve_outs", "with l1.unified_bytes above 0",

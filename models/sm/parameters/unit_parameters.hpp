@@ -113,7 +113,7 @@ struct SmLatencyParameters {
 
 struct SmIntervalParameters {
   EnumTable<isa::LatencyClass, Cycles> classes;
-  Cycles multiply_wide;  ///< of parts of expansions
+  Cycles multiply_wide, division_check;  ///< of parts of expansions
 
   Cycles& operator[](isa::LatencyClass c) { return classes[c]; }
   Cycles operator[](isa::LatencyClass c) const { return classes[c]; }
@@ -130,7 +130,9 @@ struct SmIntervalParameters {
     keys.row("control", &P::classes, isa::LatencyClass::control, 2_cycles, limits,
              "branches, barriers, fences")
         .field("multiply_wide", &P::multiply_wide, 4_cycles, limits,
-               "64-bit products and their upper halves");
+               "64-bit products and their upper halves")
+        .field("division_check", &P::division_check, 16_cycles, limits,
+               "a look at the operands of a single-precision division");
     std::ranges::for_each(matrix_classes, add);
     return keys;
   }

@@ -51,6 +51,8 @@ Part part_of(char letter, const SmParameters& p) {
       return part(Unit::fp64, latency[LatencyClass::fp64], interval[LatencyClass::fp64]);
     case 'm':
       return part(Unit::special, latency[LatencyClass::special], interval[LatencyClass::special]);
+    case 'q':
+      return part(Unit::special, latency[LatencyClass::special], interval.division_check);
     case 'c':
       return part(Unit::special, latency[LatencyClass::convert], interval[LatencyClass::convert]);
     case 'n':

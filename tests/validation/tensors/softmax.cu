@@ -50,19 +50,18 @@ extern "C" __global__ void softmax(const float* from, float* to, int columns) {
   for_each(row, [&](int, float x) { largest = fmaxf(largest, x); });
   largest = of_block(largest, of_warps, -3.402823466e+38f, [](float a, float b) { return fmaxf(a, b); });
   float sum = 0;
-  for_each(row, [&](int, float x) { sum += __expf(x - largest); });
+  for_each(row, [&](int, float x) { sum += expf(x - largest); });
   sum = of_block(sum, of_warps, 0, [](float a, float b) { return a + b; });
-  const float factor = 1.0f / sum;
   float* out = to + static_cast<long long>(blockIdx.x) * columns;
   // Four at a time, as they are read: rows of both matrices are aligned alike.
-  if (threadIdx.x < row.before) out[threadIdx.x] = __expf(row.from[threadIdx.x] - largest) * factor;
+  if (threadIdx.x < row.before) out[threadIdx.x] = expf(row.from[threadIdx.x] - largest) / sum;
   const int fours = (columns - row.before) / 4;
   const float4* aligned = reinterpret_cast<const float4*>(row.from + row.before);
   for (int i = threadIdx.x; i < fours; i += blockDim.x) {
     const float4 x = aligned[i];
-    reinterpret_cast<float4*>(out + row.before)[i] = {__expf(x.x - largest) * factor, __expf(x.y - largest) * factor,
-                                                      __expf(x.z - largest) * factor, __expf(x.w - largest) * factor};
+    reinterpret_cast<float4*>(out + row.before)[i] = {expf(x.x - largest) / sum, expf(x.y - largest) / sum,
+                                                      expf(x.z - largest) / sum, expf(x.w - largest) / sum};
   }
   const int rest = row.before + 4 * fours + threadIdx.x;
-  if (rest < columns) out[rest] = __expf(row.from[rest] - largest) * factor;
+  if (rest < columns) out[rest] = expf(row.from[rest] - largest) / sum;
 }

@@ -128,6 +128,13 @@ TEST(Expansions, ASinglePrecisionDivisionTakesItsFastPath) {
   EXPECT_EQ(record("div.rn.f32 %f1, %f1, %f2;\n", "div").latency, 22 + 5 * 4 + 2 * 5);
 }
 
+/// forums.developer.nvidia.com, 168371: one in 6.36 cycles from an SM of four sub-cores.
+TEST(Expansions, ASinglePrecisionDivisionIsBoundByItsSpecialFunctions) {
+  const IssueRecord division = record("div.rn.f32 %f1, %f1, %f2;\n", "div");
+  EXPECT_NEAR(division.interval / 4.0, 6.36, 0.07 * 6.36);
+  EXPECT_TRUE(is_on(division, isa::Unit::special));
+}
+
 TEST(Expansions, CostTheirSlotsWhereTheMachineSaysSo) {
   SmParameters parameters = v100();
   parameters.expansions = Expansions::slots;
