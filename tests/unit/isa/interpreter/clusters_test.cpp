@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/error/error.hpp"
+#include "models/isa/bulk/tensor_map.hpp"
 #include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::clusters_test {
@@ -248,6 +249,51 @@ sent:
   const auto got = bench.values<std::uint32_t>(out, 256);
   for (std::uint32_t i = 0; i < got.size(); ++i)
     ASSERT_EQ(got[i], 1024 + i / 32 % 2 * 32 + i % 32) << i;
+}
+
+TEST_P(InterpretedClusters, OneTileComesToTheBlocksOfItsMask) {
+  // Rank 0 copies a row of 32 numbers of a tensor of so many dimensions to the ranks 1 and 3.
+  std::string coordinates = "0";
+  for (unsigned rank = 1; rank <= 5; ++rank, coordinates += ", 1") {
+    const std::string copy =
+        "cp.async.bulk.tensor." + std::to_string(rank) +
+        "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%r4+512], "
+        "[%rd7, {" +
+        coordinates + "}], [gate], 10;\n";
+    IsaBench bench(text_of(gate_for("128") + R"(
+@%p1 bra sent;
+setp.ne.u32 %p3, %r2, 0;
+@%p3 bra sent;
+add.u64 %rd7, %rd1, 4096;
+)" + copy + R"(
+sent:
+and.b32 %r8, %r2, 1;
+setp.eq.u32 %p3, %r8, 0;
+@%p3 bra leave;
+)" + wait_at_gate + R"(
+bra done;
+leave:
+)" + barrier),
+                   GetParam());
+    bench.cluster = {4, 1, 1};
+    TensorMap map;
+    map.rank = rank;
+    map.type = TensorType::f32;
+    map.size = {32, 2, 2, 2, 2};
+    map.box = {32, 1, 1, 1, 1};
+    map.stride = {4, 128, 256, 512, 1024};
+    std::vector<std::uint32_t> memory(2048);
+    std::iota(memory.begin(), memory.end(), 0);
+    const auto out = bench.buffer(memory);
+    map.address = out + 1024;
+    const TensorMap::Bytes bytes = encode(map);
+    bench.memory().write(out + 4096, bytes.data(), bytes.size());
+    bench.run("k", {4, 1, 1}, {32, 1, 1}, out);
+    const auto got = bench.values<std::uint32_t>(out, 128);
+    const std::uint32_t first = 256 + 32 * ((1u << (rank - 1)) - 1);
+    for (std::uint32_t i = 0; i < got.size(); ++i)
+      ASSERT_EQ(got[i], i / 32 % 2 == 0 ? i : first + i % 32) << rank << " " << i;
+  }
 }
 
 TEST_P(InterpretedClusters, BarriersCountThreadsThatHaveNotEnded) {
