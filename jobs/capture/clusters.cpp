@@ -11,7 +11,8 @@ LaunchedCluster cluster_of(const isa::Program& program, const LaunchDescription&
     cluster.status = status;
     return cluster;
   };
-  const bool is_asked = how.cluster[0] != 0, is_required = program.required_cluster[0] != 0;
+  const bool is_asked = how.cluster[0] != 0 || how.cluster[1] != 0 || how.cluster[2] != 0;
+  const bool is_required = program.required_cluster[0] != 0;
   if (!is_asked && !is_required)
     return refused(program.explicit_cluster ? invalid_cluster_size : success);
   if (!gpu.has_clusters()) return refused(not_supported);
