@@ -66,7 +66,9 @@ class ProgramWalk {
         .block = shape.threads,
         .dynamic_shared_bytes = shape.dynamic_shared_bytes,
         .parameters = pack_arguments(program, step, cursor_.variables(), addresses),
-        .global_addresses = variables_};
+        .global_addresses = variables_,
+        .cluster = shape.cluster,
+        .is_explicit_cluster = shape.is_explicit_cluster};
     isa::follow_first_warp(grid, [&](const isa::FirstAccess& access) {
       const auto buffer = unwritten_at(access.address);
       if (!buffer) return;

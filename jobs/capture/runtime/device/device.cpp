@@ -59,7 +59,8 @@ std::map<int, std::uint64_t> attributes() {
           {97, d.shared_bytes_per_block},
           {106, d.blocks_per_sm},
           {111, d.shared_bytes_reserved},
-          {115, 1}};
+          {115, 1},
+          {120, d.major >= 9 ? 1 : 0}};  // clusters
 }
 
 std::string bus_place(int number) {
