@@ -21,7 +21,6 @@ void ClusterBarriers::issue(WarpSlot slot, const Instruction& instruction,
   if (is_wait && (due & lanes) != 0) {
     warp.paths.wait();
     members_[place].since[warp.warp_in_block] = now;
-    front_end_.waits_for_cluster(slot);
     if (warp.paths.runnable()) {
       front_end_.resume_at(slot, now + 1);
     } else {
@@ -70,6 +69,8 @@ void ClusterBarriers::check(BlockPlace place, SmCycle now) {
   blocks_.under_way().order_stores(place);
   if (member.is_alone()) return release(place, now);
   member.told = true;
+  // From now on other blocks may let its warps go on.
+  for_each_warp(block.warps, [&](WarpSlot slot) { front_end_.waits_for_cluster(slot); });
   members_.tell_hub(MessageKind::cluster_arrives, member.block, now);
 }
 
@@ -102,6 +103,7 @@ void ClusterBarriers::release(BlockPlace place, SmCycle now) {
   front_end_.end_waits_for_cluster(block.warps);
   if (acquires) l1_.drop_clean();
   front_end_.wake_at(now);
+  front_end_.report_if_stuck(place, now);
 }
 
 }  // namespace lockstep
