@@ -119,6 +119,7 @@ class Extract {
     std::copy(shape.blocks.begin(), shape.blocks.end(), std::begin(step.blocks));
     std::copy(shape.threads.begin(), shape.threads.end(), std::begin(step.threads));
     step.shared_bytes = shape.dynamic_shared_bytes;
+    if (shape.is_explicit_cluster) step.set_cluster(shape.cluster);
     return step;
   }
 

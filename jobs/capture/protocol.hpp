@@ -45,7 +45,8 @@ enum class Operation : std::uint32_t {
   prefetch,         ///< n0: address, n1: bytes, n2: to the GPU, n3: stream
   advise,           ///< n0: address, n1: bytes, n2: Advice
   touch,            ///< bytes: Touch...: what the CPU did to managed memory
-  occupancy,        ///< n0: function, n1: threads, n2: dynamic shared bytes; answer n0: blocks
+  occupancy,        ///< n0: function, n1: threads, n2: dynamic shared bytes, n3: blocks of a
+                    ///< cluster; answer n0: blocks of an SM, n1: clusters of the GPU
   memory_left,      ///< answer n0: free, n1: total
   unsupported,      ///< bytes: name of an entry
   event_time,       ///< the program asked how much time passed
@@ -81,6 +82,8 @@ struct LaunchDescription {
   std::uint32_t blocks[3] = {1, 1, 1}, threads[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0, stream = 0;
   std::uint32_t programmatic = 0;  ///< 1: it may overlap with the one ahead of it in its stream
+  std::uint32_t non_portable_cluster = 0;  ///< 1: a cluster may have more than 8 blocks
+  std::uint32_t cluster[3] = {0, 0, 0};    ///< blocks of a cluster; 0: the program names none
   std::uint32_t unused = 0;
 };
 
@@ -88,7 +91,10 @@ struct FunctionDescription {
   std::uint64_t function = 0;
   std::uint32_t registers = 0, shared_bytes = 0, local_bytes = 0, constant_bytes = 0;
   std::uint32_t maximum_threads = 0, parameters = 0;
-  std::uint32_t architecture = 0, unused = 0;  ///< 75: that its PTX is for
+  std::uint32_t architecture = 0;                 ///< 75: that its PTX is for
+  std::uint32_t explicit_cluster = 0;             ///< 1: it is to be launched in clusters
+  std::uint32_t required_cluster[3] = {0, 0, 0};  ///< 0: it is made for none
+  std::uint32_t unused = 0;
 };
 
 struct ParameterDescription {
@@ -136,6 +142,7 @@ enum Status : std::int32_t {
   not_permitted = 800,
   not_supported = 801,
   graph_update_failure = 910,
+  invalid_cluster_size = 912,
   unknown_error = 999,
 };
 

@@ -82,6 +82,7 @@ void Recorder::launch(const std::string& kernel, const LaunchDescription& how,
   std::copy(std::begin(how.blocks), std::end(how.blocks), std::begin(step.blocks));
   std::copy(std::begin(how.threads), std::end(how.threads), std::begin(step.threads));
   step.shared_bytes = how.shared_bytes;
+  step.set_cluster({how.cluster[0], how.cluster[1], how.cluster[2]});
   writer_.add(in_stream(step, how.stream, false));
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/error/error.hpp"
 #include "jobs/capture/broken_request.hpp"
+#include "jobs/capture/clusters.hpp"
 #include "jobs/capture/copy_kernels.hpp"
 #include "jobs/capture/device_description.hpp"
 #include "jobs/capture/written_program.hpp"
@@ -203,6 +204,9 @@ void Session::find_function(const Request& request, Bytes bytes, Reply& reply) {
   description.maximum_threads =
       program.maximum_threads != 0 ? program.maximum_threads : gpu_.sm.threads_per_block;
   description.architecture = modules_.kernel(number).architecture;
+  description.explicit_cluster = program.explicit_cluster ? 1 : 0;
+  std::copy(program.required_cluster.begin(), program.required_cluster.end(),
+            std::begin(description.required_cluster));
   description.parameters = static_cast<std::uint32_t>(program.parameters.size());
   append(reply.bytes, description);
   for (const isa::KernelParameter& parameter : program.parameters)
@@ -346,6 +350,10 @@ void Session::launch(Bytes bytes, Reply& reply) {
     reply.answer.status = invalid_configuration;
     return;
   }
+  if (const LaunchedCluster cluster = cluster_of(program, how, gpu_); cluster.status != success) {
+    reply.answer.status = cluster.status;
+    return;
+  }
   const OccupancyLimits limits = limits_of(gpu_);
   const BlockResources block =
       block_of(kernel, static_cast<std::uint32_t>(threads), how.shared_bytes);
@@ -404,6 +412,7 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
   recorder_.note_cpu_writes();
   memory_.lowest_stray();  // of copies
   std::vector<std::string> printed, warnings;
+  const LaunchedCluster cluster = cluster_of(kernel.program(), how, gpu_);
   isa::Launch launch{.module = *kernel.module,
                      .kernel = kernel.index,
                      .grid = {how.blocks[0], how.blocks[1], how.blocks[2]},
@@ -411,6 +420,8 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
                      .dynamic_shared_bytes = how.shared_bytes,
                      .parameters = {parameters.begin(), parameters.end()},
                      .global_addresses = *kernel.variables,
+                     .cluster = cluster.shape,
+                     .is_explicit_cluster = cluster.is_explicit,
                      .machine = {.sms = gpu_.sm.count,
                                  .warps_of_an_sm = gpu_.sm.warps,
                                  .turn = gpu_.sm.turn_of_paths()},
@@ -499,6 +510,7 @@ void Session::occupancy(const Request& request, Reply& reply) {
                                         static_cast<std::uint32_t>(n[2]));
   if (why_block_does_not_fit(block, limits).empty())
     reply.answer.numbers[0] = blocks_per_sm(block, limits);
+  reply.answer.numbers[1] = active_clusters(gpu_, reply.answer.numbers[0], n[3]);
 }
 
 /// A nanosecond per warp instruction and per 12 bytes copied: time that grows with work, the same

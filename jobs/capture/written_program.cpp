@@ -145,6 +145,12 @@ class Writer {
     return size[1] != 1 ? fmt::format("[{}, {}]", size[0], size[1]) : fmt::format("[{}]", size[0]);
   }
 
+  static std::string cluster_text(const std::array<std::uint32_t, 3>& size) {
+    const std::uint32_t written[] = {size[0], size[1], size[2]};
+    const bool is_portable = size[0] * size[1] * size[2] <= 8;
+    return ", cluster: " + sizes(written) + (is_portable ? "" : ", non_portable_cluster: true");
+  }
+
   std::optional<std::string> launch(const RecordedStep& step) const {
     const std::string& name = recording_.kernel(step);
     const isa::Program& kernel = find_kernel_(name);
@@ -152,6 +158,7 @@ class Writer {
     if (packed.size() != kernel.parameter_bytes) return std::nullopt;
     std::string text = fmt::format("launch: {{kernel: {}, grid: {}, block: {}", name,
                                    sizes(step.blocks), sizes(step.threads));
+    if (step.cluster()[0] != 0) text += cluster_text(step.cluster());
     if (step.shared_bytes != 0) text += fmt::format(", shared: {}", step.shared_bytes);
     if (step.stream != 0) text += fmt::format(", stream: {}", step.stream);
     if (step.what() == Kind::launch_programmatic) text += ", programmatic: true";

@@ -281,7 +281,7 @@ class WarpPaths {
   std::uint32_t gather(std::uint32_t members);
   void settle();
 
-  // forward_progress.cpp
+  // control_flow/forward_progress.cpp
   bool is_runnable(std::uint32_t n) const {
     return node(n).state == State::running || node(n).state == State::gathered;
   }

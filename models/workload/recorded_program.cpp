@@ -62,6 +62,9 @@ void set_launch(const Workload& workload, const RecordedStep& from, Step& step) 
     step.block[i] = Expression(std::to_string(from.threads[i]), step.where);
   }
   step.shared = Expression(std::to_string(from.shared_bytes), step.where);
+  for (std::size_t i = 0; i < 3 && from.cluster()[0] != 0; ++i)
+    step.cluster[i] = Expression(std::to_string(from.cluster()[i]), step.where);
+  step.takes_non_portable_cluster = true;  // the program did
 }
 
 void set_advice(RecordedStep::Kind kind, Step& step) {
@@ -119,13 +122,14 @@ Step recorded_step(const Workload& workload, std::uint64_t number) {
 
 void for_each_recorded_launch(const Workload& workload,
                               const std::function<void(const Step&)>& function) {
-  using Shape = std::array<std::uint32_t, 8>;
+  using Shape = std::array<std::uint32_t, 9>;
   std::set<Shape> seen;
   for (std::uint64_t number = 0; number < workload.recording->steps(); ++number) {
     const RecordedStep step = workload.recording->step(number);
     if (!step.is_launch()) continue;
-    const Shape shape{step.kernel,     step.blocks[0],  step.blocks[1],  step.blocks[2],
-                      step.threads[0], step.threads[1], step.threads[2], step.shared_bytes};
+    const Shape shape{step.kernel,     step.blocks[0],    step.blocks[1],
+                      step.blocks[2],  step.threads[0],   step.threads[1],
+                      step.threads[2], step.shared_bytes, static_cast<std::uint32_t>(step.address)};
     if (seen.insert(shape).second) function(translated(workload, step, number));
   }
 }

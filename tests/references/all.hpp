@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "tests/references/buffers.hpp"
+#include "tests/references/clusters/cluster_histogram.hpp"
+#include "tests/references/clusters/cluster_reduce.hpp"
 #include "tests/references/dynamic_programming/nw.hpp"
 #include "tests/references/dynamic_programming/nw_two.hpp"
 #include "tests/references/dynamic_programming/pathfinder.hpp"
@@ -122,6 +124,8 @@ inline std::vector<Reference> all() {
       {"btree_range", btree_range::run},
       {"cfd", cfd::run, {{"quantity", 1e-6}, {"old", 1e-6}, {"factor", 1e-6}, {"flux", 1e-6}}},
       {"chirp", chirp::run, {{"in_phase", 4e-7}, {"quadrature", 4e-7}}},
+      {"cluster_histogram", cluster_histogram::run},
+      {"cluster_reduce", cluster_reduce::run, {{"totals", 1e-5}, {"shares", 1e-6}}},
       {"convolution_separable", convolution_separable::run},
       {"cutcp", cutcp::run, {{"potential", 1e-5}}},
       {"dram_latency", pointer_chase::run},

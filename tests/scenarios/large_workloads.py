@@ -34,6 +34,8 @@ SIZES = {
     "btree_range": "{keys: 262144, ranges: 8192}",
     "cfd": "{cells: 19200}",
     "chirp": "{n: 262144}",
+    "cluster_histogram": "{n: 1048576, bins: 8000, blocks: 128, cluster: 8}",
+    "cluster_reduce": "{rows: 64, columns: 32768, cluster: 8}",
     "convolution_separable": "{width: 640, height: 512}",
     "cutcp": "{bins: 6}",
     "dram_latency": "{}",

@@ -38,6 +38,11 @@ struct Function {
   FunctionDescription description;
   std::vector<ParameterDescription> parameters;
   std::uint32_t dynamic_shared_limit = 0;
+  /// Clusters of launches that name none, as the program has set them; 0: it has not.
+  std::uint32_t required_cluster[3] = {0, 0, 0};
+  bool cluster_must_be_set = false;
+  bool takes_non_portable_cluster = false;
+  int cluster_policy = 0;
 };
 
 struct Variable {

@@ -81,7 +81,8 @@ struct FunctionAttributes {
   int maximum_threads = 0, registers = 0, ptx_version = 0, binary_version = 0, cache_mode = 0;
   int maximum_dynamic_shared_bytes = 0, preferred_carveout = 0;
 #if LOCKSTEP_CUDA_MAJOR >= 12
-  int cluster_fields[6] = {};
+  int cluster_must_be_set = 0, required_cluster[3] = {}, cluster_policy = 0;
+  int non_portable_cluster = 0;
   int reserved[16] = {};
 #endif
 };
@@ -101,7 +102,7 @@ struct LaunchAttribute {
   char padding[4] = {};
   char value[64] = {};
 };
-inline constexpr int cooperative_attribute = 2, programmatic_attribute = 6,
+inline constexpr int cooperative_attribute = 2, cluster_attribute = 4, programmatic_attribute = 6,
                      programmatic_event_attribute = 7;
 
 struct LaunchConfiguration {

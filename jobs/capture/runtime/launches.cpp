@@ -36,7 +36,43 @@ Error occupancy(int* blocks, const void* host, int threads, std::size_t shared_b
   return reply.status == success ? give(blocks, reply.numbers[0]) : noted(reply.status);
 }
 
+Error clusters_of(std::uint64_t& clusters, const Function& function, const CallConfiguration& how,
+                  std::uint64_t blocks) {
+  const std::uint64_t threads = std::uint64_t{how.threads.x} * how.threads.y * how.threads.z;
+  const Connection::Reply reply = Connection::get().ask(
+      Operation::occupancy, {function.description.function, threads, how.shared_bytes, blocks});
+  clusters = reply.numbers[1];
+  return threads == 0 ? invalid_value : static_cast<Error>(reply.status);
+}
+
 }  // namespace
+
+Error active_clusters(int* clusters, const void* host, const CallConfiguration& how) {
+  const Function* function = AddressBook::get().function(host);
+  if (!function) return last_error(false);
+  LaunchDescription description;
+  set_cluster(*function, how, description);
+  const std::uint32_t* shape = description.cluster;
+  if (shape[0] == 0) shape = function->description.required_cluster;
+  const std::uint64_t blocks = std::uint64_t{shape[0]} * shape[1] * shape[2];
+  const std::uint32_t most = function->takes_non_portable_cluster ? 16 : 8;
+  if (blocks > most) return noted(invalid_cluster_size);
+  std::uint64_t found = 0;
+  const Error error = clusters_of(found, *function, how, std::max<std::uint64_t>(blocks, 1));
+  return error == success ? give(clusters, found) : noted(error);
+}
+
+Error potential_cluster(int* blocks, const void* host, const CallConfiguration& how) {
+  const Function* function = AddressBook::get().function(host);
+  if (!function) return last_error(false);
+  for (std::uint64_t most = function->takes_non_portable_cluster ? 16 : 8; most > 0; --most) {
+    std::uint64_t clusters = 0;
+    if (const Error error = clusters_of(clusters, *function, how, most); error != success)
+      return noted(error);
+    if (clusters > 0) return give(blocks, most);
+  }
+  return give(blocks, 0);
+}
 
 Error read_attributes(const LaunchAttribute* attributes, unsigned count, CallConfiguration& how,
                       bool& cooperative) {
@@ -48,6 +84,9 @@ Error read_attributes(const LaunchAttribute* attributes, unsigned count, CallCon
       return unsupported("cudaLaunchAttributeProgrammaticEvent");
     if (attributes[i].id == cooperative_attribute) cooperative = value != 0;
     if (attributes[i].id == programmatic_attribute) how.programmatic = value != 0;
+    if (attributes[i].id != cluster_attribute) continue;
+    std::memcpy(&how.cluster, attributes[i].value, sizeof how.cluster);
+    how.has_cluster = true;
   }
   return success;
 }
@@ -96,16 +135,26 @@ Error make_call(const void* host, const CallConfiguration& how, const Arguments&
   return success;
 }
 
+void set_cluster(const Function& function, const CallConfiguration& how,
+                 LaunchDescription& description) {
+  description.non_portable_cluster = function.takes_non_portable_cluster ? 1 : 0;
+  const Dimensions& asked = how.cluster;
+  const std::uint32_t given[] = {asked.x, asked.y, asked.z};
+  const std::uint32_t* const cluster = how.has_cluster ? given : function.required_cluster;
+  std::copy_n(cluster, 3, description.cluster);
+}
+
 Error run(const KernelCall& call) {
   const Function* function = AddressBook::get().function(call.function);
   if (!function) return last_error(false);
   const CallConfiguration& how = call.how;
-  const LaunchDescription description{function->description.function,
-                                      {how.blocks.x, how.blocks.y, how.blocks.z},
-                                      {how.threads.x, how.threads.y, how.threads.z},
-                                      static_cast<std::uint32_t>(how.shared_bytes),
-                                      static_cast<std::uint32_t>(stream_number(how.stream)),
-                                      static_cast<std::uint32_t>(how.programmatic)};
+  LaunchDescription description{function->description.function,
+                                {how.blocks.x, how.blocks.y, how.blocks.z},
+                                {how.threads.x, how.threads.y, how.threads.z},
+                                static_cast<std::uint32_t>(how.shared_bytes),
+                                static_cast<std::uint32_t>(stream_number(how.stream)),
+                                static_cast<std::uint32_t>(how.programmatic)};
+  set_cluster(*function, how, description);
   std::vector<char> bytes(sizeof description + call.parameters.size());
   std::memcpy(bytes.data(), &description, sizeof description);
   std::copy(call.parameters.begin(), call.parameters.end(), bytes.begin() + sizeof description);
@@ -120,8 +169,15 @@ Error launch(const void* host, const CallConfiguration& how, const Arguments& ar
   auto call = std::make_shared<KernelCall>();
   if (const Error error = make_call(host, how, arguments, *call); error != success)
     return noted(error);
-  if (cooperative && !has_room(*AddressBook::get().function(host), how))
-    return noted(cooperative_launch_too_large);
+  const Function& function = *AddressBook::get().function(host);
+  const std::uint32_t* const required = function.required_cluster;
+  const bool is_required = required[0] != 0;
+  const bool is_other = how.has_cluster && is_required &&
+                        (how.cluster.x != required[0] || how.cluster.y != required[1] ||
+                         how.cluster.z != required[2]);
+  if (is_other || (function.cluster_must_be_set && !how.has_cluster && !is_required))
+    return noted(invalid_cluster_size);
+  if (cooperative && !has_room(function, how)) return noted(cooperative_launch_too_large);
   return in_stream(how.stream, std::move(call));
 }
 
@@ -186,18 +242,37 @@ LOCKSTEP_EXPORT Error cudaFuncGetAttributes(FunctionAttributes* attributes, cons
   attributes->binary_version = static_cast<int>(10 * device.major + device.minor);
   attributes->maximum_dynamic_shared_bytes = static_cast<int>(most_dynamic_shared_bytes(*function));
   attributes->preferred_carveout = -1;
+#if LOCKSTEP_CUDA_MAJOR >= 12
+  attributes->cluster_must_be_set = function->cluster_must_be_set || from.explicit_cluster != 0;
+  for (int axis = 0; axis < 3; ++axis)
+    attributes->required_cluster[axis] =
+        static_cast<int>(from.required_cluster[axis] != 0 ? from.required_cluster[axis]
+                                                          : function->required_cluster[axis]);
+  attributes->cluster_policy = function->cluster_policy;
+  attributes->non_portable_cluster = function->takes_non_portable_cluster ? 1 : 0;
+#endif
   return success;
 }
 LOCKSTEP_EXPORT Error cudaFuncSetAttribute(const void* host, int attribute, int value) {
-  constexpr int dynamic_shared = 8, carveout = 9, last = 15;  // the others are of clusters
+  constexpr int dynamic_shared = 8, carveout = 9, must_be_set = 10, width = 11, depth = 13,
+                non_portable = 14, policy = 15;
   Function* function = AddressBook::get().function(host);
   if (!function) return last_error(false);
   const auto most = static_cast<std::int64_t>(Connection::get().device().shared_bytes_per_block) -
                     function->description.shared_bytes;
-  if (attribute < dynamic_shared || attribute > last ||
+  if (attribute < dynamic_shared || attribute > policy ||
       (attribute == dynamic_shared && (value < 0 || value > most)) ||
-      (attribute == carveout && (value < -1 || value > 100)))
+      (attribute == carveout && (value < -1 || value > 100)) ||
+      (attribute >= must_be_set && value < 0))
     return noted(invalid_value);
+  if (attribute >= width && attribute <= depth) {
+    const std::uint32_t made_for = function->description.required_cluster[attribute - width];
+    if (made_for != 0 && value != static_cast<int>(made_for)) return noted(invalid_value);
+    function->required_cluster[attribute - width] = static_cast<std::uint32_t>(value);
+  }
+  if (attribute == must_be_set) function->cluster_must_be_set = value != 0;
+  if (attribute == non_portable) function->takes_non_portable_cluster = value != 0;
+  if (attribute == policy) function->cluster_policy = value;
   if (attribute == dynamic_shared)
     function->dynamic_shared_limit = static_cast<std::uint32_t>(value);
   return success;
@@ -230,6 +305,22 @@ LOCKSTEP_EXPORT Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* byt
       return error;
     if (fitting >= blocks || *bytes == 0) return success;
   }
+}
+LOCKSTEP_EXPORT Error cudaOccupancyMaxActiveClusters(int* clusters, const void* host,
+                                                     const LaunchConfiguration* how) {
+  if (!how) return noted(invalid_value);
+  CallConfiguration call{how->blocks, how->threads, how->shared_bytes, how->stream};
+  bool cooperative = false;
+  if (const Error error = read_attributes(how->attributes, how->attribute_count, call, cooperative);
+      error != success)
+    return error;
+  return active_clusters(clusters, host, call);
+}
+LOCKSTEP_EXPORT Error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* host,
+                                                           const LaunchConfiguration* how) {
+  if (!how) return noted(invalid_value);
+  return potential_cluster(blocks, host,
+                           {how->blocks, how->threads, how->shared_bytes, how->stream});
 }
 LOCKSTEP_EXPORT Error cudaFuncGetName(const char** name, const void* host) {
   const Function* function = AddressBook::get().function(host);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jobs/capture/protocol.hpp"
+#include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/cuda_abi.hpp"
 
 namespace lockstep::capture {
@@ -14,6 +15,8 @@ struct CallConfiguration {
   std::size_t shared_bytes = 0;
   StreamHandle stream = nullptr;
   bool programmatic = false;  ///< it may overlap with the launch ahead of it in its stream
+  bool has_cluster = false;
+  Dimensions cluster{};
 };
 
 /// A launch with its arguments, to be done now or when a graph is launched.
@@ -38,6 +41,14 @@ Arguments packed_arguments(void* const* list);
 /// over.  `cooperative`: all its blocks are to run at once.
 Error read_attributes(const LaunchAttribute* attributes, unsigned count, CallConfiguration& how,
                       bool& cooperative);
+
+/// Sets the clusters that a launch asks for, or those that the program has set for the function.
+void set_cluster(const Function& function, const CallConfiguration& how,
+                 LaunchDescription& description);
+/// Tells how many clusters of a launch can be on the GPU at once.
+Error active_clusters(int* clusters, const void* function, const CallConfiguration& how);
+/// Tells how many blocks the largest cluster of a launch can have.
+Error potential_cluster(int* blocks, const void* function, const CallConfiguration& how);
 
 /// Takes copies of the arguments.
 Error make_call(const void* function, const CallConfiguration& how, const Arguments& arguments,

@@ -26,7 +26,8 @@ InstructionMistake bulk_copy_mistake(BulkCopyStep step, const BulkCopy& copy,
                         "bytes",
                         copy.bytes, copy.shared, shared_bytes),
             "check the index, the declaration and the launch's `shared:`"};
-  if (step == BulkCopyStep::load) return place_mistake(Space::shared, copy.barrier, shared_bytes);
+  if (step == BulkCopyStep::load || step == BulkCopyStep::send)
+    return place_mistake(Space::shared, copy.barrier, shared_bytes);
   return {};
 }
 

@@ -36,11 +36,21 @@ struct BulkCopyForm {
   }
 };
 
+/// Where an instruction has the mask of ranks of a copy to several blocks: half a row of 64 bits.
+struct RanksPlace {
+  unsigned source = 0, half = 0;
+};
+/// Behind the bytes, or, of a tile, like one more coordinate.
+constexpr RanksPlace ranks_place(BulkCopyForm form) {
+  return form.rank == 0 ? RanksPlace{3, 0} : RanksPlace{2 + form.rank / 2, form.rank % 2};
+}
+
 struct BulkCopy {
   static constexpr std::uint64_t unit = 16;  ///< addresses and sizes are multiples
 
-  std::uint64_t global = 0, bytes = 0;
-  std::uint32_t shared = 0;   ///< in the block's shared memory
+  std::uint64_t global = 0;  ///< of one that sends: in the block's shared memory
+  std::uint64_t bytes = 0;
+  std::uint32_t shared = 0;   ///< in the block's shared memory, or an address of cluster.hpp
   std::uint32_t barrier = 0;  ///< the same, of a load
 };
 

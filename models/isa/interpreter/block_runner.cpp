@@ -9,6 +9,7 @@
 #include "core/error/error.hpp"
 #include "models/isa/barriers/named_barrier.hpp"
 #include "models/isa/indirect_targets.hpp"
+#include "models/isa/interpreter/cluster_runner.hpp"
 #include "models/isa/matrix/matrix_rows.hpp"
 #include "models/isa/operand_lists.hpp"
 #include "models/isa/text/absent_lanes.hpp"
@@ -66,8 +67,11 @@ std::uint32_t lanes_of(const LaunchState& state, std::uint32_t warp) {
   return lanes == warp_size ? 0xffffffff : (1u << lanes) - 1;
 }
 
-BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number)
+BlockRunner::BlockRunner(LaunchState& state, ClusterRunner& cluster, std::uint64_t number,
+                         std::uint32_t rank)
     : state_(state),
+      cluster_(cluster),
+      rank_(rank),
       warps_((state.threads + warp_size - 1) / warp_size),
       barriers_(state.program, warps_) {
   const Program& program = state.program;
@@ -94,7 +98,19 @@ BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number)
   context_.lists = program.operand_lists.data();
 }
 
-bool BlockRunner::run(std::uint64_t instructions) {
+void BlockRunner::join(ClusterBarrier& barrier) {
+  barrier.add(warps_, races_.get());
+}
+
+bool BlockRunner::finished() const {
+  return std::ranges::all_of(warps_, [](const Warp& warp) { return warp.paths.finished(); });
+}
+
+bool BlockRunner::runnable() const {
+  return std::ranges::any_of(warps_, [](const Warp& warp) { return warp.paths.runnable(); });
+}
+
+BlockRunner::Progress BlockRunner::run(std::uint64_t instructions) {
   const auto alive = [&] {
     std::uint32_t threads = 0;
     for (const Warp& warp : warps_)
@@ -102,12 +118,13 @@ bool BlockRunner::run(std::uint64_t instructions) {
     return threads;
   };
   const std::uint32_t before = alive();
-  const bool is_over = run_warps(instructions);
+  const Progress progress = run_warps(instructions);
   state_.changed |= alive() != before;
-  return is_over;
+  return progress;
 }
 
-bool BlockRunner::run_warps(std::uint64_t instructions) {
+BlockRunner::Progress BlockRunner::run_warps(std::uint64_t instructions) {
+  const bool is_alone = cluster_.size() == 1;
   const std::uint64_t end = steps_ + instructions;
   while (steps_ < end) {
     std::uint64_t executed = 0;
@@ -116,10 +133,12 @@ bool BlockRunner::run_warps(std::uint64_t instructions) {
       if (warps_[w].paths.runnable()) executed += run_warp(w, warp_slice);
       finished &= warps_[w].paths.finished();
     }
-    if (finished) return true;
-    if (executed == 0 && !unblock() && !phase_waits_.end()) report_deadlock();
+    if (finished) return Progress::over;
+    if (executed != 0) continue;
+    if (!is_alone) return Progress::stuck;
+    if (!unblock() && !phase_waits_.end()) report_deadlock("");
   }
-  return false;
+  return Progress::paused;
 }
 
 std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
@@ -168,6 +187,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
       case Category::atomic:
       case Category::copy:
       case Category::bulk_copy:
+      case Category::async_store:
         if (active != 0) memory(warp, i, active);
         paths.advance();
         break;
@@ -251,6 +271,10 @@ void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint3
       if (races_) races_->exit(warp.identity.warp_in_block);
       paths.exit(active);
       barriers_.complete();
+      cluster_.barrier().complete();
+      break;
+    case Category::cluster_barrier:
+      in_cluster_.barrier(warp, instruction, active);
       break;
     case Category::print:
       print(warp, instruction, active);
@@ -300,19 +324,19 @@ void BlockRunner::call_indirect(Warp& warp, const Instruction& instruction, std:
       }));
 }
 
+void BlockRunner::stand_apart(Warp& warp, std::uint32_t active) {
+  const std::array arms{WarpPaths::Arm{warp.paths.pc() + 1, warp.paths.mask() & ~active},
+                        WarpPaths::Arm{warp.paths.pc(), active}};
+  warp.paths.branch(arms, no_reconvergence);
+}
+
 void BlockRunner::barrier(std::uint32_t w, const Instruction& instruction, std::uint32_t active) {
   Warp& warp = warps_[w];
   if (active == 0) {
     warp.paths.advance();
     return;
   }
-  if (const std::uint32_t others = warp.paths.mask() & ~active; others != 0) {
-    // Only the lanes that the guard lets through wait; they come here again as a path.
-    const std::array arms{WarpPaths::Arm{warp.paths.pc() + 1, others},
-                          WarpPaths::Arm{warp.paths.pc(), active}};
-    warp.paths.branch(arms, no_reconvergence);
-    return;
-  }
+  if (warp.paths.mask() != active) return stand_apart(warp, active);
   const auto first = static_cast<unsigned>(std::countr_zero(active));
   const std::uint32_t number = barrier_number(context_, instruction, first);
   if (number >= named_barriers)
@@ -333,7 +357,7 @@ void BlockRunner::warp_sync(Warp& warp, const Instruction& instruction, std::uin
     const std::uint32_t mask = row(warp, members)[first];
     together = paths.arrive(mask);
     if (together == 0) return;
-    if (races_) meet(warp, row(warp, members), together);
+    if (races_) watch_.meet(warp, row(warp, members), together);
     if (!paths.is_named(mask, first)) warn_of_absent(warp);
     active = warp.guarded(instruction, together);
   }
@@ -382,13 +406,13 @@ bool BlockRunner::gets_on() {
   return any;
 }
 
-void BlockRunner::report_spin(std::uint64_t instructions) const {
+void BlockRunner::report_spin(std::uint64_t instructions, const std::string& more) const {
   for (const Warp& warp : warps_) {
     if (warp.paths.finished()) continue;
     fail(warp, static_cast<unsigned>(std::countr_zero(warp.paths.alive())),
          "does not get on: for " + std::to_string(instructions / 1'000'000) +
              " million warp instructions no word of memory and no thread of the grid has changed" +
-             phase_waits_.last(),
+             phase_waits_.last() + more,
          warp.paths.takes_turns() ? "it waits for what no other thread does, or never ends"
                                   : no_turns_advice);
   }
@@ -415,12 +439,22 @@ void BlockRunner::warn_of_absent(Warp& warp) {
                           gone_on_text(*absent));
 }
 
-void BlockRunner::report_deadlock() const {
+std::string BlockRunner::standing_text(std::uint32_t w, std::uint32_t lanes) const {
+  const Warp& warp = warps_[w];
+  std::string where = "has not begun";
+  warp.paths.for_each_path([&](std::uint32_t pc, std::uint32_t those) {
+    if ((those & lanes) == 0 || pc >= state_.program.source_lines.size()) return;
+    where = "stands at line " + std::to_string(state_.program.source_lines[pc]);
+  });
+  return fmt::format("block {}, warp {} {}", three(warp.identity.block_index), w, where);
+}
+
+void BlockRunner::report_deadlock(const std::string& more) const {
   for (const Warp& warp : warps_) {
     if (warp.paths.finished()) continue;
     const std::string title = title_of(state_, warp.identity);
     if (const auto incomplete = warp.paths.first_incomplete(); incomplete)
-      throw UserError(place_in(state_, incomplete->pc), title + never_met_text(*incomplete),
+      throw UserError(place_in(state_, incomplete->pc), title + never_met_text(*incomplete) + more,
                       never_met_advice);
     std::uint32_t pc = 0, lanes = warp.paths.alive();
     warp.paths.for_each_waiting([&](std::uint32_t where, std::uint32_t mask) {
@@ -429,8 +463,10 @@ void BlockRunner::report_deadlock() const {
     });
     throw UserError(place_in(state_, pc),
                     title + "deadlock, " + std::to_string(std::popcount(lanes)) +
-                        " threads wait at a barrier that the others do not reach",
-                    "let all threads of the block reach it");
+                        " threads wait at a barrier that the others do not reach" + more,
+                    cluster_.size() == 1 ? "let all threads of the block reach it"
+                                         : "let all threads of the block, or of the cluster, reach "
+                                           "it");
   }
   LOCKSTEP_CHECK(false, "no warp runs, yet all have ended");
 }

@@ -7,8 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "models/isa/cluster.hpp"
+#include "models/isa/interpreter/access_watch.hpp"
+#include "models/isa/interpreter/async_stores.hpp"
 #include "models/isa/interpreter/barriers.hpp"
 #include "models/isa/interpreter/bulk_copies.hpp"
+#include "models/isa/interpreter/cluster_access.hpp"
 #include "models/isa/interpreter/inexact/float_trace.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
 #include "models/isa/interpreter/line_warnings.hpp"
@@ -47,31 +51,54 @@ WarpIdentity identity_of(const LaunchState& state, std::uint64_t block, std::uin
 /// Lanes that are threads.
 std::uint32_t lanes_of(const LaunchState& state, std::uint32_t warp);
 
-/// Thread block: its warps, shared memory and barriers.
+class ClusterBarrier;
+class ClusterRunner;
+
+/// Thread block of a cluster: its warps, shared memory and barriers.
 class BlockRunner {
  public:
-  BlockRunner(LaunchState& state, std::uint64_t number);
+  enum class Progress : std::uint8_t {
+    over,    ///< all threads have ended
+    paused,  ///< there was no time for more
+    stuck,   ///< no warp can run; never the only block of a cluster
+  };
 
-  /// Executes at most about `instructions` warp instructions; true when all threads have ended.
-  bool run(std::uint64_t instructions);
+  BlockRunner(LaunchState& state, ClusterRunner& cluster, std::uint64_t number, std::uint32_t rank);
+  /// The block takes part in the barrier of its cluster.
+  void join(ClusterBarrier& barrier);
+
+  /// Executes at most about `instructions` warp instructions.
+  Progress run(std::uint64_t instructions);
+  bool finished() const;
+  /// Some warp can run.
+  bool runnable() const;
+  /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.
+  bool unblock();
+  /// Neither can any then: waits for phases of mbarriers end without them; false: none waits.
+  bool end_phase_waits() { return phase_waits_.end(); }
   /// Warps have registers that they did not have lately.
   bool gets_on();
-  /// Throws UserError that says where this block of a launch that does not get on stands.
-  [[noreturn]] void report_spin(std::uint64_t instructions) const;
+  /// Throws UserError that says where this block of a launch that does not get on stands, and
+  /// `more`.
+  [[noreturn]] void report_spin(std::uint64_t instructions, const std::string& more) const;
+  [[noreturn]] void report_deadlock(const std::string& more) const;
+  /// Returns "block (1, 0, 0), warp 0 at line 12" of these lanes.
+  std::string standing_text(std::uint32_t w, std::uint32_t lanes) const;
 
  private:
-  friend BulkCopies;  // parts of it, in files of their own
+  friend AccessWatch;  // parts of it, in files of their own
+  friend AsyncStores;
+  friend BulkCopies;
+  friend ClusterAccess;
   friend PhaseWaits;
   friend WarpgroupProducts;
   friend ProxyWatch;
   using Warp = InterpretedWarp;
 
-  /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.
-  bool unblock();
   void warn_of_absent(Warp& warp);
 
   // block_runner.cpp
-  bool run_warps(std::uint64_t instructions);
+  Progress run_warps(std::uint64_t instructions);
   std::uint64_t run_warp(std::uint32_t w, std::uint64_t budget);
   void control(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void print(Warp& warp, const Instruction& instruction, std::uint32_t active);
@@ -84,8 +111,12 @@ class BlockRunner {
   std::string place_of(const Warp& warp) const;
   [[noreturn]] void fail(const Warp& warp, unsigned lane, const std::string& what,
                          const std::string& advice) const;
-  [[noreturn]] void report_deadlock() const;
+  /// Only the lanes that the guard lets through come to the instruction: they stand there as a
+  /// path.
+  static void stand_apart(Warp& warp, std::uint32_t active);
   // memory_access.cpp
+  /// Returns bytes of this block's shared memory; null: it does not have them all.
+  std::byte* shared_bytes(std::uint64_t offset, std::uint64_t bytes);
   void memory(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::byte* locate(Warp& warp, const Instruction& instruction, unsigned lane,
                     std::uint64_t address, unsigned bytes);
@@ -103,19 +134,10 @@ class BlockRunner {
   void require_whole_warp(const Warp& warp, const Instruction& instruction, std::uint32_t lanes);
   void matrix_access(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::uint64_t address_of(const Warp& warp, const Instruction& instruction, unsigned lane) const;
-  // watched_access.cpp
-  void watch(const Warp& warp, const Instruction& instruction, std::uint32_t active);
-  /// `lanes` of the warp execute an instruction, each with the lanes that its mask names.
-  void meet(const Warp& warp, const std::uint32_t* masks, std::uint32_t lanes);
-  void watch_matrices(const Warp& warp, const Instruction& instruction);
-  void watch_races(const Warp& warp, std::uint32_t pc, const Instruction& instruction,
-                   std::uint32_t active);
-  void trace_floats(const Warp& warp, const Instruction& instruction, std::uint32_t active);
-  void trace_stores(const Warp& warp, const Instruction& instruction, std::uint32_t active);
-  void trace_addition(const Warp& warp, const Instruction& instruction, unsigned lane,
-                      std::uint64_t address);
 
   LaunchState& state_;
+  ClusterRunner& cluster_;
+  const std::uint32_t rank_;  ///< in the cluster
   std::vector<Warp> warps_;
   PhaseWaits phase_waits_{*this};
   WarpgroupProducts warpgroups_{*this};
@@ -124,6 +146,8 @@ class BlockRunner {
   NamedBarriers barriers_;
   std::unique_ptr<SharedRaces> races_;  ///< null when nobody asks
   ProxyWatch proxies_{*this};
+  AccessWatch watch_{*this};
+  ClusterAccess in_cluster_{*this};
   WarpContext context_;
   std::array<std::uint32_t, 8 * warp_size> scratch_{};
   std::uint64_t steps_ = 0;

@@ -40,28 +40,80 @@ void BulkCopies::copy(const InterpretedWarp& warp, const Instruction& instructio
 void BulkCopies::copy_bytes(const InterpretedWarp& warp, const Instruction& instruction,
                             const BulkCopy& copy, unsigned lane) {
   const BulkCopyStep step = BulkCopyForm::unpack(instruction.target).step;
+  if (step == BulkCopyStep::load || step == BulkCopyStep::send)
+    return load(warp, instruction, copy, lane);
   if (const InstructionMistake mistake = bulk_copy_mistake(step, copy, block_.shared_.size()))
     block_.fail(warp, lane, mistake.what, mistake.advice);
-  if (step == BulkCopyStep::prefetch) return;
-  const bool loads = step == BulkCopyStep::load;
-  if (copy.bytes != 0) {
-    std::byte* global = global_at(warp, lane, copy.global, copy.bytes);
-    if (block_.state_.memory.is_fresh()) touch_fresh(warp, copy.global, loads);
-    std::byte* shared = block_.shared_.data() + copy.shared;
-    if (loads) {
-      block_.proxies_.write(copy.shared, copy.bytes);
-    } else {
-      block_.proxies_.read(warp, lane, copy.shared, copy.bytes);
-    }
-    if (step == BulkCopyStep::reduce) {
-      block_.state_.changed = true;
-      reduce(instruction.memory.atomic, instruction.memory.type, global, shared, copy.bytes);
-    } else {
-      block_.state_.changed = block_.state_.changed || std::memcmp(shared, global, copy.bytes) != 0;
-      std::memcpy(loads ? shared : global, loads ? global : shared, copy.bytes);
-    }
+  if (step == BulkCopyStep::prefetch || copy.bytes == 0) return;
+  std::byte* global = global_at(warp, lane, copy.global, copy.bytes);
+  if (block_.state_.memory.is_fresh()) touch_fresh(warp, copy.global, false);
+  std::byte* shared = block_.shared_.data() + copy.shared;
+  block_.proxies_.read(warp, lane, copy.shared, copy.bytes);
+  if (step == BulkCopyStep::reduce) {
+    block_.state_.changed = true;
+    reduce(instruction.memory.atomic, instruction.memory.type, global, shared, copy.bytes);
+  } else {
+    block_.state_.changed = block_.state_.changed || std::memcmp(shared, global, copy.bytes) != 0;
+    std::memcpy(global, shared, copy.bytes);
   }
-  if (loads) block_.phase_waits_.complete(warp, lane, copy.barrier, copy.bytes);
+}
+
+std::uint32_t BulkCopies::ranks_of(const InterpretedWarp& warp, const Instruction& instruction,
+                                   unsigned lane) const {
+  const RanksPlace place = ranks_place(BulkCopyForm::unpack(instruction.target));
+  return block_.row(warp, instruction.source[place.source])[2 * lane + place.half];
+}
+
+template <class Function>
+void BulkCopies::for_each_target(const InterpretedWarp& warp, const Instruction& instruction,
+                                 unsigned lane, std::uint32_t shared, std::uint32_t barrier,
+                                 Function&& function) {
+  const auto to = block_.in_cluster_.find(warp, lane, shared, "bulk copy");
+  const auto counter = block_.in_cluster_.find(warp, lane, barrier, "mbarrier");
+  if (!BulkCopyForm::unpack(instruction.target).multicast) {
+    block_.in_cluster_.require_same_block(warp, lane, to, counter);
+    return function(Target{to.block, to.offset, counter.offset});
+  }
+  for_each_lane(ranks_of(warp, instruction, lane), [&](unsigned rank) {
+    const std::uint32_t code = ClusterAddress::in_block(0, rank);
+    BlockRunner* const block = block_.in_cluster_.find(warp, lane, code, "ctaMask").block;
+    function(Target{block, to.offset, counter.offset});
+  });
+}
+
+/// From global memory, or from the block's shared memory to another block's.
+void BulkCopies::load(const InterpretedWarp& warp, const Instruction& instruction,
+                      const BulkCopy& copy, unsigned lane) {
+  const BulkCopyStep step = BulkCopyForm::unpack(instruction.target).step;
+  const bool sends = step == BulkCopyStep::send;
+  for_each_target(warp, instruction, lane, copy.shared, copy.barrier, [&](const Target& target) {
+    BulkCopy there = copy;
+    there.shared = target.shared;
+    there.barrier = target.barrier;
+    BlockRunner& home = *target.block;
+    if (const InstructionMistake mistake = bulk_copy_mistake(step, there, home.shared_.size()))
+      block_.fail(warp, lane, mistake.what, mistake.advice);
+    if (copy.bytes != 0) {
+      std::byte* const from = sends ? block_.shared_bytes(copy.global, copy.bytes)
+                                    : global_at(warp, lane, copy.global, copy.bytes);
+      if (from == nullptr)
+        block_.fail(warp, lane,
+                    fmt::format("bulk copy of {} bytes from shared address {:#x}, outside of the "
+                                "block's {} bytes",
+                                copy.bytes, copy.global, block_.shared_.size()),
+                    "check the index, the declaration and the launch's `shared:`");
+      if (sends) {
+        block_.proxies_.read(warp, lane, copy.global, copy.bytes);
+      } else if (block_.state_.memory.is_fresh()) {
+        touch_fresh(warp, copy.global, true);
+      }
+      home.proxies_.write(there.shared, copy.bytes);
+      std::byte* const to = home.shared_.data() + there.shared;
+      block_.state_.changed = block_.state_.changed || std::memcmp(to, from, copy.bytes) != 0;
+      std::memmove(to, from, copy.bytes);
+    }
+    block_.in_cluster_.complete(warp, lane, {target.block, target.barrier}, copy.bytes);
+  });
 }
 
 void BulkCopies::copy_tile(const InterpretedWarp& warp, const Instruction& instruction,
@@ -73,31 +125,50 @@ void BulkCopies::copy_tile(const InterpretedWarp& warp, const Instruction& instr
   const TensorMap::Bytes bytes = map_at(warp, copy.map, lane);
   require(map_mistake(copy.map, bytes, form.rank));
   const TensorMap map = decode(bytes);
+  if (form.step == BulkCopyStep::load) return load_tile(warp, instruction, copy, map, lane);
   require(tile_copy_mistake(form.step, copy, map, block_.shared_.size()));
   if (form.step == BulkCopyStep::reduce) require(reduction_mistake(instruction.memory.atomic, map));
   if (form.step == BulkCopyStep::prefetch) return;
   const TensorTile tile(map, copy.first, copy.shared);
   const TensorTile::Extent extent = tile.extent();
-  const bool loads = form.step == BulkCopyStep::load;
   std::byte* global = nullptr;
   if (extent.bytes != 0) {
     global = global_at(warp, lane, extent.first, extent.bytes);
-    if (block_.state_.memory.is_fresh()) touch_fresh(warp, extent.first, loads);
+    if (block_.state_.memory.is_fresh()) touch_fresh(warp, extent.first, false);
   }
   block_.state_.changed = true;
-  if (loads) {
-    block_.proxies_.write(copy.shared, tile.bytes());  // a swizzle stays among these
-  } else {
-    block_.proxies_.read(warp, lane, copy.shared, tile.bytes());
-  }
-  move(tile, instruction, global);
-  if (loads) block_.phase_waits_.complete(warp, lane, copy.barrier, tile.bytes());
+  block_.proxies_.read(warp, lane, copy.shared, tile.bytes());
+  move(tile, instruction, global, block_.shared_.data());
 }
 
-void BulkCopies::move(const TensorTile& tile, const Instruction& instruction, std::byte* global) {
+void BulkCopies::load_tile(const InterpretedWarp& warp, const Instruction& instruction,
+                           const TileCopy& copy, const TensorMap& map, unsigned lane) {
+  for_each_target(warp, instruction, lane, copy.shared, copy.barrier, [&](const Target& target) {
+    TileCopy there = copy;
+    there.shared = target.shared;
+    there.barrier = target.barrier;
+    BlockRunner& home = *target.block;
+    if (const InstructionMistake mistake =
+            tile_copy_mistake(BulkCopyStep::load, there, map, home.shared_.size()))
+      block_.fail(warp, lane, mistake.what, mistake.advice);
+    const TensorTile tile(map, there.first, there.shared);
+    const TensorTile::Extent extent = tile.extent();
+    std::byte* global = nullptr;
+    if (extent.bytes != 0) {
+      global = global_at(warp, lane, extent.first, extent.bytes);
+      if (block_.state_.memory.is_fresh()) touch_fresh(warp, extent.first, true);
+    }
+    block_.state_.changed = true;
+    home.proxies_.write(there.shared, tile.bytes());  // a swizzle stays among these
+    move(tile, instruction, global, home.shared_.data());
+    block_.in_cluster_.complete(warp, lane, {target.block, target.barrier}, tile.bytes());
+  });
+}
+
+void BulkCopies::move(const TensorTile& tile, const Instruction& instruction, std::byte* global,
+                      std::byte* shared) {
   const BulkCopyStep step = BulkCopyForm::unpack(instruction.target).step;
   constexpr std::uint64_t whole_rows = std::uint64_t{1} << 32;
-  std::byte* shared = block_.shared_.data();
   const std::uint64_t first = tile.extent().first;
   for (std::uint32_t at = 0; at < tile.bytes();) {
     const TileRun run = tile.run_from(at, whole_rows);

@@ -21,10 +21,27 @@ class BulkCopies {
  private:
   void copy_bytes(const InterpretedWarp& warp, const Instruction& instruction, const BulkCopy& copy,
                   unsigned lane);
+  /// Shared memory to which a copy brings bytes, and where the mbarrier is that counts them.
+  struct Target {
+    BlockRunner* block = nullptr;
+    std::uint32_t shared = 0, barrier = 0;
+  };
+  /// Calls function(target) for each block to which the copy goes from `shared` and `barrier`.
+  template <class Function>
+  void for_each_target(const InterpretedWarp& warp, const Instruction& instruction, unsigned lane,
+                       std::uint32_t shared, std::uint32_t barrier, Function&& function);
+  /// Returns the mask of ranks of a copy to several blocks.
+  std::uint32_t ranks_of(const InterpretedWarp& warp, const Instruction& instruction,
+                         unsigned lane) const;
+  void load(const InterpretedWarp& warp, const Instruction& instruction, const BulkCopy& copy,
+            unsigned lane);
+  void load_tile(const InterpretedWarp& warp, const Instruction& instruction, const TileCopy& copy,
+                 const TensorMap& map, unsigned lane);
   void copy_tile(const InterpretedWarp& warp, const Instruction& instruction, const TileCopy& copy,
                  unsigned lane);
-  /// `global`: the first byte of the tile's extent.
-  void move(const TensorTile& tile, const Instruction& instruction, std::byte* global);
+  /// `global`: the first byte of the tile's extent; `shared`: of the block's shared memory.
+  void move(const TensorTile& tile, const Instruction& instruction, std::byte* global,
+            std::byte* shared);
   /// Returns the bytes at the address of a map: of parameters, of constants, or in global memory.
   TensorMap::Bytes map_at(const InterpretedWarp& warp, std::uint64_t address, unsigned lane);
   /// Returns the place in global memory, which must be there.

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/error/error.hpp"
-#include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/interpreter/cluster_runner.hpp"
 #include "models/isa/interpreter/turn_watch.hpp"
 #include "models/isa/interpreter/whole_access.hpp"
 #include "models/isa/load.hpp"
@@ -26,6 +26,22 @@ constexpr unsigned turns = 8;
 
 std::uint64_t volume(const std::array<std::uint32_t, 3>& size) {
   return std::uint64_t{size[0]} * size[1] * size[2];
+}
+
+std::uint64_t clusters_of(const Launch& launch) {
+  return volume(launch.grid) / volume(launch.cluster);
+}
+
+void check_cluster(const Launch& launch, const Program& program) {
+  const std::uint64_t blocks = volume(launch.cluster);
+  bool fills = blocks != 0 && blocks <= ClusterAddress::most_blocks;
+  for (std::size_t axis = 0; axis < launch.grid.size() && fills; ++axis)
+    fills = launch.grid[axis] % launch.cluster[axis] == 0;
+  if (!fills)
+    throw UserError(launch.module.file,
+                    "kernel " + kernel_title(program.name) + ": clusters of " +
+                        std::to_string(blocks) + " blocks do not fill the grid",
+                    "change `cluster` of the launch");
 }
 
 void check(const Launch& launch, const Program& program) {
@@ -49,6 +65,7 @@ void check(const Launch& launch, const Program& program) {
                         std::to_string(threads) + " threads, .maxntid allows " +
                         std::to_string(program.maximum_threads),
                     "make the block smaller");
+  check_cluster(launch, program);
   if (launch.parameters.size() < program.parameter_bytes)
     throw UserError(where,
                     "kernel " + kernel_title(program.name) + ": " +
@@ -69,7 +86,9 @@ const Program& program_of(const Launch& launch) {
 static bool reads_asynchronously(const Program& program) {
   const bool is_lowered = !program.live_rows.empty();
   return !is_lowered && std::ranges::any_of(program.instructions, [](const Instruction& i) {
-    return i.category == Category::bulk_copy && BulkCopyForm::unpack(i.target).writes();
+    if (i.category != Category::bulk_copy) return false;
+    const BulkCopyForm form = BulkCopyForm::unpack(i.target);
+    return form.writes() || form.step == ir::BulkCopyStep::send;
   });
 }
 
@@ -90,15 +109,15 @@ LaunchState::LaunchState(const Launch& given, FlatMemory& flat)
 
 namespace {
 
-/// Gives the block a turn, in pieces of `piece` warp instructions.  A piece that changes no word of
-/// memory ends the turn: the block may poll.  Returns whether the block is over; `state.changed`
+/// Gives the cluster a turn, in pieces of `piece` warp instructions.  A piece that changes no word
+/// of memory ends the turn: a block may poll.  Returns whether the cluster is over; `state.changed`
 /// tells of the whole turn.
-bool give_turn(BlockRunner& block, LaunchState& state, std::uint64_t piece) {
+bool give_turn(ClusterRunner& cluster, LaunchState& state, std::uint64_t piece) {
   bool is_over = false, changed = false;
   std::uint64_t given = 0;
   do {
     state.changed = false;
-    is_over = block.run(piece);
+    is_over = cluster.run(piece);
     changed |= state.changed;
     given += piece;
   } while (!is_over && state.changed && given < block_slice);
@@ -106,35 +125,36 @@ bool give_turn(BlockRunner& block, LaunchState& state, std::uint64_t piece) {
   return is_over;
 }
 
-/// Blocks first, first + stride, ... of the launch.  `piece`: see give_turn.
-void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride, std::uint64_t piece,
-                std::atomic<std::uint64_t>& changes) {
+/// Clusters first, first + stride, ... of the launch: blocks, if it has none.  `piece`: see
+/// give_turn.
+void run_clusters(LaunchState& state, std::uint64_t first, std::uint64_t stride,
+                  std::uint64_t piece, std::atomic<std::uint64_t>& changes) {
   TurnWatch watch(changes);
-  const std::uint64_t blocks = volume(state.launch.grid);
+  const std::uint64_t clusters = clusters_of(state.launch);
   std::uint64_t next = first;
-  std::deque<std::unique_ptr<BlockRunner>> waiting;
+  std::deque<std::unique_ptr<ClusterRunner>> waiting;
   unsigned turn = 0;
-  while (next < blocks || !waiting.empty()) {
+  while (next < clusters || !waiting.empty()) {
     if (state.launch.between_blocks) state.launch.between_blocks();
-    std::unique_ptr<BlockRunner> block;
-    const bool start = next < blocks && (waiting.size() < many_blocks || watch.is_quiet() ||
-                                         turn >= turns * waiting.size());
+    std::unique_ptr<ClusterRunner> cluster;
+    const bool start = next < clusters && (waiting.size() < many_blocks || watch.is_quiet() ||
+                                           turn >= turns * waiting.size());
     if (start) {
-      block = std::make_unique<BlockRunner>(state, next);
+      cluster = std::make_unique<ClusterRunner>(state, next);
       next += stride;
       turn = 0;
     } else {
-      block = std::move(waiting.front());
+      cluster = std::move(waiting.front());
       waiting.pop_front();
       ++turn;
     }
     const std::uint64_t executed = state.counts.warp_instructions;
-    const bool is_over = give_turn(*block, state, watch.is_quiet() ? block_slice : piece);
+    const bool is_over = give_turn(*cluster, state, watch.is_quiet() ? block_slice : piece);
     const bool gets_on =
         watch.look(is_over || state.changed, state.counts.warp_instructions - executed,
-                   waiting.size() + 1, [&] { return start || block->gets_on(); });
-    if (!gets_on) block->report_spin(watch.quiet());
-    if (!is_over) waiting.push_back(std::move(block));
+                   waiting.size() + 1, [&] { return start || cluster->gets_on(); });
+    if (!gets_on) cluster->report_spin(watch.quiet());
+    if (!is_over) waiting.push_back(std::move(cluster));
   }
 }
 
@@ -155,7 +175,7 @@ bool is_for_others(const Instruction& i) {
     case Category::bulk_copy:
       return BulkCopyForm::unpack(i.target).step == ir::BulkCopyStep::reduce;
     case Category::fence:
-      return fields.scope != Scope::cta;
+      return fields.scope != Scope::cta && fields.scope != Scope::cluster;
     default:
       return i.category == Category::print;
   }
@@ -172,15 +192,15 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
   LaunchState state(launch, memory);
   if (launch.executions != nullptr) launch.executions->resize(state.program.instructions.size());
   std::atomic<std::uint64_t> changes = 0;
-  run_blocks(state, 0, 1, blocks_are_independent(state.program) ? block_slice : quiet_slice,
-             changes);
+  run_clusters(state, 0, 1, blocks_are_independent(state.program) ? block_slice : quiet_slice,
+               changes);
   state.warnings.append_to(launch.warnings);
   return state.counts;
 }
 
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned threads) {
   const Program& program = program_of(launch);
-  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(threads, volume(launch.grid)));
+  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(threads, clusters_of(launch)));
   const bool in_order = launch.executions != nullptr || launch.races != nullptr;
   if (workers < 2 || in_order || !blocks_are_independent(program)) return interpret(launch, memory);
   check(launch, program);
@@ -198,7 +218,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
         try {
           LaunchState state(launch, own);
           if (launch.floats != nullptr) state.floats = &traces[worker];
-          run_blocks(state, worker, workers, block_slice, changes);
+          run_clusters(state, worker, workers, block_slice, changes);
           counts[worker] = state.counts;
           warnings[worker] = state.warnings;
         } catch (...) {

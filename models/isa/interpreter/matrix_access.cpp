@@ -22,7 +22,7 @@ void BlockRunner::matrix_access(Warp& warp, const Instruction& instruction, std:
   if (together == 0) return;
   active = warp.guarded(instruction, together);
   if (state_.is_watched) [[unlikely]]
-    watch(warp, instruction, active);
+    watch_.access(warp, instruction, active);
   require_whole_warp(warp, instruction, active);
   move_matrices(
       instruction,

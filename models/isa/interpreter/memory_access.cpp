@@ -28,6 +28,8 @@ const char* name_of(Space space) {
   switch (space) {
     case Space::shared:
       return "shared";
+    case Space::shared_cluster:
+      return "shared::cluster";
     case Space::local:
       return "local";
     case Space::constant:
@@ -66,6 +68,11 @@ std::uint64_t extended(std::uint64_t value, Type type, unsigned register_bytes) 
 
 }  // namespace
 
+std::byte* BlockRunner::shared_bytes(std::uint64_t offset, std::uint64_t bytes) {
+  return offset <= shared_.size() && bytes <= shared_.size() - offset ? shared_.data() + offset
+                                                                      : nullptr;
+}
+
 std::uint64_t BlockRunner::address_of(const Warp& warp, const Instruction& instruction,
                                       unsigned lane) const {
   const Operand base = instruction.source[0];
@@ -75,8 +82,10 @@ std::uint64_t BlockRunner::address_of(const Warp& warp, const Instruction& instr
 void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   if (instruction.category == Category::bulk_copy) [[unlikely]]
     return BulkCopies(*this).copy(warp, instruction, active);
+  if (instruction.category == Category::async_store) [[unlikely]]
+    return AsyncStores(*this).store(warp, instruction, active);
   if (state_.is_watched) [[unlikely]]
-    watch(warp, instruction, active);
+    watch_.access(warp, instruction, active);
   switch (instruction.category) {
     case Category::load:
       load(warp, instruction, active);
@@ -113,6 +122,11 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
     offset -= space == Space::shared  ? shared_window_base
               : space == Space::local ? local_window_base
                                       : 0;
+    // Code 1 is the block itself where it has no cluster.
+    const std::uint64_t code = offset >> ClusterAddress::offset_bits;
+    if (space == Space::shared && code != ClusterAddress::own &&
+        (code == 1 || state_.launch.is_explicit_cluster))
+      space = Space::shared_cluster;
   }
   const char* kind = instruction.category == Category::load    ? "load"
                      : instruction.category == Category::copy  ? "copy"
@@ -130,6 +144,9 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
   switch (space) {
     case Space::shared:
       found = within(shared_, offset, bytes);
+      break;
+    case Space::shared_cluster:
+      found = in_cluster_.bytes(warp, lane, static_cast<std::uint32_t>(offset), bytes, what());
       break;
     case Space::local:
       found = local_bytes(warp, lane, offset, bytes);

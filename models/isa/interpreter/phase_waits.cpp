@@ -1,5 +1,6 @@
 #include "models/isa/interpreter/phase_waits.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -20,31 +21,49 @@ std::byte* PhaseWaits::barrier_at(const InterpretedWarp& warp, const Instruction
 /// Copies are through where they stand, so that an arrival behind them comes at once.
 void PhaseWaits::change(InterpretedWarp& warp, const Instruction& instruction,
                         std::uint32_t active) {
-  const MemoryFields& fields = instruction.memory;
-  bool completes = false;
+  std::vector<BlockRunner*> completed;  // each once
   for_each_lane(active, [&](unsigned lane) {
-    const std::uint64_t address = block_.address_of(warp, instruction, lane);
-    std::byte* place = barrier_at(warp, instruction, lane, address);
-    std::uint64_t before = 0, count = 0;
-    std::memcpy(&before, place, MbarrierWord::bytes);
-    std::memcpy(&count, block_.row(warp, instruction.source[1]) + 2 * lane, sizeof count);
-    const std::uint64_t offset = mbarrier_offset(fields.space, address);
-    const auto step = [&](AtomicOperation operation, std::uint64_t word) {
-      if (const InstructionMistake mistake = mbarrier_mistake(operation, word, count, offset))
-        block_.fail(warp, lane, mistake.what, mistake.advice);
-      return mbarrier_step(operation, word, count);
-    };
-    std::uint64_t after = step(fields.atomic, before);
-    if (is_behind_copies(fields.atomic)) after = step(AtomicOperation::arrive, after);
-    completes |= MbarrierWord::parity(after) != MbarrierWord::parity(before);
-    block_.state_.changed |= after != before;
-    std::memcpy(place, &after, MbarrierWord::bytes);
-    if (fields.returns)
-      std::memcpy(
-          const_cast<std::uint32_t*>(block_.row(warp, instruction.destination[0])) + 2 * lane,
-          &before, sizeof before);
+    BlockRunner* const home = change_lane(warp, instruction, lane);
+    const bool is_known = std::find(completed.begin(), completed.end(), home) != completed.end();
+    if (home != nullptr && !is_known) completed.push_back(home);
   });
-  if (completes) wake();
+  for (BlockRunner* home : completed) home->phase_waits_.wake();
+}
+
+BlockRunner* PhaseWaits::change_lane(const InterpretedWarp& warp, const Instruction& instruction,
+                                     unsigned lane) {
+  const MemoryFields& fields = instruction.memory;
+  std::uint64_t address = block_.address_of(warp, instruction, lane);
+  BlockRunner* home = &block_;
+  if (fields.space == Space::shared_cluster) {
+    const auto place =
+        block_.in_cluster_.find(warp, lane, static_cast<std::uint32_t>(address), "mbarrier");
+    home = place.block;
+    address = place.offset;
+    if (const InstructionMistake mistake =
+            place_mistake(Space::shared, address, home->shared_.size()))
+      block_.fail(warp, lane, mistake.what, mistake.advice);
+  }
+  const std::uint64_t offset = mbarrier_offset(fields.space, address);
+  std::byte* place = home == &block_ && fields.space != Space::shared_cluster
+                         ? barrier_at(warp, instruction, lane, address)
+                         : home->shared_.data() + address;
+  std::uint64_t before = 0, count = 0;
+  std::memcpy(&before, place, MbarrierWord::bytes);
+  std::memcpy(&count, block_.row(warp, instruction.source[1]) + 2 * lane, sizeof count);
+  const auto step = [&](AtomicOperation operation, std::uint64_t word) {
+    if (const InstructionMistake mistake = mbarrier_mistake(operation, word, count, offset))
+      block_.fail(warp, lane, mistake.what, mistake.advice);
+    return mbarrier_step(operation, word, count);
+  };
+  std::uint64_t after = step(fields.atomic, before);
+  if (is_behind_copies(fields.atomic)) after = step(AtomicOperation::arrive, after);
+  block_.state_.changed |= after != before;
+  std::memcpy(place, &after, MbarrierWord::bytes);
+  if (fields.returns)
+    std::memcpy(const_cast<std::uint32_t*>(block_.row(warp, instruction.destination[0])) + 2 * lane,
+                &before, sizeof before);
+  return MbarrierWord::parity(after) != MbarrierWord::parity(before) ? home : nullptr;
 }
 
 void PhaseWaits::complete(const InterpretedWarp& warp, unsigned lane, std::uint32_t offset,
@@ -76,7 +95,7 @@ std::uint32_t PhaseWaits::lanes_with_phase_over(const InterpretedWarp& warp,
         !mistake && MbarrierWord::is_complete(word, block_.row(warp, instruction.source[1])[lane]);
     complete |= std::uint32_t{is_over} << lane;
   });
-  if (block_.races_ && complete != 0) block_.watch_races(warp, pc, instruction, complete);
+  if (block_.races_ && complete != 0) block_.watch_.races(warp, pc, instruction, complete);
   return complete;
 }
 

@@ -43,6 +43,9 @@ class PhaseWaits {
   std::uint32_t lanes_with_phase_over(const InterpretedWarp& warp, const Instruction& instruction,
                                       std::uint32_t pc, std::uint32_t lanes);
   void let_go(const Waiter& waiter, std::uint32_t complete);
+  /// A lane's operation; returns the block in which it has completed a phase, or null.
+  BlockRunner* change_lane(const InterpretedWarp& warp, const Instruction& instruction,
+                           unsigned lane);
   void wake();
 
   BlockRunner& block_;

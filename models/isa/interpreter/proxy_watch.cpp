@@ -30,7 +30,9 @@ void ProxyWatch::access(const InterpretedWarp& warp, const Instruction& instruct
   }
   if (!stores && instruction.category != Category::atomic) return;
   if (is_of_mbarrier(fields.atomic)) return;
-  if (fields.space != Space::shared && fields.space != Space::generic) return;
+  if (fields.space != Space::shared && fields.space != Space::generic &&
+      fields.space != Space::shared_cluster)
+    return;
   const std::uint64_t base = fields.space == Space::generic ? shared_window_base : 0;
   for_each_lane(active, [&](unsigned lane) {
     const std::uint64_t offset = block_.address_of(warp, instruction, lane) - base;

@@ -3,7 +3,7 @@
 /// Source: PTX ISA 8.x and 9.0.  The text is parsed by syntax/grammar.cpp; FunctionTranslator goes
 /// through a function's statements, and the readers of families/ make operations of them.
 ///
-/// Simplified: some textures and surfaces, and clusters, are reported when a kernel that reaches
+/// Simplified: some textures and surfaces are reported when a kernel that reaches
 /// them is loaded; so are calls of functions without a body, except those of
 /// families/run_time_calls.cpp.
 #pragma once

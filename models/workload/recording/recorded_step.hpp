@@ -4,6 +4,7 @@
 /// entry in /parts, which lists blocks of /blocks.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -34,6 +35,7 @@ struct RecordedStep {
   };
   static constexpr std::uint32_t kinds = 16;
 
+  /// A launch has its clusters in the address: blocks along x, y and z, a byte each; 0: none.
   std::uint64_t address = 0, bytes = 0, data = 0;
   std::uint32_t kind = 0, stream = 0, waits = 0;  ///< waits: the host does, for this copy
   std::uint32_t kernel = 0;                       ///< index in /kernels
@@ -42,6 +44,15 @@ struct RecordedStep {
 
   Kind what() const { return static_cast<Kind>(kind); }
   bool is_launch() const { return what() == Kind::launch || what() == Kind::launch_programmatic; }
+  std::array<std::uint32_t, 3> cluster() const {
+    const auto extent = [&](unsigned axis) {
+      return static_cast<std::uint32_t>(address >> 8 * axis & 0xff);
+    };
+    return {extent(0), extent(1), extent(2)};
+  }
+  void set_cluster(const std::array<std::uint32_t, 3>& size) {
+    address = size[0] | size[1] << 8 | size[2] << 16;
+  }
   bool has_data() const {
     return what() == Kind::copy_to_gpu || what() == Kind::copy_to_host || what() == Kind::write;
   }

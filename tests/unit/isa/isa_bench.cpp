@@ -60,6 +60,8 @@ InterpreterCounts IsaBench::launch(const std::string& kernel, std::array<std::ui
                 .dynamic_shared_bytes = dynamic_shared,
                 .parameters = parameters,
                 .global_addresses = globals_,
+                .cluster = cluster,
+                .is_explicit_cluster = cluster != no_cluster,
                 .lowered = lowered_};
   launch.printed = &printed;
   launch.machine = machine;

@@ -43,6 +43,7 @@ class IsaBench {
   }
 
   std::uint32_t dynamic_shared = 0;
+  ClusterShape cluster = no_cluster;  ///< one block: launched without clusters
   MachineSize machine;
   RaceList* races = nullptr;
   FloatTrace* floats = nullptr;

@@ -270,14 +270,14 @@ TEST(LaunchShape, ClustersThatNoGpuHasAreReportedAtTheirKey) {
     EXPECT_THAT(shape_error(program, keys), AllOf(StartsWith(where), HasSubstr(part))) << keys;
   };
   expect(kernel({}), "grid: [n], block: [1], cluster: [3]",
-         "w.yaml:9:56: ", "a grid of 16 x 1 x 1 blocks, no multiple of its clusters of 3 x 1 x 1");
+         "w.yaml:9:58: ", "a grid of 16 x 1 x 1 blocks, no multiple of its clusters of 3 x 1 x 1");
   expect(kernel({}), "grid: [4, 3], block: [1], cluster: [2, 2]",
-         "w.yaml:9:59: ", "no multiple of its clusters of 2 x 2 x 1");
+         "w.yaml:9:61: ", "no multiple of its clusters of 2 x 2 x 1");
   expect(kernel({}), "grid: [n], block: [1], cluster: [n]",
-         "w.yaml:9:56: ", "clusters of 16 blocks, more than the portable 8");
+         "w.yaml:9:58: ", "clusters of 16 blocks, more than the portable 8");
   expect(kernel({}), "grid: [n, 2], block: [1], cluster: [n, 2], non_portable_cluster: true",
-         "w.yaml:9:59: ", "clusters of 32 blocks, the limit is 16");
-  expect(kernel({}), "grid: [n], block: [1], cluster: [0]", "w.yaml:9:56: ", "not a whole number");
+         "w.yaml:9:61: ", "clusters of 32 blocks, the limit is 16");
+  expect(kernel({}), "grid: [n], block: [1], cluster: [0]", "w.yaml:9:58: ", "not a whole number");
   EXPECT_EQ(
       shape_error(kernel({}), "grid: [n], block: [1], cluster: [n], non_portable_cluster: true"),
       "no error");
@@ -287,7 +287,7 @@ TEST(LaunchShape, ClustersThatTheKernelIsNotMadeForAreReported) {
   isa::Program made = kernel({});
   made.required_cluster = {2, 2, 1};
   EXPECT_THAT(shape_error(made, "grid: [2, 2], block: [1], cluster: [4]"),
-              AllOf(StartsWith("w.yaml:9:59: "),
+              AllOf(StartsWith("w.yaml:9:61: "),
                     HasSubstr("requires clusters of 2 x 2 x 1 blocks, got 4 x 1 x 1")));
   EXPECT_THAT(shape_error(made, "grid: [2, 3], block: [1]"),
               AllOf(StartsWith("w.yaml:9:5: "), HasSubstr("no multiple of its clusters")));

@@ -54,7 +54,8 @@ std::map<int, std::uint64_t> attributes() {
           {97, d.shared_bytes_per_block},
           {106, d.blocks_per_sm},
           {111, d.shared_bytes_reserved},
-          {115, 1}};
+          {115, 1},
+          {120, d.major >= 9 ? 1 : 0}};  // clusters
 }
 
 constexpr const char* bus_place = "0000:00:00.0";

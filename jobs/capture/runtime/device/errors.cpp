@@ -15,6 +15,7 @@ constexpr Known known_errors[] = {
     {memory_allocation, "cudaErrorMemoryAllocation", "out of memory"},
     {initialization_error, "cudaErrorInitializationError", "initialization error"},
     {invalid_configuration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {invalid_cluster_size, "cudaErrorInvalidClusterSize", "cluster misconfiguration"},
     {12, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
     {invalid_symbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
     {invalid_copy_direction, "cudaErrorInvalidMemcpyDirection",

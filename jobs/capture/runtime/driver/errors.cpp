@@ -19,6 +19,7 @@ constexpr Known names[] = {
     {memory_allocation, "CUDA_ERROR_OUT_OF_MEMORY"},
     {initialization_error, "CUDA_ERROR_NOT_INITIALIZED"},
     {invalid_configuration, "CUDA_ERROR_INVALID_VALUE"},
+    {invalid_cluster_size, "CUDA_ERROR_INVALID_CLUSTER_SIZE"},
     {invalid_device, "CUDA_ERROR_INVALID_DEVICE"},
     {invalid_image, "CUDA_ERROR_INVALID_IMAGE"},
     {201, "CUDA_ERROR_INVALID_CONTEXT"},

@@ -68,20 +68,48 @@ LOCKSTEP_DRIVER Error cuFuncGetAttribute(int* value, int attribute, const void* 
   FunctionAttributes attributes;
   const Error error = apart([&] { return cudaFuncGetAttributes(&attributes, function); });
   if (error != success) return error;
-  const int values[] = {attributes.maximum_threads,
-                        static_cast<int>(attributes.shared_bytes),
-                        static_cast<int>(attributes.constant_bytes),
-                        static_cast<int>(attributes.local_bytes),
-                        attributes.registers,
-                        attributes.ptx_version,
-                        attributes.binary_version,
-                        attributes.cache_mode,
-                        attributes.maximum_dynamic_shared_bytes,
-                        attributes.preferred_carveout};
+  const int values[] = {
+    attributes.maximum_threads,
+    static_cast<int>(attributes.shared_bytes),
+    static_cast<int>(attributes.constant_bytes),
+    static_cast<int>(attributes.local_bytes),
+    attributes.registers,
+    attributes.ptx_version,
+    attributes.binary_version,
+    attributes.cache_mode,
+    attributes.maximum_dynamic_shared_bytes,
+    attributes.preferred_carveout,
+#if LOCKSTEP_CUDA_MAJOR >= 12
+    attributes.cluster_must_be_set,
+    attributes.required_cluster[0],
+    attributes.required_cluster[1],
+    attributes.required_cluster[2],
+    attributes.non_portable_cluster,
+    attributes.cluster_policy
+#endif
+  };
   if (attribute < 0 || attribute >= static_cast<int>(std::size(values))) return invalid_value;
   if (!value) return invalid_value;
   *value = values[attribute];
   return success;
+}
+LOCKSTEP_DRIVER Error cuOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                                   const DriverLaunchConfiguration* how) {
+  if (!how || !clusters) return invalid_value;
+  return apart([&] {
+    CallConfiguration call{how->blocks, how->threads, how->shared_bytes, how->stream};
+    bool cooperative = false;
+    const Error error = read_attributes(how->attributes, how->attribute_count, call, cooperative);
+    return error == success ? active_clusters(clusters, function, call) : error;
+  });
+}
+LOCKSTEP_DRIVER Error cuOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
+                                                         const DriverLaunchConfiguration* how) {
+  if (!how || !blocks) return invalid_value;
+  return apart([&] {
+    return potential_cluster(blocks, function,
+                             {how->blocks, how->threads, how->shared_bytes, how->stream});
+  });
 }
 /// The block that fills an SM best, the largest of equal ones, and the grid that fills the GPU.
 LOCKSTEP_DRIVER Error cuOccupancyMaxPotentialBlockSize(int* grid, int* block, const void* function,

@@ -90,6 +90,8 @@ class SharedRaces {
   }
   void clear(unsigned barrier) { barriers_[barrier].clear(); }
 
+  /// Number of the barrier of a cluster, behind the named ones of a block.
+  static constexpr unsigned barrier_of_cluster = 16;
   /// Keys of shared memory are places; those of global memory are its addresses.
   static constexpr std::uint64_t shared_place = std::uint64_t{1} << 63;
 
@@ -131,7 +133,7 @@ class SharedRaces {
   std::map<std::uint32_t, std::unique_ptr<Page>> pages_;
   std::uint32_t last_number_ = ~0u;
   Page* last_page_ = nullptr;
-  std::array<WarpClocks::Knowledge, 16> barriers_;
+  std::array<WarpClocks::Knowledge, barrier_of_cluster + 1> barriers_;
   WarpClocks::Knowledge exited_;
   std::vector<WarpClocks::Knowledge> fenced_;  ///< by warp: at its last fence
   std::unordered_map<std::uint64_t, WarpClocks::Knowledge> places_;

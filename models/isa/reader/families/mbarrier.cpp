@@ -61,7 +61,7 @@ void MbarrierReader::refuse_remote(const PtxInstruction& instruction) const {
     instruction.fail("is for barriers of the block itself: write .shared::cta");
 }
 
-/// What orders nothing beyond the SM needs no ordering, since an SM keeps its own order.
+/// An SM keeps its own order: only beyond it an operation has to order something.
 Ordering MbarrierReader::ordering_of(const ir::Operation& operation, Ordering otherwise) {
   if (operation.scope == Scope::cta || operation.ordering == Ordering::relaxed)
     return Ordering::relaxed;

@@ -296,7 +296,7 @@ Execute pick_cvta(const SemanticKey& key) {
     return to ? &add_window<T, Space::local, true> : &add_window<T, Space::local, false>;
   return &Move<T>::run;
 }
-/// The same place in the block of a rank.
+/// Maps an address to its place in the block of a rank.
 template <Type T, bool is_generic>
 void map_address(const Instruction& instruction, WarpContext& context) {
   using L = Lane<T>;

@@ -5,6 +5,7 @@ import subprocess
 import unittest
 
 import h5py
+import yaml
 
 from capture_harness import (HERE, LAUNCH, LAUNCH_PROGRAMMATIC, LIBRARIES, NVCC, CaptureTest, build, build_host,
                              needs_nvcc)
@@ -77,6 +78,37 @@ class DependentLaunches(CaptureTest):
         with h5py.File(self.folder / "out.h5") as file:
             kernels = file["kernels"][()]
         self.assertLess(kernels["launched"][3], kernels["done"][2], "the third begins beside the second")
+
+
+class Clusters(CaptureTest):
+    """Launches of thread block clusters, attributes of functions, and how many clusters find room."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.owner = cls.share_a_folder()
+        cls.program = build_host("clusters", cls.owner.folder, library="libcuda.so.1")
+
+    def test_they_are_recorded_with_their_sizes(self):
+        done = self.capture(self.program, "with", options=("--gpu", "h100"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("clusters right", done.stdout)
+        sizes = [int(step["address"]) & 0xff for step in self.steps() if step["kind"] == LAUNCH]
+        self.assertEqual(sizes[1:], [1, 2, 8, 16, 0, 4, 0, 2, 2], "after the fill; made names none of its own")
+
+    def test_as_many_find_room_as_gpcs_hold(self):
+        done = self.capture(self.program, "with", options=("--gpu", "h100"))
+        with open(ROOT / "configs/gpus/h100.yaml", encoding="utf-8") as file:
+            gpu = yaml.safe_load(file)
+        sms, dispatch = gpu["sm"]["count"], gpu["dispatch"]
+        count = dispatch.get("clusters", 1)
+        first = [-(-gpc * sms // count) for gpc in range(count + 1)]
+        gpcs = dispatch.get("gpcs", [end - begin for begin, end in zip(first, first[1:])])
+        for size in (1, 4, 8):
+            self.assertIn(f"{size}: {sum(2 * each // size for each in gpcs)}\n", done.stdout)
+
+    def test_a_gpu_without_them_says_so(self):
+        done = self.capture(self.program, "without", options=("--gpu", "v100"))
+        self.assertEqual((done.returncode, done.stdout), (0, "clusters right\n"), done.stderr)
 
 
 class TensorMaps(CaptureTest):

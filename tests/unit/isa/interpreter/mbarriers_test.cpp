@@ -291,10 +291,12 @@ std::string error_of(const std::string& line) {
   return "";
 }
 
-TEST(MbarrierErrors, WhatNeedsClustersIsRefused) {
-  EXPECT_EQ(error_of("mbarrier.arrive.release.cluster.shared::cta.b64 %rd3, [gate];"),
-            "bad.ptx:17:1: mbarrier.arrive.release.cluster.shared::cta.b64: modifier .cluster is "
-            "not supported - clusters are not modelled in this release: compile for sm_80");
+TEST(MbarrierErrors, OtherScopesThanThoseOfSharedMemoryAreRefused) {
+  EXPECT_EQ(error_of("mbarrier.arrive.release.cluster.shared::cta.b64 %rd3, [gate];"), "");
+  EXPECT_EQ(error_of("mbarrier.arrive.release.gpu.shared::cta.b64 %rd3, [gate];"),
+            "bad.ptx:17:1: mbarrier.arrive.release.gpu.shared::cta.b64: has the scope .cta or "
+            ".cluster - " +
+                form);
 }
 
 TEST(MbarrierErrors, TransactionsNeedAMachineThatCountsThem) {

@@ -37,7 +37,7 @@ TEST(ProxyFences, AnUnknownKindIsAnErrorWhereItStands) {
     EXPECT_EQ(std::string(error.what()),
               "test.ptx:16:1: fence.proxy.texture: unknown kind of proxy (.alias, .async and "
               ".tensormap::generic are there) - write it as fence{.sc, .acq_rel}.scope with .cta, "
-              ".gpu or .sys");
+              ".cluster, .gpu or .sys");
   }
 }
 

@@ -54,7 +54,8 @@ TEST(OpcodeTable, UnitsFitTheCategories) {
     const ExecutionClass where = execution_class(operation_of(facts.opcode));
     const bool memory = is_memory(where.category) || where.category == Category::fence ||
                         where.category == Category::phase_wait ||
-                        where.category == Category::bulk_copy;
+                        where.category == Category::bulk_copy ||
+                        where.category == Category::async_store;
     const bool computes = where.category == Category::arithmetic ||
                           where.category == Category::shuffle_vote ||
                           where.category == Category::warpgroup_product;
@@ -64,8 +65,9 @@ TEST(OpcodeTable, UnitsFitTheCategories) {
 }
 
 TEST(OpcodeTable, WhatLooksAtOtherLanesSaysSo) {
-  const std::set<Category> together{Category::shuffle_vote, Category::barrier,
-                                    Category::warp_barrier, Category::call, Category::print};
+  const std::set<Category> together{
+      Category::shuffle_vote, Category::barrier, Category::cluster_barrier,
+      Category::warp_barrier, Category::call,    Category::print};
   for (const OpcodeFacts& facts : opcode_table)
     EXPECT_TRUE(!together.contains(facts.category) || has_trait(facts.opcode, depends_on_lanes))
         << facts.name;

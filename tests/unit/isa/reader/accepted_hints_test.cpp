@@ -78,15 +78,8 @@ TEST(RefusedInstructions, SayWhy) {
   const std::pair<const char*, const char*> refused[] = {
       {"add.rn.f32x2 %rd2, %rd2, %rd2;", "add.rn.f32x2: modifier .f32x2 is not supported - pairs"},
       {"fma.rn.f32x2 %rd2, %rd2, %rd2, %rd2;", "modifier .f32x2 is not supported - pairs of f32"},
-      {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r2, [%r3];",
-       "modifier .async is not supported - asynchronous accesses"},
-      {"red.async.relaxed.cluster.global.mbarrier::complete_tx::bytes.shared::cluster.inc.u32 "
-       "[%r1], %r2, [%r3];",
-       "modifier .async is not supported - asynchronous accesses"},
       {"min.f32 %f1, %f2, %f3, %f4;", "min.f32: of three values is not supported"},
       {"redux.sync.min.f32 %f1, %f2, 0xffffffff;", "redux.sync.min.f32: only .u32, .s32 and .b32"},
-      {"fence.acq_rel.cluster;", "modifier .cluster is not supported - clusters"},
-      {"ld.acquire.cluster.global.u32 %r2, [%rd1];", "modifier .cluster is not supported"},
   };
   for (const auto& [line, why] : refused) {
     const std::string message = error_of(line);

@@ -90,20 +90,11 @@ TEST(BulkCopies, FencesBeforeThemAreNoInstructions) {
   expect_error("fence.mbarrier_init.acquire.cluster;", "is the only form");
 }
 
-TEST(BulkCopyErrors, ClustersAreRefused) {
-  expect_error(
-      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r1], 64, "
-      "[gate];",
-      "clusters are not modelled");
-  expect_error(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], "
-      "[%rd1], 64, [gate], %r2;",
-      "clusters are not modelled");
+TEST(BulkCopyErrors, ReductionsInOtherBlocksAreRefused) {
   expect_error(
       "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 "
-      "[%r1], "
-      "[%r1], 64, [gate];",
-      "clusters are not modelled");
+      "[%r1], [%r1], 64, [gate];",
+      "reductions in .shared::cluster are not modelled");
 }
 
 TEST(BulkReductions, AreReadWithTheirOperationAndType) {

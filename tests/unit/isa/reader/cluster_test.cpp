@@ -244,7 +244,7 @@ TEST(ClusterAddresses, AreComputedByMapaAndGetctarank) {
 
 TEST(ClusterInstructions, AreRefusedByAMachineWithoutClusters) {
   const std::string completes = ".mbarrier::complete_tx::bytes";
-  for (const std::string line :
+  for (const std::string& line :
        {std::string("barrier.cluster.arrive;"),
         std::string("mapa.shared::cluster.u32 %r3, %r1, 1;"),
         std::string("getctarank.u64 %r3, %rd2;"), std::string("ld.shared::cluster.u32 %r3, [%r1];"),

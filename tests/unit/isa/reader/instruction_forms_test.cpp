@@ -24,7 +24,7 @@ TEST(InstructionForms, EachBeginsWithTheNameOfItsInstruction) {
 }
 
 TEST(InstructionForms, WhatIsNotModelledHasAdviceOfItsOwn) {
-  for (const std::string name : {"tld4", "tcgen05", "sured", "mapa"})
+  for (const std::string name : {"tld4", "tcgen05", "sured", "multimem"})
     EXPECT_NE(instruction_advice(name).find("in this release: "), std::string::npos) << name;
 }
 

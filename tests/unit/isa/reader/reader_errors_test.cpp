@@ -46,8 +46,6 @@ TEST(ReaderErrors, UnsupportedInstructionsAreNamed) {
               std::string::npos)
         << message;
   }
-  EXPECT_NE(error_of(with_line("barrier.cluster.arrive;")).find("clusters are not supported"),
-            std::string::npos);
 }
 
 TEST(ReaderErrors, AnInstructionThatIsNearlyOneIsShownAsItIsWritten) {

@@ -97,9 +97,9 @@ TEST(TensorCopyErrors, SayWhatIsNotModelled) {
       "bytes [%r1], [%rd3, {%r2, %r2}], [gate];",
       "belongs to sm_100");
   expect_error(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes."
-      "multicast::cluster [%r1], [%rd3, {%r2, %r2}], [gate], %r2;",
-      "clusters are not modelled");
+      "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes."
+      "multicast::cluster [%r1], [%rd3, {%r2, %r2}], [gate], 3;",
+      ".multicast::cluster is for copies from .global to .shared::cluster");
   expect_error("cp.async.bulk.tensor." + load + " [%r1], [%rd3, {%r2}], [gate];",
                "needs the number of dimensions, .1d to .5d");
 }

@@ -1,5 +1,5 @@
-/// Tells those who ask what a warp accesses: the search for races, and the trace of floats whose
-/// last digits depend on the order of threads.
+#include "models/isa/interpreter/access_watch.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -52,38 +52,40 @@ float finite(float magnitude) {
 
 }  // namespace
 
-void BlockRunner::watch(const Warp& warp, const Instruction& instruction, std::uint32_t active) {
-  proxies_.access(warp, instruction, active);
-  if (moves_matrices(instruction)) return races_ ? watch_matrices(warp, instruction) : void();
-  if (races_) watch_races(warp, warp.paths.pc(), instruction, active);
-  if (state_.floats != nullptr) trace_floats(warp, instruction, active);
+void AccessWatch::access(const InterpretedWarp& warp, const Instruction& instruction,
+                         std::uint32_t active) {
+  block_.proxies_.access(warp, instruction, active);
+  if (moves_matrices(instruction)) return block_.races_ ? matrices(warp, instruction) : void();
+  if (block_.races_) races(warp, warp.paths.pc(), instruction, active);
+  if (block_.state_.floats != nullptr) floats(warp, instruction, active);
 }
 
-void BlockRunner::trace_addition(const Warp& warp, const Instruction& instruction, unsigned lane,
-                                 std::uint64_t address) {
+void AccessWatch::addition(const InterpretedWarp& warp, const Instruction& instruction,
+                           unsigned lane, std::uint64_t address) {
   const MemoryFields& fields = instruction.memory;
   const unsigned size = bytes_of(fields.type);
   for (unsigned e = 0; e < fields.elements; ++e) {
     std::uint64_t added = 0, before = 0;
-    std::memcpy(&added, row(warp, instruction.source[1 + e]) + (size == 8 ? 2 * lane : lane), size);
-    const std::byte* place = state_.memory.find(address + e * size, size);
+    std::memcpy(&added, block_.row(warp, instruction.source[1 + e]) + (size == 8 ? 2 * lane : lane),
+                size);
+    const std::byte* place = block_.state_.memory.find(address + e * size, size);
     if (place == nullptr) return;  // it fails soon
     std::memcpy(&before, place, size);
     const std::uint64_t sum = apply(AtomicOperation::add, fields.type, before, added, 0);
-    state_.floats->add((address + e * size) / 4 * 4, single(fields.type),
-                       magnitude(fields.type, added), magnitude(fields.type, sum));
+    block_.state_.floats->add((address + e * size) / 4 * 4, single(fields.type),
+                              magnitude(fields.type, added), magnitude(fields.type, sum));
   }
 }
 
-void BlockRunner::trace_stores(const Warp& warp, const Instruction& instruction,
-                               std::uint32_t active) {
+void AccessWatch::stores(const InterpretedWarp& warp, const Instruction& instruction,
+                         std::uint32_t active) {
   const MemoryFields& fields = instruction.memory;
   const unsigned size = bytes_of(fields.type), stride = fields.register_bytes == 8 ? 2 : 1;
   const Type type = stored_float(fields.type), kept = single(type);
   for (unsigned e = 0; e < fields.elements; ++e) {
-    const std::uint32_t* values = row(warp, instruction.source[1 + e]);
+    const std::uint32_t* values = block_.row(warp, instruction.source[1 + e]);
     for_each_lane(active, [&](unsigned lane) {
-      const std::uint64_t address = address_of(warp, instruction, lane) + e * size;
+      const std::uint64_t address = block_.address_of(warp, instruction, lane) + e * size;
       if (address < first_global_address) return;
       float largest = 0;
       if (type == Type::f32) {
@@ -93,58 +95,63 @@ void BlockRunner::trace_stores(const Warp& warp, const Instruction& instruction,
         std::memcpy(&bits, values + stride * lane, size);
         largest = finite(static_cast<float>(magnitude(type, bits)));
       }
-      state_.floats->store(address / 4 * 4, kept, largest);
-      if (size == 8 && type == Type::none) state_.floats->store(address / 4 * 4 + 4, type, 0);
+      block_.state_.floats->store(address / 4 * 4, kept, largest);
+      if (size == 8 && type == Type::none)
+        block_.state_.floats->store(address / 4 * 4 + 4, type, 0);
     });
   }
 }
 
-void BlockRunner::trace_floats(const Warp& warp, const Instruction& instruction,
-                               std::uint32_t active) {
+void AccessWatch::floats(const InterpretedWarp& warp, const Instruction& instruction,
+                         std::uint32_t active) {
   const MemoryFields& fields = instruction.memory;
   const unsigned size = bytes_of(fields.type), bytes = size * fields.elements;
   const bool is_sum = adds_floats(instruction);
   if (is_sum && (fields.space == Space::shared ||
-                 state_.floats->uses_result(state_.program, warp.paths.pc())))
-    state_.floats->use_sum(fields.type);
+                 block_.state_.floats->uses_result(block_.state_.program, warp.paths.pc())))
+    block_.state_.floats->use_sum(fields.type);
   if (fields.space != Space::global && fields.space != Space::generic) return;
-  if (instruction.category == Category::store) return trace_stores(warp, instruction, active);
+  if (instruction.category == Category::store) return stores(warp, instruction, active);
   for_each_lane(active, [&](unsigned lane) {
-    const std::uint64_t address = address_of(warp, instruction, lane);
+    const std::uint64_t address = block_.address_of(warp, instruction, lane);
     if (address < first_global_address) {
-      if (is_sum) state_.floats->use_sum(fields.type);
+      if (is_sum) block_.state_.floats->use_sum(fields.type);
     } else if (instruction.category == Category::load) {
-      state_.floats->load(address, bytes);
+      block_.state_.floats->load(address, bytes);
     } else if (is_sum) {
-      trace_addition(warp, instruction, lane, address);
+      addition(warp, instruction, lane, address);
     }
   });
 }
 
-void BlockRunner::meet(const Warp& warp, const std::uint32_t* masks, std::uint32_t lanes) {
+void AccessWatch::meet(const InterpretedWarp& warp, const std::uint32_t* masks,
+                       std::uint32_t lanes) {
   for (std::uint32_t rest = lanes; rest != 0;) {
     const auto first = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint32_t group = (masks[first] & lanes) | 1u << first;
-    races_->meet(warp.identity.warp_in_block, group, warp.paths.alive());
+    block_.races_->meet(warp.identity.warp_in_block, group, warp.paths.alive());
     rest &= ~group;
   }
 }
 
 /// The rows belong to the lanes that name them; of a store what comes there is not looked at.
-void BlockRunner::watch_matrices(const Warp& warp, const Instruction& instruction) {
+void AccessWatch::matrices(const InterpretedWarp& warp, const Instruction& instruction) {
   const SharedRaces::Access access{warp.identity.warp_in_block, warp.paths.pc(),
                                    kind_of(instruction.category), false};
   for (unsigned lane = 0; lane < matrix_rows * instruction.memory.elements; ++lane) {
-    const std::uint64_t address = address_of(warp, instruction, lane);
-    if (address + matrix_row_bytes <= shared_.size())
-      races_->access(access, lane, static_cast<std::uint32_t>(address), matrix_row_bytes, nullptr);
+    const std::uint64_t address = block_.address_of(warp, instruction, lane);
+    if (address + matrix_row_bytes <= block_.shared_.size())
+      block_.races_->access(access, lane, static_cast<std::uint32_t>(address), matrix_row_bytes,
+                            nullptr);
   }
 }
 
-void BlockRunner::watch_races(const Warp& warp, std::uint32_t pc, const Instruction& instruction,
-                              std::uint32_t active) {
+void AccessWatch::races(const InterpretedWarp& warp, std::uint32_t pc,
+                        const Instruction& instruction, std::uint32_t active) {
   const MemoryFields& fields = instruction.memory;
-  const bool is_shared = fields.space == Space::shared, is_generic = fields.space == Space::generic;
+  // Addresses of a cluster without a rank's code are the block's; those of other blocks only order.
+  const bool is_shared = fields.space == Space::shared || fields.space == Space::shared_cluster;
+  const bool is_generic = fields.space == Space::generic;
   const unsigned size = bytes_of(fields.type);
   const SharedRaces::Access access{
       warp.identity.warp_in_block, pc, kind_of(instruction.category),
@@ -158,27 +165,28 @@ void BlockRunner::watch_races(const Warp& warp, std::uint32_t pc, const Instruct
     return in_shared(address) ? SharedRaces::shared_place | (address - window) : address;
   };
   for_each_lane(active, [&](unsigned lane) {
-    const std::uint64_t address = address_of(warp, instruction, lane);
-    if (access.is_strong) races_->before_strong(access, place_of_lane(address));
+    const std::uint64_t address = block_.address_of(warp, instruction, lane);
+    if (access.is_strong) block_.races_->before_strong(access, place_of_lane(address));
     const auto offset = static_cast<std::uint32_t>(place_of_lane(address));
-    const bool is_there = in_shared(address) && offset < shared_.size();  // else it fails soon
+    const bool is_there =
+        in_shared(address) && offset < block_.shared_.size();  // else it fails soon
     if (!is_there) return;
     std::array<std::byte, 32> value{};
     for (unsigned e = 0; e < fields.elements && access.kind == AccessKind::store; ++e)
-      std::memcpy(
-          value.data() + std::size_t{e} * size,
-          row(warp, instruction.source[e + 1]) + (fields.register_bytes == 8 ? 2 * lane : lane),
-          size);
-    races_->access(access, lane, offset, size * fields.elements,
-                   access.kind == AccessKind::store ? value.data() : nullptr);
+      std::memcpy(value.data() + std::size_t{e} * size,
+                  block_.row(warp, instruction.source[e + 1]) +
+                      (fields.register_bytes == 8 ? 2 * lane : lane),
+                  size);
+    block_.races_->access(access, lane, offset, size * fields.elements,
+                          access.kind == AccessKind::store ? value.data() : nullptr);
   });
   if (!access.is_strong) return;
   for_each_lane(active, [&](unsigned lane) {
-    const std::uint64_t address = address_of(warp, instruction, lane);
+    const std::uint64_t address = block_.address_of(warp, instruction, lane);
     const bool releases = in_shared(address) || fields.ordering == Ordering::is_volatile ||
                           fields.ordering == Ordering::release ||
                           fields.ordering == Ordering::acq_rel || fields.ordering == Ordering::sc;
-    races_->after_strong(access, place_of_lane(address), releases);
+    block_.races_->after_strong(access, place_of_lane(address), releases);
   });
 }
 

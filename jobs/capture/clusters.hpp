@@ -1,0 +1,27 @@
+/// Thread block clusters of launches, as a program asks for them and as the GPU of a configuration
+/// has them.
+#pragma once
+
+#include <cstdint>
+
+#include "jobs/capture/protocol.hpp"
+#include "models/gpu/machine_parameters.hpp"
+#include "models/isa/cluster.hpp"
+#include "models/isa/program.hpp"
+
+namespace lockstep::capture {
+
+struct LaunchedCluster {
+  Status status = success;  ///< or why such a launch is refused
+  isa::ClusterShape shape = isa::no_cluster;
+  bool is_explicit = false;  ///< the launch or the kernel names a size
+};
+LaunchedCluster cluster_of(const isa::Program& program, const LaunchDescription& how,
+                           const GpuParameters& gpu);
+
+/// Returns how many clusters of so many blocks can be on the GPU at once, if an SM has room for
+/// `blocks_of_an_sm`: each has its blocks within a GPC.
+std::uint64_t active_clusters(const GpuParameters& gpu, std::uint64_t blocks_of_an_sm,
+                              std::uint64_t blocks_of_a_cluster);
+
+}  // namespace lockstep::capture

@@ -1,0 +1,36 @@
+/// Watch of what a block that is interpreted accesses, for those who ask: the search for races and
+/// for missing fences, and the trace of floats whose last digits depend on the order of threads.
+#pragma once
+
+#include <cstdint>
+
+#include "models/isa/instruction.hpp"
+#include "models/isa/interpreter/warp.hpp"
+
+namespace lockstep::isa {
+
+class BlockRunner;
+
+class AccessWatch {
+ public:
+  explicit AccessWatch(BlockRunner& block) : block_(block) {}
+
+  /// Lanes of the warp access memory.
+  void access(const InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
+  /// Lanes access memory by the instruction at `pc`: for races alone.
+  void races(const InterpretedWarp& warp, std::uint32_t pc, const Instruction& instruction,
+             std::uint32_t active);
+  /// `lanes` of the warp execute an instruction, each with the lanes that its mask names.
+  void meet(const InterpretedWarp& warp, const std::uint32_t* masks, std::uint32_t lanes);
+
+ private:
+  void matrices(const InterpretedWarp& warp, const Instruction& instruction);
+  void floats(const InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
+  void stores(const InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
+  void addition(const InterpretedWarp& warp, const Instruction& instruction, unsigned lane,
+                std::uint64_t address);
+
+  BlockRunner& block_;
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,68 @@
+/// Barrier of a cluster that is interpreted (barrier.cluster): each thread arrives, then waits, as
+/// often as it likes; a phase is over when all threads that have not ended have arrived.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/interpreter/races/shared_races.hpp"
+#include "models/isa/interpreter/warp.hpp"
+
+namespace lockstep::isa {
+
+class ClusterBarrier {
+ public:
+  /// The warps of a block take part.  `races`: who asks for races of the block; null: nobody.
+  void add(std::vector<InterpretedWarp>& warps, SharedRaces* races) {
+    blocks_.push_back({&warps, races, std::vector<Lanes>(warps.size())});
+  }
+
+  /// Returns those of the lanes of warp `w` of the block of that rank which have arrived and not
+  /// waited since.
+  std::uint32_t arrived(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes) const {
+    const Lanes& those = blocks_[rank].lanes[w];
+    return lanes & (those.arrived | those.passed);
+  }
+  /// Lanes arrive that have not.
+  void arrive(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes);
+  /// Returns those of the lanes that have arrived that need not wait any more.
+  std::uint32_t pass(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes);
+  /// Lanes that have arrived, all of the warp's current path, wait for the others.
+  void wait(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes);
+  /// Lanes have ended: a phase that waited only for them is over.
+  void complete();
+
+  /// Calls function(rank, warp, lanes) for lanes that have not arrived where others have.
+  template <class Function>
+  void for_each_missing(Function&& function) const {
+    for (std::uint32_t rank = 0; rank < blocks_.size(); ++rank)
+      for (std::uint32_t w = 0; w < blocks_[rank].lanes.size(); ++w)
+        if (const std::uint32_t lanes = missing(blocks_[rank], w)) function(rank, w, lanes);
+  }
+  /// Returns how many threads wait.
+  std::uint32_t waiting() const;
+
+ private:
+  struct Lanes {
+    std::uint32_t arrived = 0;  ///< in this phase
+    std::uint32_t passed = 0;   ///< in the phase before, and have not waited since
+    std::uint32_t waiting = 0;  ///< of those that have arrived
+  };
+  struct Block {
+    std::vector<InterpretedWarp>* warps;
+    SharedRaces* races;
+    std::vector<Lanes> lanes;  ///< by warp
+  };
+  /// Number of this barrier for who looks for races, behind those of the block.
+  static constexpr unsigned number = SharedRaces::barrier_of_cluster;
+
+  static std::uint32_t missing(const Block& block, std::uint32_t w) {
+    return (*block.warps)[w].paths.alive() & ~block.lanes[w].arrived;
+  }
+  void release();
+
+  std::vector<Block> blocks_;  ///< by rank
+  bool is_used_ = false;       ///< somebody has arrived in this phase
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,47 @@
+/// Cluster of thread blocks that is interpreted; a block without a cluster is one of its own.
+///
+/// Blocks run in turns, ranks ascending, and see each other's shared memory.  A block none of whose
+/// warps can run waits for the others; only when all do, lanes that wait within a warp go on alone,
+/// and then waits for phases of mbarriers end, before it is a deadlock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/interpreter/cluster_barrier.hpp"
+
+namespace lockstep::isa {
+
+class ClusterRunner {
+ public:
+  /// `number`: among the clusters of the grid, x fastest.
+  ClusterRunner(LaunchState& state, std::uint64_t number);
+
+  /// Executes at most about `instructions` warp instructions; true when all threads have ended.
+  bool run(std::uint64_t instructions);
+  /// Warps have registers that they did not have lately.
+  bool gets_on();
+  /// Throws UserError that says where a launch stands that does not get on.
+  [[noreturn]] void report_spin(std::uint64_t instructions) const;
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(blocks_.size()); }
+  BlockRunner& block(std::uint32_t rank) { return *blocks_[rank]; }
+  ClusterBarrier& barrier() { return barrier_; }
+
+ private:
+  /// No block can run.
+  void go_on();
+  [[noreturn]] void report_deadlock() const;
+  /// Returns "; 64 threads of the cluster have not arrived: block (1, 0, 0), warp 0 stands at line
+  /// 12", or "" if nobody waits at the barrier of the cluster.
+  std::string missing_text() const;
+
+  LaunchState& state_;
+  ClusterBarrier barrier_;
+  std::vector<std::unique_ptr<BlockRunner>> blocks_;  ///< by rank
+};
+
+}  // namespace lockstep::isa
