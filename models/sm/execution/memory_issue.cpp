@@ -226,7 +226,8 @@ bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,
     if (in_shared == active)
       return issue_cluster(slot, instruction, record, active, in_window, now);
     if (remote_.lanes_elsewhere(warp, in_shared, narrow(in_window)) != 0)
-      mistakes_.user_error(warp, warp.paths.pc(), static_cast<unsigned>(std::countr_zero(in_shared)),
+      mistakes_.user_error(warp, warp.paths.pc(),
+                           static_cast<unsigned>(std::countr_zero(in_shared)),
                            "one instruction accesses shared memory of another block and other "
                            "memory",
                            "let lanes of one instruction access one kind of memory");

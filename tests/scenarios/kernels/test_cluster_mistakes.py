@@ -72,7 +72,7 @@ MISTAKES = (
     ("k.ptx:39", "accesses shared memory of the block of rank 0 of its cluster, which has ended"),
     ("k.ptx:42", "no barrier has been initialised at shared address 0x8"),
     ("k.ptx:45", "no barrier has been initialised at shared address 0x8"),
-    ("k.ptx:49", "arrives at barrier.cluster once more without having waited for it"),
+    ("k.ptx:49", "arrives at barrier.cluster twice without waiting between"),
 )
 
 # stuck(data): the second warp of rank 1 waits at a barrier of its block for the first, which waits for the cluster.

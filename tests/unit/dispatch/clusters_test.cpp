@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "tests/harness/policy_variants.hpp"
 #include "models/noc/cluster_messages.hpp"
+#include "tests/harness/policy_variants.hpp"
 #include "tests/unit/dispatch/dispatcher_bench.hpp"
 
 namespace lockstep::clusters_test {
@@ -161,7 +161,9 @@ TEST(ClustersOfManyGrids, StartWholeInOneGpcAndAllEnd) {
         std::uint32_t grid, sm, block;
       };
       std::multimap<double, std::vector<Running>> ends;
-      std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::pair<std::uint32_t, std::uint32_t>>> at_sm;
+      std::map<std::pair<std::uint32_t, std::uint32_t>,
+               std::set<std::pair<std::uint32_t, std::uint32_t>>>
+          at_sm;
       std::set<std::pair<std::uint32_t, std::uint32_t>> stopping;  // grid, sm
       double now = 0;
       for (int step = 0; step < 3000 && ended.size() < 12; ++step) {
@@ -178,8 +180,7 @@ TEST(ClustersOfManyGrids, StartWholeInOneGpcAndAllEnd) {
           const auto sm = static_cast<std::uint32_t>(std::stoul(place.substr(2)));
           if (what == "drain" || what == "flush" || what == "save")
             stopping.insert({static_cast<std::uint32_t>(std::stoul(which)), sm});
-          if (what == "resume")
-            stopping.erase({static_cast<std::uint32_t>(std::stoul(which)), sm});
+          if (what == "resume") stopping.erase({static_cast<std::uint32_t>(std::stoul(which)), sm});
           if (what != "block") continue;
           const auto dot = which.find('.');
           const auto grid = static_cast<std::uint32_t>(std::stoul(which.substr(0, dot)));
@@ -208,8 +209,8 @@ TEST(ClustersOfManyGrids, StartWholeInOneGpcAndAllEnd) {
           it = stopping.erase(it);
         }
       }
-      ASSERT_EQ(ended.size(), 12u) << policies << ", seed " << seed << ": "
-                                   << bench.dispatcher().waiting_for();
+      ASSERT_EQ(ended.size(), 12u)
+          << policies << ", seed " << seed << ": " << bench.dispatcher().waiting_for();
       for (const auto& [cluster, at] : starts)
         EXPECT_TRUE(cluster_of_grid[cluster.first] == 1 || at.size() == 1)
             << "cluster " << cluster.second << " of grid " << cluster.first << ", " << policies;
