@@ -185,6 +185,8 @@ class RandomClusters(ScenarioTest):
         for seed in itertools.islice(itertools.count(first), 12):
             with self.subTest(LOCKSTEP_SEED=seed):
                 program = Program(seed)
+                scheme = random.Random(seed).choice(("stall-on-fault", "warp-disable-commit", "replay-queue",
+                                                     "operand-log"))
                 self.write("k.ptx", program.text())
                 self.write("w.yaml", "module: k.ptx\nbuffers: {out: {type: u32, "
                            f"count: {program.size * 3 * program.threads * 4}, memory: device}}}}\nprogram:\n"
@@ -192,7 +194,7 @@ class RandomClusters(ScenarioTest):
                            f"cluster: [{program.size}], arguments: [out]}}\n  - copy: {{buffer: out, to: host}}\n")
                 self.write("s.yaml", f"gpu: gpu.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
                            "override: {gpu.sm.count: 8, gpu.dispatch.gpcs: [3, 5]}\n"
-                           "tenants: [{name: t0, workload: w.yaml}]\n")
+                           f"policies: {{exception_scheme: {scheme}}}\ntenants: [{{name: t0, workload: w.yaml}}]\n")
                 run = self.lockstep("run", "s.yaml", "--quiet", "--check", "--output", "o.h5")
                 self.assertEqual(run.returncode, 0, run.stderr + run.stdout)
                 self.assertIn("check passed", run.stdout)

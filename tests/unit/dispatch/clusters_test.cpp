@@ -132,7 +132,9 @@ TEST(ClustersOfManyGrids, StartWholeInOneGpcAndAllEnd) {
         std::string("exclusive switch")}) {
     for (unsigned seed = 0; seed < 12; ++seed) {
       std::mt19937 random(seed);
-      const auto pick = [&](std::uint32_t count) { return random() % count; };
+      const auto pick = [&](std::uint32_t count) {
+        return static_cast<std::uint32_t>(random() % count);
+      };
       BenchOptions options;
       options.sms = 16;
       options.gpcs = gpcs;
