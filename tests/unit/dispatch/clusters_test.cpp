@@ -143,17 +143,19 @@ TEST(ClustersOfManyGrids, StartWholeInOneGpcAndAllEnd) {
       options.sms_per_tenant = {9, 7};
       DispatcherBench bench(options);
       std::map<std::uint32_t, std::uint32_t> cluster_of_grid;
+      std::multimap<double, DispatcherBench::Launch> launches;
       for (std::uint32_t grid = 1; grid <= 12; ++grid) {
         const auto tenant = static_cast<std::uint16_t>(pick(2));
         const auto cluster = static_cast<std::uint8_t>(std::array{1, 2, 3, 4}[pick(4)]);
         const std::uint32_t blocks = cluster * (1 + pick(9));
         cluster_of_grid[grid] = cluster;
-        bench.launch(pick(1500), {.grid = grid,
-                                  .blocks = blocks,
-                                  .tenant = tenant,
-                                  .kernel = static_cast<std::uint16_t>(pick(2)),
-                                  .priority = pick(3),
-                                  .cluster = cluster});
+        launches.emplace(20 * pick(75),
+                         DispatcherBench::Launch{.grid = grid,
+                                                 .blocks = blocks,
+                                                 .tenant = tenant,
+                                                 .kernel = static_cast<std::uint16_t>(pick(2)),
+                                                 .priority = pick(3),
+                                                 .cluster = cluster});
       }
       std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::pair<double, std::uint32_t>>>
           starts;  // of a cluster: times and GPCs
@@ -169,6 +171,9 @@ TEST(ClustersOfManyGrids, StartWholeInOneGpcAndAllEnd) {
       std::set<std::pair<std::uint32_t, std::uint32_t>> stopping;  // grid, sm
       double now = 0;
       for (int step = 0; step < 3000 && ended.size() < 12; ++step) {
+        for (; !launches.empty() && launches.begin()->first <= now;
+             launches.erase(launches.begin()))
+          bench.launch(now, launches.begin()->second);
         now += 20;
         bench.run_until(now);
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Running>> begun;
