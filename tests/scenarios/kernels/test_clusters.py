@@ -452,6 +452,22 @@ class Clusters(ScenarioTest):
                         np.testing.assert_array_equal(file[f"buffers/t{t}/out"][()], exchanged(3, 3, 3, 96))
                     self.assertEqual(file["final/stats/sm/blocks_saved"][()].sum(), 0)
 
+    def test_more_urgent_tenants_with_clusters_and_without(self):
+        for preemption in ("drain", "flush", "switch", "chimera", "dual-kernel", "{name: drain, signal: 5000}"):
+            for urgent in ("w.yaml, parameters: {clusters: 2, size: 5}",
+                           f"{ROOT}/configs/workloads/sgemm.yaml, parameters: {{n: 64}}"):
+                with self.subTest(preemption=preemption, urgent=urgent):
+                    self.write("s.yaml", f"gpu: gpu.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
+                               "override: {gpu.sm.count: 8, gpu.dispatch.gpcs: [3, 5]}\n"
+                               f"policies: {{sharing: exclusive, preemption: {preemption}}}\ntenants:\n"
+                               "  - {name: t0, workload: w.yaml, parameters: {rounds: 40, clusters: 16, size: 3}}\n"
+                               f"  - {{name: t1, workload: {urgent}, arrival: 12us, priority: 1, "
+                               "latency_bound: 20us}\n")
+                    self.good("run", "s.yaml", "--quiet", "--check", "--output", "o.h5")
+                    with h5py.File(self.folder / "o.h5") as file:
+                        self.assertGreater(file["final/stats/dispatcher/sms_taken"][()].sum(), 0)
+                        self.assertEqual(file["final/stats/sm/blocks_saved"][:, 0].sum(), 0)
+
     def test_gpcs_that_have_other_sms_than_the_gpu(self):
         self.refused("dispatch.gpcs have 8 SMs in all, and sm.count is 6", "give dispatch.gpcs: [6]",
                      arguments=("--set", "gpu.sm.count=6"))
