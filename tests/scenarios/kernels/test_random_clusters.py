@@ -13,7 +13,7 @@ HEAD = """\
 .version 8.6
 .target sm_90a
 .address_size 64
-.visible .entry mixed(.param .u64 out)
+.visible .entry mixed(.param .u64 in, .param .u64 out)
 {
   .shared .align 16 .b8 rooms[%(bytes)d];
   .shared .align 16 .b8 counters[64];
@@ -21,6 +21,7 @@ HEAD = """\
   .reg .pred %%p<8>;
   .reg .b32 %%r<64>;
   .reg .b64 %%rd<16>;
+  ld.param.u64 %%rd4, [in];
   ld.param.u64 %%rd1, [out];
   mov.u32 %%r2, %%ctaid.x;
   mov.u32 %%r3, %%ntid.x;
@@ -31,6 +32,8 @@ HEAD = """\
   mov.u32 %%r8, rooms;
   mov.u32 %%r9, counters;
   mov.u32 %%r10, gate;
+  mul.wide.u32 %%rd5, %%r5, 16;
+  add.u64 %%rd5, %%rd4, %%rd5;
   shl.b32 %%r11, %%r4, 4;
   add.u32 %%r12, %%r8, %%r11;
   mad.lo.u32 %%r13, %%r5, 2654435, 17;
@@ -102,7 +105,11 @@ class Program:
         """`kind` of access by an address of the cluster or a generic one: (preparation, operand, space)."""
         if self.random.random() < 0.7:
             return "", f"[{register}]", f"{kind}.shared::cluster"
-        return f"  cvt.u64.u32 %rd8, {register};\n  cvta.shared::cluster.u64 %rd9, %rd8;\n", "[%rd9]", kind
+        generic = f"  cvt.u64.u32 %rd8, {register};\n  cvta.shared::cluster.u64 %rd9, %rd8;\n"
+        if kind == "ld" and self.random.random() < 0.5:  # some lanes read global memory
+            generic += f"  and.b32 %r49, %r4, {self.random.choice((1, 2, 7))};\n  setp.eq.u32 %p6, %r49, 1;\n"
+            generic += "  selp.b64 %rd9, %rd5, %rd9, %p6;\n"
+        return generic, "[%rd9]", kind
 
     def round(self, number):
         source, target = number % 2, 1 - number % 2
@@ -188,10 +195,12 @@ class RandomClusters(ScenarioTest):
                 scheme = random.Random(seed).choice(("stall-on-fault", "warp-disable-commit", "replay-queue",
                                                      "operand-log"))
                 self.write("k.ptx", program.text())
-                self.write("w.yaml", "module: k.ptx\nbuffers: {out: {type: u32, "
-                           f"count: {program.size * 3 * program.threads * 4}, memory: device}}}}\nprogram:\n"
+                count = program.size * 3 * program.threads * 4
+                self.write("w.yaml", f"module: k.ptx\nbuffers:\n  out: {{type: u32, count: {count}, memory: device}}\n"
+                           f"  in: {{type: u32, count: {count}, memory: managed, init: {{permutation: {{seed: 1}}}}}}\n"
+                           "program:\n"
                            f"  - launch: {{kernel: mixed, grid: [{3 * program.size}], block: [{program.threads}], "
-                           f"cluster: [{program.size}], arguments: [out]}}\n  - copy: {{buffer: out, to: host}}\n")
+                           f"cluster: [{program.size}], arguments: [in, out]}}\n  - copy: {{buffer: out, to: host}}\n")
                 self.write("s.yaml", f"gpu: gpu.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
                            "override: {gpu.sm.count: 8, gpu.dispatch.gpcs: [3, 5]}\n"
                            f"policies: {{exception_scheme: {scheme}}}\ntenants: [{{name: t0, workload: w.yaml}}]\n")
