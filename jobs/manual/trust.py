@@ -24,7 +24,7 @@ ROOMS = {
     "models/noc": "Network", "models/memory": "L2 and DRAM", "models/vm": "GMMU and TLBs",
     "models/coordinator": "Coordinator", "models/host_link": "Host link", "models/driver": "Driver",
     "models/host": "Host", "models/dispatch": "Dispatcher and preemption", "models/cpu": "CPU cores",
-    "models/fabric": "Between GPUs",
+    "models/fabric": "Between GPUs", "models/gpc": "Hubs of GPCs",
     "models/workload": "Workloads", "models/reference": "Functional run", "models/gpu": "The whole machine",
     "core": "Engine", "partitioner": "Partitioner", "jobs/capture": "Capture", "jobs": "The program",
 }

@@ -2,9 +2,9 @@
 ///
 /// Two blocks at a time go to a pair of SMs (a TPC) that has room for one in each, the last one of
 /// an odd number to any SM; where no pair has room, blocks go to any SM.  Of several the one comes
-/// first whose SMs have the fewest blocks, and then the one with the lowest numbers.  The GPC is the
-/// one where the fullest SM of the cluster has the fewest blocks, and then the next one in turn.
-/// Source: modern-isa.md, section 5.8.
+/// first whose SMs have the fewest blocks, and then the one with the lowest numbers.  The GPC is
+/// the one where the fullest SM of the cluster has the fewest blocks, and then the next one in
+/// turn. Source: modern-isa.md, section 5.8.
 #pragma once
 
 #include <cstdint>

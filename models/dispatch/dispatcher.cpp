@@ -70,8 +70,8 @@ void Dispatcher::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   }
 }
 
-/// Clusters of SMs take turns, at whole cycles: what a block waits beyond its turn, the next one does
-/// not.
+/// Clusters of SMs take turns, at whole cycles: what a block waits beyond its turn, the next one
+/// does not.
 Time Dispatcher::until_next_block(std::uint32_t blocks, Time now) {
   if (now > next_dispatch_) beyond_turn_ = Time::zero();
   const std::int64_t interval = clock_.duration(parameters_.block_interval).femtoseconds();
@@ -361,8 +361,7 @@ std::uint32_t Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Ou
   if (!choice) return 0;
   if (has_to_wait(*choice)) return bring_back_meanwhile(sm, stage, now, outbox) ? 1 : 0;
   Grid& grid = grids_[*choice];
-  if (grid.cluster_blocks() > 1)
-    return stage ? 0 : send_cluster(*choice, sm, now, outbox);
+  if (grid.cluster_blocks() > 1) return stage ? 0 : send_cluster(*choice, sm, now, outbox);
   if (grid.cooperative && (stage || grid.reserved[sm] == 0) && grid.is_to_gather()) return 0;
   if ((!in_parts_ || PartialSwitching::resumes(grid, sm)) &&
       preempting_.resume(grid, sm, now, outbox))

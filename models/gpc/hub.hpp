@@ -1,13 +1,13 @@
 /// Hub of a GPC: what its SMs say to each other about thread block clusters passes here.
 ///
 /// The blocks of a cluster stand in one GPC.  The hub hears where each begins and when its threads
-/// have ended; it passes accesses to shared memory on to the SM of the block that they name, and the
-/// answers back; it counts the blocks whose threads are all at the cluster's barrier; and when the
-/// threads of all blocks have ended it says so, since only then may their shared memory go.  An
+/// have ended; it passes accesses to shared memory on to the SM of the block that they name, and
+/// the answers back; it counts the blocks whose threads are all at the cluster's barrier; and when
+/// the threads of all blocks have ended it says so, since only then may their shared memory go.  An
 /// access to a block that has ended is refused; one to a block that is yet to begin waits.
 /// Messages from one SM to another arrive in the order in which they were sent.
-/// Source: modern-isa.md, section 5.8; architecture.md, section 8 "Horizons and ranks" (a hub's real
-/// distance).
+/// Source: modern-isa.md, section 5.8; architecture.md, section 8 "Horizons and ranks" (a hub's
+/// real distance).
 ///
 /// Simplified: whatever an SM sends passes at once if the port to the other SM is free; ports have
 /// no limit to what waits before them, since an SM's own port keeps it from sending more.
@@ -89,8 +89,8 @@ class Hub final : public Component {
   void end(const ClusterBlock& block, Time now, Outbox& outbox);
   void release_if_complete(Cluster& cluster, Time now, Outbox& outbox);
   template <class Body>
-  void send(std::uint16_t sm, MessageKind kind, const Body& body, std::span<const std::byte> payload,
-            std::uint32_t flits, Time now, Outbox& outbox);
+  void send(std::uint16_t sm, MessageKind kind, const Body& body,
+            std::span<const std::byte> payload, std::uint32_t flits, Time now, Outbox& outbox);
   static ClusterBlock block_of(const Cluster& cluster, unsigned rank);
 
   const Clock clock_;

@@ -24,15 +24,17 @@ bool check_clusters(const Workload& workload, const isa::Module& module,
         const auto blocks = static_cast<std::uint32_t>(isa::blocks_of(shape.cluster));
         if (shape.is_explicit_cluster && !gpu.has_clusters())
           throw UserError(step.where,
-                          title + " is launched in clusters, which a GPU has from compute "
-                                  "capability 9.0 on: the simulated one has none",
+                          title +
+                              " is launched in clusters, which a GPU has from compute "
+                              "capability 9.0 on: the simulated one has none",
                           "simulate a GPU like H100 (9.0), or launch without them");
         if (blocks <= 1) return;
         any = true;
         if (module.meets_grid_wide(kernel))
           throw UserError(step.where,
-                          title + " meets at a grid-wide barrier and is launched in clusters, "
-                                  "which cannot be done together",
+                          title +
+                              " meets at a grid-wide barrier and is launched in clusters, "
+                              "which cannot be done together",
                           "launch it without clusters");
         if (gpu.sm.shared.bytes_per_block.count() > isa::ClusterAddress::block_bytes)
           throw UserError(step.where,
@@ -46,9 +48,10 @@ bool check_clusters(const Workload& workload, const isa::Module& module,
         if (on_one == 0 || clusters_that_fit(topology, blocks, on_one, may_have) > 0) return;
         throw UserError(
             step.where,
-            fmt::format("{} is launched in clusters of {} blocks, which stand in one GPC, and no GPC "
-                        "has room for more than {}",
-                        title, blocks, most_blocks_in_a_gpc(topology, on_one, may_have)),
+            fmt::format(
+                "{} is launched in clusters of {} blocks, which stand in one GPC, and no GPC "
+                "has room for more than {}",
+                title, blocks, most_blocks_in_a_gpc(topology, on_one, may_have)),
             "make the cluster, or what a block needs, smaller, or let the tenant have more SMs of "
             "one GPC");
       });

@@ -184,8 +184,7 @@ bool GpuBuilder::has(const Graph& graph, ComponentId component) const {
   const KindId kind = graph.nodes()[component.value()].kind;
   return kind == layout_.dispatcher_kind || kind == layout_.gmmu_kind ||
          kind == layout_.partition_kind || kind == layout_.sm_kind || kind == layout_.port_kind ||
-         kind == layout_.hub_kind ||
-         coordination_.component() == component;
+         kind == layout_.hub_kind || coordination_.component() == component;
 }
 
 std::unique_ptr<Component> GpuBuilder::build(const Graph& graph, ComponentId component,

@@ -74,8 +74,8 @@ enum class ClusterAccessKind : std::uint8_t {
 struct ClusterAccess {
   std::uint64_t cluster = 0;
   std::uint32_t grid = 0;
-  std::uint32_t tag = 0;  ///< the asker's; comes back
-  std::uint16_t sm = 0;   ///< of the asker
+  std::uint32_t tag = 0;    ///< the asker's; comes back
+  std::uint16_t sm = 0;     ///< of the asker
   std::uint8_t target = 0;  ///< rank
   ClusterAccessKind kind = ClusterAccessKind::load;
   std::uint8_t lanes = 0;
@@ -85,17 +85,16 @@ struct ClusterAccess {
   isa::AtomicOperation atomic = isa::AtomicOperation::none;
   isa::Type type = isa::Type::none;
   std::uint8_t elements = 1;
-  std::uint8_t flits = 1;       ///< of this message
-  std::uint32_t bytes = 0;      ///< a delivery: transactions that are completed behind it
+  std::uint8_t flits = 1;   ///< of this message
+  std::uint32_t bytes = 0;  ///< a delivery: transactions that are completed behind it
   std::uint16_t tenant = 0;
-  std::uint16_t mask = 0;  ///< a delivery: bit r: to the block of rank r; then `target` means nothing
+  std::uint16_t mask =
+      0;  ///< a delivery: bit r: to the block of rank r; then `target` means nothing
   std::uint32_t reserved = 0;
 
   isa::AtomicShape shape() const { return {atomic, type, elements}; }
   /// Returns where the lanes' bytes begin in the payload.
-  std::size_t data_offset() const {
-    return std::size_t{8} * ((lanes * (1u + completes) + 1) / 2);
-  }
+  std::size_t data_offset() const { return std::size_t{8} * ((lanes * (1u + completes) + 1) / 2); }
   template <class Archive>
   void serialize(Archive& archive) {
     archive(cluster, grid, tag, sm, target, kind, lanes, lane_bytes, returns, completes, atomic,
@@ -104,16 +103,16 @@ struct ClusterAccess {
 };
 static_assert(sizeof(ClusterAccess) == 40);
 
-/// What became of an access.
+/// End of an access.
 enum class ClusterAnswerStatus : std::uint8_t {
   done,
   block_has_ended,  ///< the hub says so
-  mistaken,         ///< of an mbarrier; payload: lane (32 bits) among those of the access, zero, and
-                    ///< the word of the barrier
+  mistaken,  ///< of an mbarrier; payload: lane (32 bits) among those of the access, zero, and
+             ///< the word of the barrier
 };
 
-/// cluster_answer.  Payload: of each lane of a load its bytes; of an atomic that returns 8 bytes for
-/// each AtomicWord.
+/// cluster_answer.  Payload: of each lane of a load its bytes; of an atomic that returns 8 bytes
+/// for each AtomicWord.
 struct ClusterAnswer {
   std::uint32_t tag = 0;
   std::uint16_t sm = 0;     ///< where it goes

@@ -55,14 +55,15 @@ void BulkEngine::begin(WarpSlot slot, const Instruction& instruction, const Issu
   if (form.rank != 0) return begin_tiles(slot, instruction, record, active, address, now);
   const std::uint32_t* places = context.row(instruction.source[1]);
   const std::uint32_t* bytes = context.row(instruction.source[2]);
-  const std::uint32_t* masks = form.multicast ? context.row(instruction.source[3]) : nullptr;
+  const std::uint32_t* masks =
+      form.multicast ? context.row(instruction.source[isa::ranks_place(form).source]) : nullptr;
   isa::for_each_lane(active, [&](unsigned lane) {
     require_right(warp, form.step, isa::bulk_copy_of(address[lane], places, bytes, lane), lane);
-    if (masks != nullptr) deliveries_.require_ranks(warp, lane, masks[lane]);
+    if (masks != nullptr) deliveries_.require_ranks(warp, lane, masks[2 * lane]);
   });
   isa::for_each_lane(active, [&](unsigned lane) {
     enter_bytes(slot, instruction, record, isa::bulk_copy_of(address[lane], places, bytes, lane),
-                lane, masks != nullptr ? masks[lane] : 0, now);
+                lane, masks != nullptr ? masks[2 * lane] : 0, now);
   });
 }
 
@@ -382,10 +383,10 @@ void BulkEngine::land(SmCycle now) {
     const Copy copy = copies_[landed.copy];
     copies_.give_back(landed.copy);
     if (copy.mask != 0) {
-      const auto room = rooms_.extract(landed.copy);
-      if (!copy.failed && !room.empty())
+      const std::vector<std::byte> bytes = rooms_.close(landed.copy);
+      if (!copy.failed && !bytes.empty())
         deliveries_.deliver(slot_of(copy), copy.pc, copy.lane, copy.mask, copy.shared,
-                            std::span(room.mapped()).subspan(copy.shared), copy.barrier, now);
+                            std::span(bytes).subspan(copy.shared), copy.barrier, now);
     } else if (!copy.failed) {
       transactions_.complete(slot_of(copy), copy.pc, copy.lane, copy.barrier, copy.bytes, now);
     }

@@ -31,7 +31,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -44,6 +43,7 @@
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/bulk/bulk_groups.hpp"
 #include "models/sm/bulk/deliveries.hpp"
+#include "models/sm/bulk/delivery_rooms.hpp"
 #include "models/sm/bulk/map_cache.hpp"
 #include "models/sm/bulk/transactions.hpp"
 #include "models/sm/load_store/bulk_lines.hpp"
@@ -96,7 +96,6 @@ class BulkEngine final : public BulkLines {
 
  private:
   using Step = isa::ir::BulkCopyStep;
-
   /// Where the tensor map of a copy of a tile is.
   enum class MapState : std::uint8_t {
     known,   ///< here, or the copy needs none
@@ -119,7 +118,7 @@ class BulkEngine final : public BulkLines {
     bool writes() const { return step == Step::store || step == Step::reduce; }
     bool started = false, lines_done = false;
     std::uint16_t mask = 0;  ///< ranks of the cluster's blocks that get the bytes; 0: its own block
-    bool failed = false;  ///< it was a mistake, or its tenant has ended before its map came
+    bool failed = false;     ///< it was a mistake, or its tenant has ended before its map came
     // Of a tile:
     std::uint8_t rank = 0;
     MapState map_state = MapState::known;
@@ -164,10 +163,7 @@ class BulkEngine final : public BulkLines {
   std::uint16_t enter(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                       unsigned lane, SmCycle now);
   void enter_bytes(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
-                   const isa::BulkCopy& given, unsigned lane, std::uint32_t mask,
-                   SmCycle now);
-  /// Room for the bytes of a copy to several blocks, by their place in shared memory.
-  std::byte* open_room(std::uint16_t copy);
+                   const isa::BulkCopy& given, unsigned lane, std::uint32_t mask, SmCycle now);
   /// Makes an access of the next line of the copy.  Returns how many of its bytes the line has, or
   /// that many bytes need no line if `line_.active` is 0.
   std::uint32_t make_line(std::uint16_t copy);
@@ -235,7 +231,7 @@ class BulkEngine final : public BulkLines {
   std::vector<Landed> landed_;        ///< loads whose bytes can be used soon
   BulkGroups groups_;
   MapCache maps_;
-  std::map<std::uint16_t, std::vector<std::byte>> rooms_;  ///< by copy: see open_room
+  DeliveryRooms rooms_;
   isa::TensorTile tile_;  ///< of the copy `tile_of_`
   std::uint16_t tile_of_ = BulkLines::none;
   Access line_;  ///< that is looked up

@@ -75,9 +75,9 @@ BulkEngine::Copy BulkEngine::tile_copy(const Warp& warp, const Instruction& inst
   copy.lane = static_cast<std::uint8_t>(lane);
   copy.pc = warp.paths.pc();
   if (form.multicast) {
-    const std::uint32_t* masks =
-        blocks_.context_of(warp).row(instruction.source[2 + form.rank / 2]);
-    const std::uint32_t mask = masks[2 * lane + form.rank % 2];
+    const isa::RanksPlace ranks = isa::ranks_place(form);
+    const std::uint32_t mask =
+        blocks_.context_of(warp).row(instruction.source[ranks.source])[2 * lane + ranks.half];
     deliveries_.require_ranks(warp, lane, mask);
     copy.mask = static_cast<std::uint16_t>(mask);
   }
@@ -166,14 +166,9 @@ bool BulkEngine::fetch_map(std::uint16_t index, SmCycle now) {
 }
 
 std::byte* BulkEngine::room(std::uint16_t copy) {
-  if (copies_[copy].map_state != MapState::known) return copies_[copy].map.data();
-  return copies_[copy].mask != 0 ? open_room(copy) : nullptr;
-}
-
-std::byte* BulkEngine::open_room(std::uint16_t index) {
-  std::vector<std::byte>& room = rooms_[index];
-  if (room.empty()) room.resize(copies_[index].shared + copies_[index].bytes);
-  return room.data();
+  Copy& of = copies_[copy];
+  if (of.map_state != MapState::known) return of.map.data();
+  return of.mask != 0 ? rooms_.open(copy, of.shared + of.bytes) : nullptr;
 }
 
 void BulkEngine::map_came(std::uint16_t index, SmCycle usable, SmCycle now) {
@@ -200,7 +195,7 @@ std::uint32_t BulkEngine::make_line_of_tile(std::uint16_t index) {
   const isa::TileRun run = tile.run_from(copy.next, line_bytes);
   std::byte* shared = blocks_.shared_memory_of(blocks_.block_of(blocks_.warp(slot_of(copy))));
   if (!run.inside) {
-    if (copy.step == Step::load) tile.fill(run, copy.mask != 0 ? open_room(index) : shared);
+    if (copy.step == Step::load) tile.fill(run, copy.mask != 0 ? room(index) : shared);
     line_.active = 0;
     return run.bytes;
   }

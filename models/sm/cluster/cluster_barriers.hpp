@@ -6,8 +6,8 @@
 /// its wait goes on at once although others have arrived in the next phase.
 /// Source: PTX ISA 8.x, "barrier.cluster"; modern-isa.md, sections 3.6 and 5.8.
 ///
-/// Simplified: what PTX leaves undefined, a second arrival before the wait, is a mistake; a thread
-/// that waits without having arrived goes on.
+/// Simplified: what PTX leaves undefined is a mistake: a second arrival before the wait, and a wait
+/// without an arrival.  A path some of whose lanes have come late to their wait waits whole.
 ///
 /// Cost model: the warps go on `noc.hub.barrier_latency` after the hub's word has come.
 #pragma once
@@ -47,7 +47,6 @@ class ClusterBarriers {
   }
 
  private:
-  void arrive(WarpSlot slot, std::uint32_t lanes, SmCycle now);
   void check(BlockPlace place, SmCycle now);
   void release(BlockPlace place, SmCycle now);
 

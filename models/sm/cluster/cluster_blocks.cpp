@@ -25,6 +25,7 @@ void ClusterBlocks::begin(BlockPlace place, SmCycle now) {
   member.ended = member.told = false;
   member.arrived = 0;
   member.lanes.clear();
+  member.passed.clear();
   member.block = {};
   member.block.size = 1;
   if (launch.cluster_blocks() == 1) return;
@@ -66,9 +67,8 @@ BlockPlace ClusterBlocks::leave(const ClusterBlock& block) {
 }
 
 std::string ClusterBlocks::waiting_for() const {
-  const auto ended = std::ranges::count_if(members_, [](const Member& member) {
-    return !member.is_alone() && member.ended;
-  });
+  const auto ended = std::ranges::count_if(
+      members_, [](const Member& member) { return !member.is_alone() && member.ended; });
   if (ended == 0) return "";
   return "; " + std::to_string(ended) + " blocks have ended and wait for others of their clusters";
 }

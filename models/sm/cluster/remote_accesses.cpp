@@ -46,11 +46,11 @@ void RemoteAccesses::require_right(const Warp& warp, std::uint32_t lanes, const 
     const ClusterAddress at = ClusterAddress::unpack(address[lane]);
     const std::uint32_t rank = at.rank(block.rank);
     if (rank >= block.size) [[unlikely]]
-      mistakes_.user_error(
-          warp, warp.paths.pc(), lane,
-          "shared memory of the block of rank " + std::to_string(rank) + ", and its cluster has " +
-              std::to_string(block.size) + (block.size == 1 ? " block" : " blocks"),
-          "name a rank below %cluster_nctarank, or launch larger clusters");
+      mistakes_.user_error(warp, warp.paths.pc(), lane,
+                           "shared memory of the block of rank " + std::to_string(rank) +
+                               ", and its cluster has " + std::to_string(block.size) +
+                               (block.size == 1 ? " block" : " blocks"),
+                           "name a rank below %cluster_nctarank, or launch larger clusters");
     if (at.offset + bytes > limit) [[unlikely]]
       mistakes_.user_error(warp, warp.paths.pc(), lane,
                            "shared address " + hexadecimal(at.offset) + " of the block of rank " +
@@ -80,10 +80,10 @@ ClusterAccess RemoteAccesses::access_of(const Warp& warp, const Instruction& ins
                           : ClusterAccessKind::load;
   access.returns = is_atomic && memory.returns && !isa::is_of_mbarrier(memory.atomic) ? 1 : 0;
   access.completes = instruction.category == Category::async_store ? 1 : 0;
-  access.lane_bytes = static_cast<std::uint8_t>(
-      isa::is_of_mbarrier(memory.atomic) ? sizeof(isa::AtomicWord)
-      : is_atomic ? access.shape().words() * sizeof(isa::AtomicWord)
-                  : lane_bytes(memory));
+  access.lane_bytes =
+      static_cast<std::uint8_t>(isa::is_of_mbarrier(memory.atomic) ? sizeof(isa::AtomicWord)
+                                : is_atomic ? access.shape().words() * sizeof(isa::AtomicWord)
+                                            : lane_bytes(memory));
   return access;
 }
 
@@ -133,7 +133,7 @@ void RemoteAccesses::send(WarpSlot slot, ClusterAccess access, std::uint32_t lan
   const unsigned bytes = access.kind == ClusterAccessKind::atomic
                              ? std::max(1u, access.shape().bytes())
                              : access.lane_bytes;
-  std::array<std::byte, isa::warp_size * (8 + 32)> payload;
+  std::array<std::byte, isa::warp_size*(8 + 32)> payload;
   for (std::uint32_t left = lanes; left != 0;) {
     const auto first = static_cast<unsigned>(std::countr_zero(left));
     const std::uint32_t rank = ClusterAddress::unpack((*parts.address)[first]).rank(own);
@@ -204,8 +204,8 @@ void RemoteAccesses::issue(WarpSlot slot, const Instruction& instruction, std::u
   send(slot, access, lanes, {&address, nullptr, data.data()}, flight, now);
 }
 
-void RemoteAccesses::issue_async(WarpSlot slot, const Instruction& instruction,
-                                 std::uint32_t lanes, SmCycle now) {
+void RemoteAccesses::issue_async(WarpSlot slot, const Instruction& instruction, std::uint32_t lanes,
+                                 SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
   const isa::WarpContext context = blocks_.context_of(warp);
   const std::uint32_t* row = context.row(instruction.source[0]);
@@ -338,8 +338,7 @@ void RemoteAccesses::deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std
       continue;
     }
     access.flits = static_cast<std::uint8_t>(constants_.setup.noc.hub.flits(here));
-    access.tag =
-        begin(slot, pc, 1u << lane, true, static_cast<unsigned>(std::popcount(mask)));
+    access.tag = begin(slot, pc, 1u << lane, true, static_cast<unsigned>(std::popcount(mask)));
     std::byte* at =
         ports_.send_to_hub(MessageKind::cluster_access, access, packet.size(), access.flits, now);
     std::memcpy(at, packet.data(), packet.size());

@@ -19,9 +19,9 @@
 
 #include "core/memory/slot_pool.hpp"
 #include "models/isa/cluster.hpp"
-#include "models/sm/bulk/deliveries.hpp"
 #include "models/sm/access/coalescer.hpp"
 #include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/bulk/deliveries.hpp"
 #include "models/sm/cluster/cluster_blocks.hpp"
 #include "models/sm/cluster/shared_service.hpp"
 #include "models/sm/load_store/flights.hpp"
@@ -31,8 +31,8 @@ namespace lockstep {
 
 class RemoteAccesses final : public Deliveries {
  public:
-  RemoteAccesses(const SmContext& sm, FrontEnd& front_end, Flights& flights,
-                 ClusterBlocks& members, SharedService& service)
+  RemoteAccesses(const SmContext& sm, FrontEnd& front_end, Flights& flights, ClusterBlocks& members,
+                 SharedService& service)
       : constants_(sm.constants),
         blocks_(sm.blocks),
         ports_(sm.ports),

@@ -44,8 +44,7 @@ unsigned sector_bytes_of(std::span<const std::uint32_t> offsets, unsigned lane_b
   return bytes;
 }
 
-std::optional<MbarrierRefusal> SharedService::execute(BlockPlace place,
-                                                      const ClusterAccess& access,
+std::optional<MbarrierRefusal> SharedService::execute(BlockPlace place, const ClusterAccess& access,
                                                       std::span<const std::byte> payload,
                                                       std::byte* answer, SmCycle now) {
   std::byte* const shared = blocks_.shared_memory_of(blocks_.block(place));

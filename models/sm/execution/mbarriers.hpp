@@ -14,8 +14,8 @@
 /// Simplified: an arrival behind copies comes when all lanes' copies are through that the warp has
 /// begun before it; a store to a barrier's word by other means wakes nobody before its time is up.
 ///
-/// A wait that acquires beyond the block, for what other blocks of a cluster have written, drops the
-/// SM's clean sectors.
+/// A wait that acquires beyond the block, for what other blocks of a cluster have written, drops
+/// the SM's clean sectors.
 ///
 /// Cost model: a wait takes the banks like a load of 8 bytes, and its result comes with the latency
 /// of one and of an integer instruction, after the issue or after the last arrival.

@@ -41,6 +41,16 @@ std::array<std::uint32_t, 32> narrow(const LaneAddresses& address) {
   return result;
 }
 
+/// Places in the block's own shared memory of these lanes; the other lanes get the first one's.
+std::array<std::uint32_t, 32> own_offsets(std::array<std::uint32_t, 32> address,
+                                          std::uint32_t lanes) {
+  const std::uint32_t first = address[static_cast<unsigned>(std::countr_zero(lanes))];
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+    address[lane] =
+        isa::ClusterAddress::unpack((lanes >> lane & 1) != 0 ? address[lane] : first).offset;
+  return address;
+}
+
 }  // namespace
 
 inline void MemoryIssue::require_aligned(const Warp& warp, const LaneAddresses& address,
@@ -80,7 +90,7 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
     require_aligned(warp, address, active, bytes);
   Space space = instruction.memory.space;
   if (space == Space::shared_cluster) [[unlikely]]
-    return issue_cluster(slot, instruction, record, active, address, now);
+    return issue_cluster(slot, instruction, record, active, address, member, now);
   if (isa::is_of_mbarrier(instruction.memory.atomic)) [[unlikely]]
     require_barriers(warp, instruction, active, address);
   if (space == Space::generic) {
@@ -180,8 +190,17 @@ void MemoryIssue::issue_copy(WarpSlot slot, const Instruction& instruction,
 
 bool MemoryIssue::issue_cluster(WarpSlot slot, const Instruction& instruction,
                                 const IssueRecord& record, std::uint32_t active,
-                                const LaneAddresses& wide, SmCycle now) {
-  if (instruction.category == Category::prefetch) return false;
+                                const LaneAddresses& wide, std::uint16_t member, SmCycle now) {
+  // Nothing of it can fault: it is checked at once.
+  const auto is_checked = [&](std::uint16_t flight) {
+    if (member == FaultableAccesses::none) return;
+    faultable_.flies(member, flight);
+    faultable_.left_unit(member, now);
+  };
+  if (instruction.category == Category::prefetch) {
+    is_checked(Flights::none);
+    return false;
+  }
   const Warp& warp = blocks_.warp(slot);
   RemoteAccesses::Addresses address = narrow(wide);
   const std::uint32_t elsewhere = remote_.lanes_elsewhere(warp, active, address);
@@ -190,19 +209,18 @@ bool MemoryIssue::issue_cluster(WarpSlot slot, const Instruction& instruction,
                              ? isa::MbarrierWord::bytes
                              : lane_bytes(instruction.memory);
   if (elsewhere != 0) remote_.require_right(warp, elsewhere, address, bytes);
-  if (here != 0) {
-    RemoteAccesses::Addresses own = address;
-    for (std::uint32_t& place : own) place = isa::ClusterAddress::unpack(place).offset;
-    const std::uint32_t first = own[static_cast<unsigned>(std::countr_zero(here))];
-    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
-      if ((here >> lane & 1) == 0) own[lane] = first;
-    shared_.issue(slot, instruction, record, here, own.data(), 0, elsewhere == 0, now);
+  if (here != 0)
+    shared_.issue(slot, instruction, record, here, own_offsets(address, here).data(), 0,
+                  elsewhere == 0, now);
+  if (elsewhere == 0) {
+    is_checked(Flights::none);
+    return false;
   }
-  if (elsewhere == 0) return false;
   const bool brings = record.releases > 0;
   const std::uint16_t flight =
       brings ? flights_.begin(slot, warp.paths.pc(), record) : Flights::none;
   remote_.issue(slot, instruction, elsewhere, address, flight, now);
+  is_checked(flight);
   if (!brings) return false;
   flights_.answered(flight, here != 0 ? now + record.latency : SmCycle{}, now);
   return (record.flags & IssueRecord::ordered_after) != 0;
@@ -221,16 +239,22 @@ bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,
   };
   const std::uint32_t in_shared =
       lanes_in(generic, active, isa::shared_window_base, isa::shared_window_bytes);
-  if (in_shared != 0 && blocks_.grid_of(warp).launch.cluster_blocks() > 1) [[unlikely]] {
+  RemoteAccesses::Addresses in_cluster;
+  std::uint32_t elsewhere = 0;
+  if (in_shared != 0) {
     const LaneAddresses in_window = relative(in_shared, isa::shared_window_base);
-    if (in_shared == active)
-      return issue_cluster(slot, instruction, record, active, in_window, now);
-    if (remote_.lanes_elsewhere(warp, in_shared, narrow(in_window)) != 0)
-      mistakes_.user_error(warp, warp.paths.pc(), static_cast<unsigned>(std::countr_zero(in_shared)),
-                           "one instruction accesses shared memory of another block and other "
-                           "memory",
-                           "let lanes of one instruction access one kind of memory");
+    in_cluster = narrow(in_window);
+    const bool names_blocks = std::ranges::any_of(in_cluster, [](std::uint32_t address) {
+      return address >= isa::ClusterAddress::block_bytes;
+    });
+    if (names_blocks && in_shared == active)
+      return issue_cluster(slot, instruction, record, active, in_window, member, now);
+    if (names_blocks) {
+      elsewhere = remote_.lanes_elsewhere(warp, in_shared, in_cluster);
+      remote_.require_right(warp, elsewhere, in_cluster, lane_bytes(instruction.memory));
+    }
   }
+  const std::uint32_t in_own = in_shared & ~elsewhere;
   const std::uint32_t in_local =
       lanes_in(generic, active, isa::local_window_base, isa::local_window_bytes);
   const std::uint32_t in_constant = lanes_in(
@@ -246,14 +270,16 @@ bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,
                 lane_bytes(instruction.memory));
   if (in_global != 0 && instruction.category != Category::prefetch)
     load_store_.require_in_buffers(warp, instruction, in_global, generic);
-  if (in_shared != 0)
-    shared_.issue(slot, instruction, record, in_shared,
-                  narrow(relative(in_shared, isa::shared_window_base)).data(), 0, !mixed, now);
+  if (in_own != 0)
+    shared_.issue(slot, instruction, record, in_own, own_offsets(in_cluster, in_own).data(), 0,
+                  !mixed, now);
   if (in_constant != 0)
     constant_.issue(slot, instruction, record, in_constant, relative(in_constant, 0), !mixed, now);
   std::uint16_t flight = Flights::none;
   if (mixed && record.releases > 0) flight = flights_.begin(slot, warp.paths.pc(), record);
   const std::uint16_t whole = flight;
+  if (elsewhere != 0) [[unlikely]]
+    remote_.issue(slot, instruction, elsewhere, in_cluster, whole, now);
   if (in_local != 0)
     flight = load_store_.issue_lines(slot, instruction, record, in_local,
                                      relative(in_local, isa::local_window_base), true, whole,

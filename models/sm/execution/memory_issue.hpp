@@ -51,7 +51,8 @@ class MemoryIssue {
                   std::uint32_t active, std::uint16_t member, SmCycle now);
   /// An access to shared memory of the cluster: of the block itself, or of others.
   bool issue_cluster(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
-                     std::uint32_t active, const LaneAddresses& wide, SmCycle now);
+                     std::uint32_t active, const LaneAddresses& wide, std::uint16_t member,
+                     SmCycle now);
   bool issue_generic(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                      std::uint32_t active, const LaneAddresses& generic, std::uint16_t member,
                      SmCycle now);

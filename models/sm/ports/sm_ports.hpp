@@ -85,8 +85,8 @@ class SmPorts {
     hot_.outbox->send(hot_.to_gmmu, constants_.time_of(now), kind_of(kind), body, payload);
   }
 
-  /// Sends to the hub of the GPC.  Returns the place of the payload, for the caller to fill in before
-  /// the next message.
+  /// Sends to the hub of the GPC.  Returns the place of the payload, for the caller to fill in
+  /// before the next message.
   template <class Body>
   std::byte* send_to_hub(MessageKind kind, const Body& body, std::size_t payload_bytes,
                          std::uint32_t flits, SmCycle now) {

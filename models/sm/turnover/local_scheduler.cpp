@@ -164,8 +164,8 @@ void LocalScheduler::displace_youngest(Mask squashed, SmCycle now) {
   if (youngest) leave(*youngest, Technique::save, now);
 }
 
-/// Returns the places of blocks that neither stop nor move, and may leave: that are in no cluster, whose
-/// other blocks may wait for them, and whose context has room in memory.
+/// Returns the places of blocks that neither stop nor move, and may leave: that are in no cluster,
+/// whose other blocks may wait for them, and whose context has room in memory.
 LocalScheduler::Mask LocalScheduler::on_chip() const {
   Mask places = 0;
   for (std::uint32_t i = 0; i < sm_.constants.parameters.blocks; ++i) {

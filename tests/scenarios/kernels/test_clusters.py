@@ -74,6 +74,7 @@ program:
   - launch: {kernel: exchange, grid: [size * clusters], block: [threads], cluster: [size], non_portable_cluster: true,
              arguments: [out, rounds]}
   - copy: {buffer: out, to: host}
+  - save: out
 """
 
 
@@ -283,6 +284,80 @@ program:
 """
 
 
+# cycles(out, hops, kind): a thread of rank 0 reads memory of rank 1, or adds to it, or all meet; so often.
+CYCLES = """\
+.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry cycles(.param .u64 out, .param .u32 hops, .param .u32 kind)
+{
+  .shared .align 16 .b8 room[16];
+  .reg .pred %p<4>;
+  .reg .b32 %r<16>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r1, [hops];
+  ld.param.u32 %r2, [kind];
+  mov.u32 %r3, room;
+  mov.u32 %r4, 1;
+  mapa.shared::cluster.u32 %r5, %r3, %r4;
+  mov.u32 %r6, 0;
+  st.shared.u32 [%r3], 0;
+  barrier.cluster.arrive.release;
+  barrier.cluster.wait.acquire;
+  mov.u32 %r7, 0;
+  mov.u32 %r8, %cluster_ctarank;
+  setp.eq.u32 %p1, %r2, 2;
+  mov.u64 %rd2, %clock64;
+  @%p1 bra meet;
+  setp.ne.u32 %p2, %r8, 0;
+  @%p2 bra end;
+  setp.eq.u32 %p3, %r2, 1;
+  @%p3 bra add;
+read:
+  add.u32 %r9, %r5, %r6;
+  ld.volatile.shared::cluster.u32 %r6, [%r9];
+  add.u32 %r7, %r7, 1;
+  setp.lt.u32 %p1, %r7, %r1;
+  @%p1 bra read;
+  bra store;
+add:
+  atom.shared::cluster.add.u32 %r6, [%r5], %r6;
+  add.u32 %r7, %r7, 1;
+  setp.lt.u32 %p1, %r7, %r1;
+  @%p1 bra add;
+  bra store;
+meet:
+  barrier.cluster.arrive.release;
+  barrier.cluster.wait.acquire;
+  add.u32 %r7, %r7, 1;
+  setp.lt.u32 %p1, %r7, %r1;
+  @%p1 bra meet;
+store:
+  mov.u64 %rd3, %clock64;
+  sub.u64 %rd3, %rd3, %rd2;
+  cvt.u64.u32 %rd4, %r6;
+  add.u64 %rd3, %rd3, %rd4;
+  st.global.u64 [%rd1], %rd3;
+end:
+  barrier.cluster.arrive.release;
+  barrier.cluster.wait.acquire;
+  ret;
+}
+"""
+
+CYCLES_WORKLOAD = """\
+module: cycles.ptx
+parameters: {hops: 32, kind: 0}
+buffers:
+  out: {type: u64, count: 1, memory: device, check: false}
+program:
+  - launch: {kernel: cycles, grid: [2], block: [1], cluster: [2], arguments: [out, hops, kind]}
+  - copy: {buffer: out, to: host}
+  - save: out
+"""
+
+
 def write_files(test):
     """The GPU and the workloads into the folder of a test."""
     tiny = (ROOT / "configs/gpus/tiny.yaml").read_text(encoding="utf-8").replace('"7.0"', '"9.0"')
@@ -291,6 +366,8 @@ def write_files(test):
     test.write("w.yaml", WORKLOAD)
     test.write("storm.ptx", STORM)
     test.write("storm.yaml", STORM_WORKLOAD)
+    test.write("cycles.ptx", CYCLES)
+    test.write("cycles.yaml", CYCLES_WORKLOAD)
     test.write("spread.ptx", SPREAD)
     test.write("spread.yaml", SPREAD_WORKLOAD.replace("KIND", "device"))
 
@@ -316,7 +393,7 @@ class Clusters(ScenarioTest):
     def values(self, *arguments, buffer="out"):
         self.good("run", "s.yaml", "--quiet", "--output", "o.h5", *arguments)
         with h5py.File(self.folder / "o.h5") as file:
-            return file[f"buffers/t0/{buffer}"][0]
+            return file[f"buffers/t0/{buffer}"][()]
 
     def refused(self, *parts, arguments=()):
         run = self.lockstep("run", "s.yaml", "--quiet", "--output", "o.h5", *arguments)
@@ -332,7 +409,6 @@ class Clusters(ScenarioTest):
                           "--set", f"tenants.0.parameters.size={size}")
 
     def test_blocks_exchange_what_they_should(self):
-        self.write("w.yaml", WORKLOAD + "  - save: out\n")
         for size in (1, 2, 3, 5, 10):
             with self.subTest(size=size):
                 np.testing.assert_array_equal(self.values("--set", f"tenants.0.parameters.size={size}"),
@@ -369,8 +445,28 @@ class Clusters(ScenarioTest):
                          "{exception_scheme: replay-queue, block_switching: on-fault}"):
             with self.subTest(policies=policies):
                 self.scene("w", tenants=3, policies=policies, gpcs="[3, 3, 4]")
-                self.good("run", "s.yaml", "--quiet", "--check", "--output", "o.h5",
+                self.good("run", "s.yaml", "--quiet", "--output", "o.h5",
                           *(argument for t in range(3) for argument in ("--set", f"tenants.{t}.parameters.size=3")))
+                with h5py.File(self.folder / "o.h5") as file:
+                    for t in range(3):
+                        np.testing.assert_array_equal(file[f"buffers/t{t}/out"][()], exchanged(3, 3, 3, 96))
+                    self.assertEqual(file["final/stats/sm/blocks_saved"][()].sum(), 0)
+
+    def test_more_urgent_tenants_with_clusters_and_without(self):
+        for preemption in ("drain", "flush", "switch", "chimera", "dual-kernel", "{name: drain, signal: 5000}"):
+            for urgent in ("w.yaml, parameters: {clusters: 2, size: 5}",
+                           f"{ROOT}/configs/workloads/sgemm.yaml, parameters: {{n: 64}}"):
+                with self.subTest(preemption=preemption, urgent=urgent):
+                    self.write("s.yaml", f"gpu: gpu.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
+                               "override: {gpu.sm.count: 8, gpu.dispatch.gpcs: [3, 5]}\n"
+                               f"policies: {{sharing: exclusive, preemption: {preemption}}}\ntenants:\n"
+                               "  - {name: t0, workload: w.yaml, parameters: {rounds: 40, clusters: 16, size: 3}}\n"
+                               f"  - {{name: t1, workload: {urgent}, arrival: 12us, priority: 1, "
+                               "latency_bound: 20us}\n")
+                    self.good("run", "s.yaml", "--quiet", "--check", "--output", "o.h5")
+                    with h5py.File(self.folder / "o.h5") as file:
+                        self.assertGreater(file["final/stats/dispatcher/sms_taken"][()].sum(), 0)
+                        self.assertEqual(file["final/stats/sm/blocks_saved"][:, 0].sum(), 0)
 
     def test_gpcs_that_have_other_sms_than_the_gpu(self):
         self.refused("dispatch.gpcs have 8 SMs in all, and sm.count is 6", "give dispatch.gpcs: [6]",
@@ -382,7 +478,7 @@ class Clusters(ScenarioTest):
                      arguments=("--set", "tenants.1.parameters={size: 16, threads: 1024}"))
 
     def test_a_gpu_of_an_older_generation(self):
-        self.refused("is launched in clusters, which a GPU has from compute capability 9.0 on",
+        self.refused("needs thread block clusters of compute capability 9.0 or later", "simulate a GPU like H100 (9.0)",
                      arguments=("--set", "gpu.compute_capability=8.0"))
 
     def test_counters(self):
@@ -400,12 +496,28 @@ class Clusters(ScenarioTest):
             self.assertEqual(hub["accesses"][()].sum(), words // 32)
             self.assertEqual(file["kernels"][0]["remote_bytes"], 4 * words)
 
+    def cycles(self, kind, *arguments):
+        """Cycles of one more of a kind, of 32."""
+        self.scene("cycles")
+        taken = [int(self.values("--set", f"tenants.0.parameters={{kind: {kind}, hops: {hops}}}", *arguments)[0])
+                 for hops in (32, 64)]
+        self.assertEqual((taken[1] - taken[0]) % 32, 0, taken)
+        return (taken[1] - taken[0]) // 32
+
+    def test_cycles_of_a_small_machine(self):
+        """Four links and the service, beside the instructions of the loop; two links and the barrier's own time."""
+        slow = ("--set", "gpu.noc.hub={link_latency: 60, service_latency: 7, barrier_latency: 30}")
+        read, add, meet = (self.cycles(kind) for kind in range(3))
+        self.assertEqual((read - 4 * 45 - 10, add - 4 * 45 - 10, meet - 2 * 45 - 100), (4, 0, 14))
+        self.assertEqual([self.cycles(kind, *slow) for kind in range(3)],
+                         [read + 4 * 15 - 3, add + 4 * 15 - 3, meet + 2 * 15 - 70])
+
     def test_an_h100_reads_shared_memory_of_another_block_as_measured(self):
         self.write("s.yaml", f"gpu: {ROOT}/configs/gpus/h100.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
-                   f"tenants:\n  - {{name: t0, workload: {ROOT}/tests/validation/micro/dsmem.yaml}}\n")
+                   f"tenants:\n  - {{name: t0, workload: {ROOT}/tests/validation/micro/clusters/dsmem.yaml}}\n")
         self.good("run", "s.yaml", "--quiet", "--output", "o.h5")
         with h5py.File(self.folder / "o.h5") as file:
-            cycles = {name: file[f"buffers/t0/{name}"][0] for name in ("chain", "get", "put", "barrier")}
+            cycles = {name: file[f"buffers/t0/{name}"][()] for name in ("chain", "get", "put", "barrier")}
         self.assertTrue(181 <= cycles["chain"][0] / 64 <= 213, cycles)
         for name in ("get", "put"):
             self.assertAlmostEqual(1024 * 16 * 64 / cycles[name][0], 21, delta=1, msg=str(cycles))

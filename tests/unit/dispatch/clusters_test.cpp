@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "tests/harness/policy_variants.hpp"
 #include "models/noc/cluster_messages.hpp"
+#include "tests/harness/policy_variants.hpp"
 #include "tests/unit/dispatch/dispatcher_bench.hpp"
 
 namespace lockstep::clusters_test {
@@ -132,7 +132,9 @@ TEST(ClustersOfManyGrids, StartWholeInOneGpcAndAllEnd) {
         std::string("exclusive switch")}) {
     for (unsigned seed = 0; seed < 12; ++seed) {
       std::mt19937 random(seed);
-      const auto pick = [&](std::uint32_t count) { return random() % count; };
+      const auto pick = [&](std::uint32_t count) {
+        return static_cast<std::uint32_t>(random() % count);
+      };
       BenchOptions options;
       options.sms = 16;
       options.gpcs = gpcs;
@@ -141,17 +143,19 @@ TEST(ClustersOfManyGrids, StartWholeInOneGpcAndAllEnd) {
       options.sms_per_tenant = {9, 7};
       DispatcherBench bench(options);
       std::map<std::uint32_t, std::uint32_t> cluster_of_grid;
+      std::multimap<double, DispatcherBench::Launch> launches;
       for (std::uint32_t grid = 1; grid <= 12; ++grid) {
         const auto tenant = static_cast<std::uint16_t>(pick(2));
         const auto cluster = static_cast<std::uint8_t>(std::array{1, 2, 3, 4}[pick(4)]);
         const std::uint32_t blocks = cluster * (1 + pick(9));
         cluster_of_grid[grid] = cluster;
-        bench.launch(pick(1500), {.grid = grid,
-                                  .blocks = blocks,
-                                  .tenant = tenant,
-                                  .kernel = static_cast<std::uint16_t>(pick(2)),
-                                  .priority = pick(3),
-                                  .cluster = cluster});
+        launches.emplace(20 * pick(75),
+                         DispatcherBench::Launch{.grid = grid,
+                                                 .blocks = blocks,
+                                                 .tenant = tenant,
+                                                 .kernel = static_cast<std::uint16_t>(pick(2)),
+                                                 .priority = pick(3),
+                                                 .cluster = cluster});
       }
       std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::pair<double, std::uint32_t>>>
           starts;  // of a cluster: times and GPCs
@@ -161,10 +165,15 @@ TEST(ClustersOfManyGrids, StartWholeInOneGpcAndAllEnd) {
         std::uint32_t grid, sm, block;
       };
       std::multimap<double, std::vector<Running>> ends;
-      std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::pair<std::uint32_t, std::uint32_t>>> at_sm;
+      std::map<std::pair<std::uint32_t, std::uint32_t>,
+               std::set<std::pair<std::uint32_t, std::uint32_t>>>
+          at_sm;
       std::set<std::pair<std::uint32_t, std::uint32_t>> stopping;  // grid, sm
       double now = 0;
       for (int step = 0; step < 3000 && ended.size() < 12; ++step) {
+        for (; !launches.empty() && launches.begin()->first <= now;
+             launches.erase(launches.begin()))
+          bench.launch(now, launches.begin()->second);
         now += 20;
         bench.run_until(now);
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Running>> begun;
@@ -178,8 +187,7 @@ TEST(ClustersOfManyGrids, StartWholeInOneGpcAndAllEnd) {
           const auto sm = static_cast<std::uint32_t>(std::stoul(place.substr(2)));
           if (what == "drain" || what == "flush" || what == "save")
             stopping.insert({static_cast<std::uint32_t>(std::stoul(which)), sm});
-          if (what == "resume")
-            stopping.erase({static_cast<std::uint32_t>(std::stoul(which)), sm});
+          if (what == "resume") stopping.erase({static_cast<std::uint32_t>(std::stoul(which)), sm});
           if (what != "block") continue;
           const auto dot = which.find('.');
           const auto grid = static_cast<std::uint32_t>(std::stoul(which.substr(0, dot)));
@@ -208,8 +216,8 @@ TEST(ClustersOfManyGrids, StartWholeInOneGpcAndAllEnd) {
           it = stopping.erase(it);
         }
       }
-      ASSERT_EQ(ended.size(), 12u) << policies << ", seed " << seed << ": "
-                                   << bench.dispatcher().waiting_for();
+      ASSERT_EQ(ended.size(), 12u)
+          << policies << ", seed " << seed << ": " << bench.dispatcher().waiting_for();
       for (const auto& [cluster, at] : starts)
         EXPECT_TRUE(cluster_of_grid[cluster.first] == 1 || at.size() == 1)
             << "cluster " << cluster.second << " of grid " << cluster.first << ", " << policies;

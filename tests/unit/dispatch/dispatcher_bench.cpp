@@ -104,11 +104,10 @@ DispatcherBench::~DispatcherBench() = default;
 
 std::unique_ptr<Dispatcher> DispatcherBench::make() const {
   Dispatcher::Setup setup;
-  setup.parameters = {Frequency{1e9}, Cycles{100},       options_.block_interval,
-                      Cycles{45},     options_.clusters, options_.gpcs,
-                      options_.launch_overlap};
-  setup.topology = Topology(
-      {.sms = options_.sms, .clusters = options_.clusters, .gpcs = options_.gpcs});
+  setup.parameters = {Frequency{1e9},    Cycles{100},   options_.block_interval, Cycles{45},
+                      options_.clusters, options_.gpcs, options_.launch_overlap};
+  setup.topology =
+      Topology({.sms = options_.sms, .clusters = options_.clusters, .gpcs = options_.gpcs});
   setup.limits.registers = 2048;
   setup.limits.placement = options_.placement;
   setup.sharing = policy_written<sharing_policies>(options_.sharing);

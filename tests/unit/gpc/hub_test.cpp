@@ -114,7 +114,8 @@ TEST_F(HubOfThreeSms, PassesAnAccessOnToTheSmOfTheBlock) {
 TEST_F(HubOfThreeSms, ThePortToAnSmTakesACycleAndAHalfForEachFlit) {
   join_both();
   for (int i = 0; i < 3; ++i) receive(100, MessageKind::cluster_access, access(1, 4));
-  EXPECT_THAT(sent(), ElementsAre("145 sm5 access 101", "151 sm5 access 101", "157 sm5 access 101"));
+  EXPECT_THAT(sent(),
+              ElementsAre("145 sm5 access 101", "151 sm5 access 101", "157 sm5 access 101"));
 }
 
 TEST_F(HubOfThreeSms, AnAccessToABlockThatIsYetToBeginWaits) {
@@ -190,8 +191,7 @@ TEST_F(HubOfThreeSms, RestoredItGoesOnAsBefore) {
   hub->serialize(restoring);
   receive(100, MessageKind::cluster_joins, block(1));
   receive(200, MessageKind::cluster_arrives, block(1));
-  EXPECT_THAT(sent(),
-              ElementsAre("245 sm4 released", "145 sm5 access 101", "245 sm5 released"));
+  EXPECT_THAT(sent(), ElementsAre("245 sm4 released", "145 sm5 access 101", "245 sm5 released"));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct TurnoverWorld {
   FaultableAccesses faultable{world.sm, front_end};
   L1 l1{world.sm};
   OutstandingStores stores;
-  Mbarriers mbarriers{world.sm, front_end};
+  Mbarriers mbarriers{world.sm, front_end, l1};
   Flights flights{world.sm, front_end, l1, faultable};
   LineAccess lines{world.sm, l1, stores, flights};
   LoadStoreUnit load_store{world.sm, front_end, faultable, translation, lines, flights};
@@ -28,8 +28,9 @@ struct TurnoverWorld {
   BlockContexts contexts{world.sm, front_end, faultable, flights, load_store, printing, mbarriers};
   LocalScheduler scheduler{
       world.sm, switching, {front_end, faultable, l1, load_store, translation, contexts, engine}};
-  BlockTurnover turnover{world.sm,    front_end,  faultable, l1,
-                         translation, load_store, printing,  scheduler};
+  ClusterBlocks clusters{world.sm, front_end};
+  BlockTurnover turnover{world.sm,   front_end, faultable, l1,      translation,
+                         load_store, printing,  scheduler, clusters};
 };
 
 }  // namespace lockstep

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+
+namespace lockstep {
+
+/// Rooms for the bytes of bulk copies to several blocks, until all have come; by the copy's number.
+/// A byte stands in its room where it will stand in shared memory.
+class DeliveryRooms {
+ public:
+  /// Returns the room of the copy, of `end` bytes.
+  std::byte* open(std::uint16_t copy, std::size_t end) {
+    std::vector<std::byte>& room = rooms_[copy];
+    if (room.empty()) room.resize(end);
+    return room.data();
+  }
+  /// Takes the room of the copy away.  Returns its bytes; none have come if there are none.
+  std::vector<std::byte> close(std::uint16_t copy) {
+    auto room = rooms_.extract(copy);
+    return room.empty() ? std::vector<std::byte>() : std::move(room.mapped());
+  }
+  void serialize(Archive& archive) { archive(rooms_); }
+
+ private:
+  std::map<std::uint16_t, std::vector<std::byte>> rooms_;
+};
+
+}  // namespace lockstep
