@@ -252,6 +252,19 @@ class SharedMemory(SharedMemoryTest):
             self.assertEqual(self.counted(file, "pages_migrated"), 1)  # to whoever was first
             self.assertEqual(self.counted(file, "pages_written_back"), 1)  # for the CPU
 
+    def test_bytes_that_came_over_the_fabric_reach_the_cpu_from_a_gpu_that_has_only_read_them(self):
+        self.write("w.yaml", "module: turns.ptx\nbuffers:\n  table: {type: u32, count: 1024, memory: managed}\n"
+                   "  sums: {type: u32, count: 128, memory: managed}\nprogram:\n"
+                   "  - launch: {kernel: turns, gpu: 0, grid: [1], block: [512], arguments: [table, 0, 2, 3]}\n"
+                   "  - synchronize\n"
+                   "  - launch: {kernel: look, gpu: 1, grid: [1], block: [128], arguments: [table, sums, 4]}\n"
+                   "  - synchronize\n  - read: table\n  - save: table\n")
+        with self.run_it(self.shared(["workload: w.yaml, gpus: [0, 1]"], "migrate"), "o.h5", "--check",
+                         "--overwrite") as file:
+            self.assertEqual(self.counted_on(file, 1, "pages_fetched"), 1)
+            self.assertEqual(self.counted_on(file, 1, "pages_written_back"), 1)
+            self.assertEqual(int(file["buffers/t0/table"][0]), 3 * 3 * 3 + 2 * 3 + 1)
+
     def test_a_copy_of_a_page_comes_from_a_gpu_that_has_one(self):
         self.write("w.yaml", readers(3, False))
         with self.run_it(self.shared(["workload: w.yaml, gpus: [0, 1, 2]"], "duplicate", 3), "o.h5", "--check",
