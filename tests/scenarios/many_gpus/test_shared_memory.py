@@ -294,6 +294,21 @@ class SharedMemory(SharedMemoryTest):
                             self.assertGreater(self.counted_on(file, 0, again), 12)
             self.assertLess(ended["neighbour"], ended["host"])
 
+    def test_a_tenant_that_ends_by_a_mistake_leaves_nothing_under_way(self):
+        launches = "".join(f"  - launch: {{kernel: turns, gpu: {g}, grid: [{90 if g == 1 else 64}], block: [512], "
+                           f"arguments: [words, {g}, 3, 30]}}\n" for g in range(3))
+        self.write("w.yaml", f"module: turns.ptx\nbuffers:\n  words: {{type: u32, count: {64 * 512 * 3}, "
+                             f"memory: managed}}\nprogram:\n{launches}  - synchronize\n")
+        for policy in POLICIES:
+            with self.subTest(policy):
+                choice = f"{{name: {policy}, stays: 0us, spill: neighbour}}"
+                scenario = self.shared(["workload: w.yaml, gpus: [0, 1, 2]"], choice, 3,
+                                       override="override: {gpu.memory.capacity: 144KiB}")
+                run = self.lockstep("run", scenario, "--quiet", "--output", "o.h5", "--overwrite")
+                self.assertEqual(run.returncode, 1, run.stderr)
+                self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+                self.assertIn("outside of every buffer", run.stderr)
+
     def test_a_policy_that_maps_pages_is_refused_without_ways(self):
         self.write("w.yaml", storm(2, 2))
         tenants = ["workload: w.yaml, gpus: [0, 1]"]
