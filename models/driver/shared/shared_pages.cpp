@@ -103,7 +103,7 @@ void SharedPages::note(Buffer& buffer, std::uint64_t unit, const PeerFault& faul
 }
 
 /// Groups of 8, 64 and 512 units around one follow, as long as more than half of a group have its
-/// scheme.  Source: GRIT's neighbouring-aware prediction.
+/// scheme: neighbouring-aware prediction.  Source: GRIT, HPCA 2024.
 void SharedPages::spread_scheme(Buffer& buffer, std::uint64_t unit) {
   const PeerWay scheme = buffer.pages[unit].history.scheme;
   for (std::uint64_t size = 8; size <= 512; size *= 8) {
