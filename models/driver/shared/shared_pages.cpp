@@ -41,7 +41,7 @@ void SharedPages::remove(std::uint32_t number, std::uint32_t gpu) {
 
 void SharedPages::Page::end_claim() {
   claim = nobody;
-  asked = mapped = fetched = awaited = false;
+  asked = as_copy = mapped = fetched = awaited = false;
 }
 
 std::uint32_t SharedPages::home_of(const Buffer& buffer, std::uint64_t unit) const {
@@ -88,6 +88,7 @@ bool SharedPages::may_come(std::uint32_t number, std::uint64_t unit, std::uint32
   if (!page.asked) note(buffer, unit, fault);
   page.asked = true;
   page.alone = alone;
+  page.as_copy = as_copy;
   page.mapped = mapped;
   page.fetched = !as_copy && others != 0 && comes_over_fabric(buffer, unit, gpu);
   if (page.fetched) return true;
@@ -308,7 +309,7 @@ void SharedPages::act(Time now, Outbox& outbox) {
 
 void SharedPages::Page::serialize(Archive& archive) {
   archive(there, copies, maps, waiting, stays_until, history, claim, last, parked, read_at,
-          attracted, asked, alone, mapped, recalled, fetched, awaited);
+          attracted, asked, alone, as_copy, mapped, recalled, fetched, awaited);
 }
 
 void SharedPages::Buffer::serialize(Archive& archive) {

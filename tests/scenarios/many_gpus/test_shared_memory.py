@@ -294,6 +294,23 @@ class SharedMemory(SharedMemoryTest):
                             self.assertGreater(self.counted_on(file, 0, again), 12)
             self.assertLess(ended["neighbour"], ended["host"])
 
+    def test_policies_that_change_their_minds_with_each_fault_leave_the_right_bytes(self):
+        self.write("w.yaml", crowd(3).replace("[64]", "[16]"))
+        choices = ("{name: grit, faults: 1, threshold: 1, stays: 0us}",
+                   "{name: grit, faults: 2, threshold: 3, stays: 0us}",
+                   "{name: remote, threshold: 1, stays: 0us, spill: neighbour}",
+                   "{name: driver, events: 1, pin: 1us, stays: 0us, spill: least-loaded}")
+        for choice in choices:
+            for batch in ("per-page", "all-waiting"):
+                with self.subTest(choice, batch=batch):
+                    scenario = self.shared(["workload: w.yaml, gpus: [0, 1, 2]"], choice, 3,
+                                           override="override: {gpu.memory.capacity: 176KiB}")
+                    text = scenario.read_text().replace("prefetcher: none", "prefetcher: tree")
+                    scenario.write_text(text.replace("handling: 1us", f"handling: 1us, batch: {batch}"))
+                    with self.run_it(scenario, "o.h5", "--check", "--overwrite") as file:
+                        moved = self.counted(file, "pages_fetched") + self.counted(file, "pages_migrated")
+                        self.assertGreater(moved, 20)
+
     def test_a_tenant_that_ends_by_a_mistake_leaves_nothing_under_way(self):
         launches = "".join(f"  - launch: {{kernel: turns, gpu: {g}, grid: [{90 if g == 1 else 64}], block: [512], "
                            f"arguments: [words, {g}, 3, 30]}}\n" for g in range(3))
