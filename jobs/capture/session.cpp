@@ -59,12 +59,6 @@ void say(const std::string& what) {
   std::fprintf(stderr, "lockstep capture: %s\n", line.c_str());
 }
 
-std::uint32_t stream_of(std::uint64_t number) {
-  require(number <= UINT32_MAX && device_of_stream(number) < most_devices,
-          "its stream is none that was made");
-  return static_cast<std::uint32_t>(number);
-}
-
 }  // namespace
 
 Session::Session(const GpuParameters& gpu, const std::string& recording, bool strict,
@@ -323,6 +317,11 @@ std::uint32_t Session::device_of(std::uint64_t number) const {
   return static_cast<std::uint32_t>(number);
 }
 
+std::uint32_t Session::stream_of(std::uint64_t number) const {
+  require(device_of_stream(number) < devices_, "its stream is none that was made");
+  return static_cast<std::uint32_t>(number);
+}
+
 void Session::peer_access(const Request& request) {
   const std::uint64_t* n = request.numbers;
   const std::pair pair{device_of(n[0]), device_of(n[1])};
@@ -381,6 +380,7 @@ void Session::launch(Bytes bytes, Reply& reply) {
   require(bytes.size() >= sizeof how, "a launch has a description");
   std::memcpy(&how, bytes.data(), sizeof how);
   require(how.function < modules_.kernels(), "its function was never found");
+  stream_of(how.stream);
   const CapturedModules::Kernel& kernel = modules_.kernel(how.function);
   const isa::Program& program = kernel.program();
   if (!is_grid_of_a_gpu(how)) {

@@ -75,6 +75,8 @@ class Session {
   void copy_peer(const Request& request);
   void event_time(const Request& request, Reply& reply);
   std::uint32_t device_of(std::uint64_t number) const;
+  /// Checks that a stream is on one of the devices.
+  std::uint32_t stream_of(std::uint64_t number) const;
   /// Returns the stream in which memory at an address is changed by kernels of its own device, as
   /// the program wants it changed in a stream.
   std::uint64_t stream_at(std::uint64_t address, std::uint64_t stream);

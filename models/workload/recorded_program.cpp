@@ -140,9 +140,15 @@ void for_each_recorded_launch(const Workload& workload,
   for (std::uint64_t number = 0; number < workload.recording->steps(); ++number) {
     const RecordedStep step = workload.recording->step(number);
     if (!step.is_launch()) continue;
-    const Shape shape{step.kernel,     step.blocks[0],    step.blocks[1],
-                      step.blocks[2],  step.threads[0],   step.threads[1],
-                      step.threads[2], step.shared_bytes, static_cast<std::uint32_t>(step.address),
+    const Shape shape{step.kernel,
+                      step.blocks[0],
+                      step.blocks[1],
+                      step.blocks[2],
+                      step.threads[0],
+                      step.threads[1],
+                      step.threads[2],
+                      step.shared_bytes,
+                      static_cast<std::uint32_t>(step.address),
                       workload.recording->device(step)};
     if (seen.insert(shape).second) function(translated(workload, step, number));
   }

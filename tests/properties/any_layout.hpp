@@ -60,12 +60,15 @@ unsigned expect_same_when_interrupted(std::uint64_t usual_cases, When&& when) {
   return met;
 }
 
-/// Returns what says of a host that it waits for pages, when that is so for that many times.
-inline auto when_pages_are_awaited(std::uint64_t meetings) {
-  return [meetings](const Host& host) mutable {
+/// Returns what says of a host that it waits for pages, when that is so for that many times; `how`:
+/// words of what it waits for.
+inline auto when_pages_are_awaited(std::uint64_t meetings, const std::string& how = "") {
+  return [meetings, how](const Host& host) mutable {
     bool waits = false;
-    for (std::size_t part = 0; part < host.part_count(); ++part)
-      waits |= !host.part(part).managed().waiting_for().empty();
+    for (std::size_t part = 0; part < host.part_count(); ++part) {
+      const std::string text = host.part(part).managed().waiting_for();
+      waits |= !text.empty() && text.find(how) != text.npos;
+    }
     return waits && --meetings == 0;
   };
 }

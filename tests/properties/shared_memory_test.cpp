@@ -16,5 +16,12 @@ TEST(SharedMemory, AnInterruptionInAStormChangesNothing) {
   EXPECT_GT(met, 0u) << "pages were never waited for";
 }
 
+TEST(SharedMemory, AnInterruptionWhilePagesGoFromGpuToGpuChangesNothing) {
+  const auto met = expect_same_when_interrupted<RandomStorm>(16, [](std::uint64_t seed) {
+    return when_pages_are_awaited(1 + seed % 7, "wait for other GPUs");
+  });
+  EXPECT_GT(met, 0u) << "no page was fetched";
+}
+
 }  // namespace
 }  // namespace lockstep::testing::shared_memory_test

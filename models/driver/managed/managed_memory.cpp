@@ -234,6 +234,7 @@ std::string ManagedMemory::waiting_for() const {
   add(queue_.deferred(), " faults wait for the CPU or for pages that leave");
   add(migrations_.without_frames(), " migrations wait for frames");
   add(migrations_.under_way(), " migrations are under way");
+  add(migrations_.fetching(), " of them wait for other GPUs");
   add(pages_.leaving(), " pages are leaving the GPU");
   return text;
 }

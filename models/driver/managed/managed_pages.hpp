@@ -126,7 +126,7 @@ class ManagedPages {
     if (granule_ != 1) return false;
     const Buffer& buffer = buffer_of(page);
     return buffer.read_mostly ||
-           (buffer.is_shared() && shared_->copies_reads(buffer.shared, unit_of(page)));
+           (buffer.is_shared() && shared_->copies_reads(buffer.shared, unit_of(page), gpu_));
   }
 
   bool has(ManagedPage page, Mark mark) const { return (marks_[page.value()] & mark) != 0; }

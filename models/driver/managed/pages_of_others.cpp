@@ -27,10 +27,12 @@ bool ManagedPages::waits_for_others(ManagedPage page) const {
   return buffer.is_shared() && shared_->waits(buffer.shared, unit_of(page), gpu_);
 }
 
+/// A page that comes as a copy by itself may come with others that do not.
 bool ManagedPages::is_elsewhere(ManagedPage page) const {
   const Buffer& buffer = buffer_of(page);
+  const bool all_come_as_copies = buffer.read_mostly && granule_ == 1;
   return buffer.is_shared() &&
-         !shared_->is_free(buffer.shared, unit_of(page), gpu_, comes_as_copy(page));
+         !shared_->is_free(buffer.shared, unit_of(page), gpu_, all_come_as_copies);
 }
 
 bool ManagedPages::is_to_be_mapped(ManagedPage page) const {

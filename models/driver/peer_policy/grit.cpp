@@ -5,7 +5,7 @@
 /// remotely from then on if one of these was a store, and duplicated otherwise; and so on after as
 /// many faults.  Pages around it follow when most of a group have its scheme
 /// (SharedPages::spread_scheme).
-/// Source: Wang et al., GRIT, HPCA 2024: fault-aware initiator, neighbouring-aware prediction.
+/// Source: GRIT, HPCA 2024.
 ///
 /// Simplified: the table of pages is the driver's own and costs no memory traffic, so that there is
 /// no PA-Cache; schemes begin anew when a buffer does.

@@ -41,7 +41,7 @@ void SharedPages::remove(std::uint32_t number, std::uint32_t gpu) {
 
 void SharedPages::Page::end_claim() {
   claim = nobody;
-  asked = mapped = fetched = awaited = false;
+  asked = as_copy = mapped = fetched = awaited = false;
 }
 
 std::uint32_t SharedPages::home_of(const Buffer& buffer, std::uint64_t unit) const {
@@ -88,6 +88,7 @@ bool SharedPages::may_come(std::uint32_t number, std::uint64_t unit, std::uint32
   if (!page.asked) note(buffer, unit, fault);
   page.asked = true;
   page.alone = alone;
+  page.as_copy = as_copy;
   page.mapped = mapped;
   page.fetched = !as_copy && others != 0 && comes_over_fabric(buffer, unit, gpu);
   if (page.fetched) return true;
@@ -103,7 +104,7 @@ void SharedPages::note(Buffer& buffer, std::uint64_t unit, const PeerFault& faul
 }
 
 /// Groups of 8, 64 and 512 units around one follow, as long as more than half of a group have its
-/// scheme.  Source: GRIT's neighbouring-aware prediction.
+/// scheme: neighbouring-aware prediction.  Source: GRIT, HPCA 2024.
 void SharedPages::spread_scheme(Buffer& buffer, std::uint64_t unit) {
   const PeerWay scheme = buffer.pages[unit].history.scheme;
   for (std::uint64_t size = 8; size <= 512; size *= 8) {
@@ -308,7 +309,7 @@ void SharedPages::act(Time now, Outbox& outbox) {
 
 void SharedPages::Page::serialize(Archive& archive) {
   archive(there, copies, maps, waiting, stays_until, history, claim, last, parked, read_at,
-          attracted, asked, alone, mapped, recalled, fetched, awaited);
+          attracted, asked, alone, as_copy, mapped, recalled, fetched, awaited);
 }
 
 void SharedPages::Buffer::serialize(Archive& archive) {

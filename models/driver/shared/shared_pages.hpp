@@ -95,9 +95,12 @@ class SharedPages {
   bool is_free(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu, bool as_copy) const;
   /// Whether a fault of the GPU on the unit still waits for others.
   bool waits(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
-  /// Whether the policy wants a read of the unit to bring a copy.
-  bool copies_reads(std::uint32_t buffer, std::uint64_t unit) const {
-    return policy_->copies_reads(buffers_[buffer].pages[unit].history);
+  /// Whether a read of the unit brings the GPU a copy: as it was when the unit was let come, else
+  /// as the policy has it.
+  bool copies_reads(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const {
+    const Page& page = buffers_[buffer].pages[unit];
+    if (page.claim == gpu && page.asked) return page.as_copy;
+    return policy_->copies_reads(page.history);
   }
 
   /// Whether a unit that may come stays where it is, to be mapped; borrow() then says where.
@@ -178,6 +181,7 @@ class SharedPages {
     std::uint8_t attracted = nobody;  ///< GPU that should have it and not map it
     bool asked = false;               ///< the claim's fault has said what it needs
     bool alone = false;               ///< the claim needs it alone
+    bool as_copy = false;             ///< the claim gets a copy
     bool mapped = false;              ///< the claim maps it where it is
     bool recalled = false;            ///< it leaves the memory where it is
     bool fetched = false;             ///< the claim waits for others with frames of its own

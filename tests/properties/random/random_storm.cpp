@@ -132,6 +132,10 @@ RandomStorm::RandomStorm(std::uint64_t seed) {
   settings.push_back("policies.peer_policy.name=" + policy);
   if (policy == "remote" || policy == "grit")
     settings.push_back("policies.peer_policy.threshold=" + number(random() % 3 * 17));
+  if (policy == "grit")
+    settings.push_back("policies.peer_policy.faults=" + number(1 + random() % 5));
+  if (policy == "driver")
+    settings.push_back("policies.peer_policy.events=" + number(1 + random() % 3));
   const char* const places[] = {"host", "neighbour", "least-loaded"};
   settings.push_back("policies.peer_policy.spill=" + std::string(places[random() % 3]));
   if (random() % 4 == 0) settings.emplace_back("policies.peer_policy.pages_go=host");

@@ -252,6 +252,19 @@ class SharedMemory(SharedMemoryTest):
             self.assertEqual(self.counted(file, "pages_migrated"), 1)  # to whoever was first
             self.assertEqual(self.counted(file, "pages_written_back"), 1)  # for the CPU
 
+    def test_bytes_that_came_over_the_fabric_reach_the_cpu_from_a_gpu_that_has_only_read_them(self):
+        self.write("w.yaml", "module: turns.ptx\nbuffers:\n  table: {type: u32, count: 1024, memory: managed}\n"
+                   "  sums: {type: u32, count: 128, memory: managed}\nprogram:\n"
+                   "  - launch: {kernel: turns, gpu: 0, grid: [1], block: [512], arguments: [table, 0, 2, 3]}\n"
+                   "  - synchronize\n"
+                   "  - launch: {kernel: look, gpu: 1, grid: [1], block: [128], arguments: [table, sums, 4]}\n"
+                   "  - synchronize\n  - read: table\n  - save: table\n")
+        with self.run_it(self.shared(["workload: w.yaml, gpus: [0, 1]"], "migrate"), "o.h5", "--check",
+                         "--overwrite") as file:
+            self.assertEqual(self.counted_on(file, 1, "pages_fetched"), 1)
+            self.assertEqual(self.counted_on(file, 1, "pages_written_back"), 1)
+            self.assertEqual(int(file["buffers/t0/table"][0]), 3 * 3 * 3 + 2 * 3 + 1)
+
     def test_a_copy_of_a_page_comes_from_a_gpu_that_has_one(self):
         self.write("w.yaml", readers(3, False))
         with self.run_it(self.shared(["workload: w.yaml, gpus: [0, 1, 2]"], "duplicate", 3), "o.h5", "--check",
@@ -271,15 +284,47 @@ class SharedMemory(SharedMemoryTest):
                     scenario = self.shared(tenant, choice, 3, override=little)
                     with self.run_it(scenario, "o.h5", "--check", "--overwrite") as file:
                         ended[spill] = float(file["tenants"]["end"][0])
-                        self.assertGreater(self.counted_on(file, 0, "pages_evicted"), 12)
+                        self.assertGreater(self.counted_on(file, 0, "pages_evicted"), 10)
                         spilled = self.counted_on(file, 0, "pages_spilled")
                         if spill == "host":
                             self.assertEqual(spilled, 0)
                         else:
-                            self.assertGreater(spilled, 12)
+                            self.assertGreater(spilled, 8)
                             again = "pages_fetched" if policy == "migrate" else "faults_remote"
-                            self.assertGreater(self.counted_on(file, 0, again), 12)
+                            self.assertGreater(self.counted_on(file, 0, again), 8)
             self.assertLess(ended["neighbour"], ended["host"])
+
+    def test_policies_that_change_their_minds_with_each_fault_leave_the_right_bytes(self):
+        self.write("w.yaml", crowd(3).replace("[64]", "[16]"))
+        choices = ("{name: grit, faults: 1, threshold: 1, stays: 0us}",
+                   "{name: grit, faults: 2, threshold: 3, stays: 0us}",
+                   "{name: remote, threshold: 1, stays: 0us, spill: neighbour}",
+                   "{name: driver, events: 1, pin: 1us, stays: 0us, spill: least-loaded}")
+        for choice in choices:
+            for batch in ("per-page", "all-waiting"):
+                with self.subTest(choice, batch=batch):
+                    scenario = self.shared(["workload: w.yaml, gpus: [0, 1, 2]"], choice, 3,
+                                           override="override: {gpu.memory.capacity: 176KiB}")
+                    text = scenario.read_text().replace("prefetcher: none", "prefetcher: tree")
+                    scenario.write_text(text.replace("handling: 1us", f"handling: 1us, batch: {batch}"))
+                    with self.run_it(scenario, "o.h5", "--check", "--overwrite") as file:
+                        moved = self.counted(file, "pages_fetched") + self.counted(file, "pages_migrated")
+                        self.assertGreater(moved, 20)
+
+    def test_a_tenant_that_ends_by_a_mistake_leaves_nothing_under_way(self):
+        launches = "".join(f"  - launch: {{kernel: turns, gpu: {g}, grid: [{90 if g == 1 else 64}], block: [512], "
+                           f"arguments: [words, {g}, 3, 30]}}\n" for g in range(3))
+        self.write("w.yaml", f"module: turns.ptx\nbuffers:\n  words: {{type: u32, count: {64 * 512 * 3}, "
+                             f"memory: managed}}\nprogram:\n{launches}  - synchronize\n")
+        for policy in POLICIES:
+            with self.subTest(policy):
+                choice = f"{{name: {policy}, stays: 0us, spill: neighbour}}"
+                scenario = self.shared(["workload: w.yaml, gpus: [0, 1, 2]"], choice, 3,
+                                       override="override: {gpu.memory.capacity: 144KiB}")
+                run = self.lockstep("run", scenario, "--quiet", "--output", "o.h5", "--overwrite")
+                self.assertEqual(run.returncode, 1, run.stderr)
+                self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+                self.assertIn("outside of every buffer", run.stderr)
 
     def test_a_policy_that_maps_pages_is_refused_without_ways(self):
         self.write("w.yaml", storm(2, 2))

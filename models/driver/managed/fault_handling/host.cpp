@@ -7,10 +7,20 @@
 
 namespace lockstep {
 
-bool HostFaultHandling::Unit::stores_in(PageRange range) const {
-  return std::any_of(faults.begin(), faults.end(),
-                     [&](const PageFault& fault) { return fault.write && fault.is_in(range); });
+namespace {
+
+/// Whether one of the pages, which are in order, is in the range.
+bool is_any_in(std::span<const ManagedPage> pages, PageRange range) {
+  const auto first = std::lower_bound(pages.begin(), pages.end(), range.first);
+  return first != pages.end() && *first < range.end();
 }
+
+void sort_once(std::vector<ManagedPage>& pages) {
+  std::sort(pages.begin(), pages.end());
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+}
+
+}  // namespace
 
 Time HostFaultHandling::next_activity() const {
   Time next = units_.empty() ? Time::never() : units_.front().begin;
@@ -130,7 +140,7 @@ bool HostFaultHandling::waits_for_others(const PageFault& fault, const HostCycle
 
 void HostFaultHandling::begin_unit(const Unit& unit, const HostCycle& cycle) {
   HostStatistics& statistics = cycle.statistics;
-  std::vector<ManagedPage> pages;
+  std::vector<ManagedPage> pages, stored;
   std::uint64_t handled = 0;
   for (const PageFault& fault : unit.faults) {
     if (serve_without_moving(fault, cycle)) continue;
@@ -156,19 +166,20 @@ void HostFaultHandling::begin_unit(const Unit& unit, const HostCycle& cycle) {
       parts_.migrations.map_remote(migration, cycle);
     } else {
       pages.push_back(fault.page);
+      if (fault.write) stored.push_back(fault.page);
     }
   }
   if (handled == 0) return;
   const std::uint16_t tenant = parts_.pages.owner(unit.faults.front().page).tenant.value();
   ++statistics.fault_batches[tenant];
   statistics.batch_faults[tenant].add(handled);
-  std::sort(pages.begin(), pages.end());
-  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+  sort_once(pages);
+  sort_once(stored);
   std::uint64_t asked_for = 0;
   for (auto first = pages.begin(); first != pages.end();) {
     const ManagedPage end = parts_.pages.owner(*first).end();
     const auto last = std::lower_bound(first, pages.end(), end);
-    asked_for += migrate({first, last}, unit, cycle);
+    asked_for += migrate({first, last}, stored, unit, cycle);
     first = last;
   }
   statistics.batch_pages[tenant].add(asked_for);
@@ -184,7 +195,8 @@ Migration HostFaultHandling::migration_of(const PageFault& fault, const Unit& un
   return migration;
 }
 
-std::uint64_t HostFaultHandling::migrate(std::span<const ManagedPage> pages, const Unit& unit,
+std::uint64_t HostFaultHandling::migrate(std::span<const ManagedPage> pages,
+                                         std::span<const ManagedPage> stored, const Unit& unit,
                                          const HostCycle& cycle) {
   HostStatistics& statistics = cycle.statistics;
   const Allocation& a = parts_.pages.owner(pages.front());
@@ -192,8 +204,9 @@ std::uint64_t HostFaultHandling::migrate(std::span<const ManagedPage> pages, con
   for (const ManagedPage page : pages)
     if (parts_.pages.has(page, ManagedPages::evicted)) ++statistics.thrashed_pages[tenant];
   const auto is_copy = [&](ManagedPage page) { return parts_.pages.comes_as_copy(page); };
-  const bool apart =
-      std::any_of(pages.begin(), pages.end(), is_copy) && unit.stores_in({a.first, a.pages});
+  const auto copies = std::count_if(pages.begin(), pages.end(), is_copy);
+  const bool are_alike = copies == 0 || copies == static_cast<std::ptrdiff_t>(pages.size());
+  const bool apart = !are_alike || (copies > 0 && is_any_in(stored, {a.first, a.pages}));
   std::uint64_t asked_for = 0;
   for (const PlannedTransfer& transfer : plan(pages, apart, cycle)) {
     const bool data = parts_.pages.has_data(transfer.pages, parts_.directory);
@@ -201,7 +214,7 @@ std::uint64_t HostFaultHandling::migrate(std::span<const ManagedPage> pages, con
     migration.fault = transfer.fault;
     migration.served = cycle.now;
     migration.writable =
-        !any_comes_as_copy(parts_.pages, transfer.pages) || unit.stores_in(transfer.pages);
+        !any_comes_as_copy(parts_.pages, transfer.pages) || is_any_in(stored, transfer.pages);
     migration.range = transfer.pages;
     migration.not_before = replay_time(unit, data, cycle.now);
     if (transfer.fault) {

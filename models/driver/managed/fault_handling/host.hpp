@@ -39,7 +39,6 @@ class HostFaultHandling : public FaultHandling {
     std::vector<PageFault> faults;
     std::uint16_t behind = 0;  ///< tenant of the first fault of the unit before
 
-    bool stores_in(PageRange range) const;
     template <class Archive>
     void serialize(Archive& archive) {
       archive(started, begin, faults, behind);
@@ -54,9 +53,9 @@ class HostFaultHandling : public FaultHandling {
   /// The server has handled the faults: pages move.
   void begin_unit(const Unit& unit, const HostCycle& cycle);
   /// Migrates faulting pages of one allocation, in order, and what the prefetcher adds; how many
-  /// pages were asked for.
-  std::uint64_t migrate(std::span<const ManagedPage> pages, const Unit& unit,
-                        const HostCycle& cycle);
+  /// pages were asked for.  `stored`: pages of all allocations that are stored to, in order.
+  std::uint64_t migrate(std::span<const ManagedPage> pages, std::span<const ManagedPage> stored,
+                        const Unit& unit, const HostCycle& cycle);
   /// Serves news of a page that the GPU maps elsewhere and uses much.  Returns false if pages must
   /// move.
   bool serve_counted(const PageFault& fault, const HostCycle& cycle);

@@ -3,7 +3,7 @@ import os
 import shutil
 import unittest
 
-from capture_harness import HERE, CaptureTest, build, needs_nvcc
+from capture_harness import HERE, CaptureTest, build, build_host, needs_nvcc
 from harness import ROOT
 from test_capture import rows
 
@@ -61,6 +61,13 @@ class Recording(DevicesTest):
         self.assertEqual(run.returncode, 1, run.stdout)
         self.assertIn("its recording is of a program that had one", run.stderr)
 
+    def test_contexts_of_the_drivers_interface_have_their_devices(self):
+        program = build_host("driver_devices", self.folder, library="libcuda.so.1")
+        done = self.capture(program, options=("--gpus", 2))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("driver_devices right", done.stdout)
+        self.run_right(self.machine("out.workload", gpus=2), "o.h5")
+
     def test_a_part_is_extracted(self):
         done = self.lockstep("extract", KEPT, "--launches", 1, 3, "--output", "part.workload")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -78,6 +85,14 @@ class Captured(DevicesTest):
             shutil.copytree(self.folder / "out.workload", KEPT)
         new, kept = rows(self.folder / "out.workload"), rows(KEPT)
         self.assertEqual((new[0], new[2]), (kept[0], kept[2]))
+
+    def test_managed_memory_that_devices_change_in_turn(self):
+        done = self.capture(self.build_device("shared"), options=("--gpus", 2))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("shared right", done.stdout)
+        for policy in ("migrate", "remote"):
+            scenario = self.machine("out.workload", gpus=2, fabric=f"{FABRIC}policies: {{peer_policy: {policy}}}\n")
+            self.run_right(scenario, "o.h5", "--overwrite")
 
     def test_a_program_finds_one_device_unless_there_are_to_be_more(self):
         done = self.capture(self.build_device("relay"))

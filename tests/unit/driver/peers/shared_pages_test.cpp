@@ -261,12 +261,21 @@ TEST_F(SharedUnits, PagesAroundOnesWithASchemeFollowWhenMostOfTheirGroupHaveTheS
   for (FakeGpu& gpu : gpus_) pages_->join(gpu);
   for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) pages_->add(5, 1, gpu, gpu, 16);
   for (std::uint64_t unit = 0; unit < 5; ++unit) {
-    EXPECT_FALSE(pages_->copies_reads(0, 7)) << unit;
+    EXPECT_FALSE(pages_->copies_reads(0, 7, 1)) << unit;
     EXPECT_TRUE(pages_->may_come(0, unit, 0, false, false, 1_us));
-    EXPECT_TRUE(pages_->copies_reads(0, unit));
+    EXPECT_TRUE(pages_->copies_reads(0, unit, 1));
   }
-  EXPECT_TRUE(pages_->copies_reads(0, 7)) << "five of the eight are copied";
-  EXPECT_FALSE(pages_->copies_reads(0, 8)) << "of another group";
+  EXPECT_TRUE(pages_->copies_reads(0, 7, 1)) << "five of the eight are copied";
+  EXPECT_FALSE(pages_->copies_reads(0, 8, 1)) << "of another group";
+}
+
+TEST_F(SharedUnits, APageComesAsItWasLetComeThoughItsSchemeHasChangedMeanwhile) {
+  use("{name: grit, faults: 2, stays: 0us}");
+  EXPECT_TRUE(pages_->may_come(0, 2, 0, false, false, 1_us));
+  comes(0, 1_us);
+  EXPECT_TRUE(pages_->may_come(0, 2, 1, false, false, 2_us)) << "its second fault";
+  EXPECT_TRUE(pages_->copies_reads(0, 2, 2)) << "it is to be copied from now on";
+  EXPECT_FALSE(pages_->copies_reads(0, 2, 1)) << "this one gets the page itself";
 }
 
 TEST_F(SharedUnits, APageDoesNotComeAlongWithOthersWhileSomebodyHasOrWantsIt) {
