@@ -72,7 +72,8 @@ class DramLayout {
     return static_cast<std::uint32_t>(std::bit_width(power)) - 1;
   }
   std::uint32_t in_group_bits() const { return bank_shift_ - group_shift_; }
-  /// By how much a piece's number in its channel turns the channels; its low bits count.
+  /// Returns what turns the channels of a piece, in its low bits; `of_channel` is the number of the
+  /// piece in its channel.
   std::uint64_t turn(std::uint64_t of_channel) const {
     std::uint64_t folded = of_channel ^ of_channel >> 16;
     folded ^= folded >> 8;
