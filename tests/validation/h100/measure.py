@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Simulated Hopper GPUs beside published measurements: prints tables of docs/validation/h100.md (rows.yaml).
 
-    tests/validation/h100/measure.py [TABLE ...]    latencies, rates, streams, kernels (all: half an hour)
+    tests/validation/h100/measure.py [TABLE ...]    latencies, rates, streams, kernels (all: ten minutes)
 """
 import argparse
 import pathlib
@@ -49,7 +49,8 @@ def print_rows(rows, runs):
     line("---", "---", "---:", "---:", "---:", "---")
     for row in rows:
         value = value_of(row, runs.of(row["machine"], row["workload"], row.get("parameters", {})))
-        line(row["item"], row["unit"], f"{row['real']:.4g}", f"{value:.4g}", f"{value / row['real']:.2f}", row["source"])
+        real = row["real"]
+        line(row["item"], row["unit"], f"{real:.4g}", f"{value:.4g}", f"{value / real:.2f}", row["source"])
 
 
 def print_rates(table, runs):
