@@ -31,13 +31,18 @@ class Runs:
         return self.made[key]
 
 
-def value_of(row, run):
+def value_of(row, runs):
     """What the row is about, in its unit."""
+    def run(parameters):
+        return runs.of(row["machine"], row["workload"], parameters)
+
+    whole = run(row.get("parameters", {}))
     if row["unit"] == "us":
-        return run.seconds(row["kernel"]) * 1e6
+        return whole.seconds(row["kernel"]) * 1e6 / row.get("share", 1)
     if row["unit"] == "TFLOP/s":
-        return row["work"] / run.seconds(row["kernel"]) * 1e-12
-    return run.value(row)
+        seconds = whole.seconds(row["kernel"]) - run(row["less"]).seconds(row["kernel"])
+        return row["work"] / seconds * 1e-12
+    return whole.value(row)
 
 
 def line(*columns):
@@ -48,7 +53,7 @@ def print_rows(rows, runs):
     line("what", "unit", "measured", "simulated", "ratio", "source")
     line("---", "---", "---:", "---:", "---:", "---")
     for row in rows:
-        value = value_of(row, runs.of(row["machine"], row["workload"], row.get("parameters", {})))
+        value = value_of(row, runs)
         real = row["real"]
         line(row["item"], row["unit"], f"{real:.4g}", f"{value:.4g}", f"{value / real:.2f}", row["source"])
 
