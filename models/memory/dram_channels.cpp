@@ -25,6 +25,11 @@ std::uint32_t DramChannels::waiting() const {
 
 DramChannel::Step DramChannels::step(Time last) {
   DramChannel* first = channels_.front().get();
+  if (channels_.size() == 1) {
+    const DramChannel::Step step = first->step(last);
+    next_ = first->next_activity();
+    return step;
+  }
   Time at = Time::never(), others = Time::never();
   for (const auto& channel : channels_) {
     const Time next = channel->next_activity();
