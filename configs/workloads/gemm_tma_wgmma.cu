@@ -1,16 +1,40 @@
 // Compile for: sm_90a
 // Matrix product C = A * B^T by copies of tensor tiles and products of warp groups; A is m x k, B
-// is n x k, C is m x n, all of f16 by rows.  A block computes 128 x 256 of C at a time, and as many
-// tiles as come its way.  One thread of its first warp group asks for tiles of A and B, 64 elements
-// of K at a time, four steps ahead; two warp groups multiply, each 64 x 256, and take the registers
-// that the first one gives back.  m is a multiple of 128, n of 256, k of 64.  Sums of f32 are
-// rounded to f16 when they are stored.
+// is n x k, C is m x n, all of f16 or of tf32 by rows.  A block computes 128 x 256 of C at a time,
+// and as many tiles as come its way.  One thread of its first warp group asks for tiles of A and B,
+// 128 bytes of K at a time, four steps ahead; two warp groups multiply, each 64 x 256, and take the
+// registers that the first one gives back.  m is a multiple of 128, n of 256, k of 64 or 32.  Sums
+// of f32 are rounded to f16 when such are stored.
 #include "warpgroup.cuh"
 
 namespace {
 
-constexpr int rows = 128, columns = 256, step = 64, row_bytes = 2 * step, stages = 4, group = 128;
+constexpr int rows = 128, columns = 256, row_bytes = 128, stages = 4, group = 128;
 constexpr int a_bytes = rows * row_bytes, stage_bytes = a_bytes + columns * row_bytes;
+
+// A product of 32 bytes of K, and how two neighbours of it are stored.
+struct F16 {
+  using Element = __half;
+  __device__ static __forceinline__ void multiply(float (&sum)[128], unsigned long long a,
+                                                  unsigned long long b, int accumulates) {
+    warpgroup::multiply(sum, a, b, accumulates);
+  }
+  __device__ static __forceinline__ void store(__half* c, float first, float second) {
+    *reinterpret_cast<__half2*>(c) = __floats2half2_rn(first, second);
+  }
+};
+struct Tf32 {
+  using Element = float;
+  __device__ static __forceinline__ void multiply(float (&sum)[128], unsigned long long a,
+                                                  unsigned long long b, int accumulates) {
+    warpgroup::multiply_tf32(sum, a, b, accumulates);
+  }
+  __device__ static __forceinline__ void store(float* c, float first, float second) {
+    *reinterpret_cast<float2*>(c) = make_float2(first, second);
+  }
+};
+template <class Kind>
+constexpr int step = row_bytes / sizeof(typename Kind::Element);
 
 // Stages in the order in which they are filled, over all tiles of the block.
 struct Stage {
@@ -35,6 +59,7 @@ struct Tiles {
 };
 
 // A stage is free at first: a wait for the phase before the first one is over at once.
+template <int step>
 __device__ __forceinline__ void bring(const copies::TensorMap* a, const copies::TensorMap* b,
                                       int across, int count, int k, const Tiles& tiles) {
   Stage stage;
@@ -48,17 +73,18 @@ __device__ __forceinline__ void bring(const copies::TensorMap* a, const copies::
 }
 
 // The stage is given back when the products that read it are complete, a step later.
+template <class Kind>
 __device__ __forceinline__ void multiply(float (&sum)[128], int number, int k, Stage& stage,
                                          const Tiles& tiles) {
   unsigned before = 0;
-  for (int at = 0; at < k; at += step, stage.advance()) {
+  for (int at = 0; at < k; at += step<Kind>, stage.advance()) {
     copies::wait(tiles.full_of(stage), stage.parity);
     const unsigned a = tiles.a(stage) + number * 64 * row_bytes, b = tiles.b(stage);
     warpgroup::begin();
 #pragma unroll
     for (int part = 0; part < row_bytes / 32; ++part)
-      warpgroup::multiply(sum, warpgroup::descriptor(a + 32 * part),
-                          warpgroup::descriptor(b + 32 * part), at + part);
+      Kind::multiply(sum, warpgroup::descriptor(a + 32 * part),
+                     warpgroup::descriptor(b + 32 * part), at + part);
     warpgroup::commit();
     warpgroup::wait_for_all_but<1>();
     if (at > 0) copies::arrive(before);
@@ -68,23 +94,21 @@ __device__ __forceinline__ void multiply(float (&sum)[128], int number, int k, S
   copies::arrive(before);
 }
 
-__device__ __forceinline__ void store(const float (&sum)[128], __half* c, int n) {
+template <class Kind>
+__device__ __forceinline__ void store(const float (&sum)[128], typename Kind::Element* c, int n) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x % group / 32;
   c += static_cast<size_t>(16 * warp + lane / 4) * n + lane % 4 * 2;
 #pragma unroll
   for (int j = 0; j < columns / 8; ++j)
 #pragma unroll
     for (int half = 0; half < 2; ++half)
-      *reinterpret_cast<__half2*>(c + static_cast<size_t>(8 * half) * n + 8 * j) =
-          __floats2half2_rn(sum[4 * j + 2 * half], sum[4 * j + 2 * half + 1]);
+      Kind::store(c + static_cast<size_t>(8 * half) * n + 8 * j, sum[4 * j + 2 * half],
+                  sum[4 * j + 2 * half + 1]);
 }
 
-}  // namespace
-
-extern "C" __global__ void __launch_bounds__(3 * group, 1)
-    gemm_tma_wgmma(const __grid_constant__ copies::TensorMap a,
-                   const __grid_constant__ copies::TensorMap b, __half* __restrict__ c, int m,
-                   int n, int k) {
+template <class Kind>
+__device__ __forceinline__ void product(const copies::TensorMap* a, const copies::TensorMap* b,
+                                        typename Kind::Element* c, int m, int n, int k) {
   extern __shared__ __align__(1024) char memory[];
   __shared__ __align__(8) unsigned long long full[stages], empty[stages];
   Tiles tiles{(copies::shared_address(memory) + 1023) & ~1023u, copies::shared_address(full),
@@ -101,16 +125,32 @@ extern "C" __global__ void __launch_bounds__(3 * group, 1)
   const int number = static_cast<int>(threadIdx.x) / group - 1;
   if (number < 0) {
     warpgroup::keep_registers<40>();
-    if (threadIdx.x == 0) bring(&a, &b, across, count, k, tiles);
+    if (threadIdx.x == 0) bring<step<Kind>>(a, b, across, count, k, tiles);
     return;
   }
   warpgroup::take_registers<232>();
   Stage stage;
   for (int tile = blockIdx.x; tile < count; tile += gridDim.x) {
     float sum[128];
-    multiply(sum, number, k, stage, tiles);
-    store(sum,
-          c + static_cast<size_t>(tile / across * rows + 64 * number) * n + tile % across * columns,
-          n);
+    multiply<Kind>(sum, number, k, stage, tiles);
+    store<Kind>(
+        sum,
+        c + static_cast<size_t>(tile / across * rows + 64 * number) * n + tile % across * columns,
+        n);
   }
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(3 * group, 1)
+    gemm_tma_wgmma(const __grid_constant__ copies::TensorMap a,
+                   const __grid_constant__ copies::TensorMap b, __half* __restrict__ c, int m,
+                   int n, int k) {
+  product<F16>(&a, &b, c, m, n, k);
+}
+extern "C" __global__ void __launch_bounds__(3 * group, 1)
+    gemm_tma_wgmma_tf32(const __grid_constant__ copies::TensorMap a,
+                        const __grid_constant__ copies::TensorMap b, float* __restrict__ c, int m,
+                        int n, int k) {
+  product<Tf32>(&a, &b, c, m, n, k);
 }

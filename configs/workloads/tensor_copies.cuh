@@ -29,6 +29,16 @@ __device__ __forceinline__ void wait(unsigned barrier, unsigned parity) {
 
 // --- Copies of tensor tiles ---
 
+// `bytes`, a multiple of 16, that stand side by side.
+__device__ __forceinline__ void load_bytes(unsigned to, const void* from, unsigned bytes,
+                                           unsigned barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(to),
+      "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+
 struct alignas(64) TensorMap {
   unsigned words[32];
 };
@@ -43,6 +53,29 @@ __device__ __forceinline__ void load_tile(unsigned to, const TensorMap* map, int
       "{%2, %3}], [%4];" ::"r"(to),
       "l"(map), "r"(x), "r"(y), "r"(barrier)
       : "memory");
+}
+__device__ __forceinline__ void load_tile(unsigned to, const TensorMap* map, int x, int y, int z,
+                                          unsigned barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
+      "{%2, %3, %4}], [%5];" ::"r"(to),
+      "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
+      : "memory");
+}
+__device__ __forceinline__ void store_tile(const TensorMap* map, int x, int y, int z,
+                                           unsigned from) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(
+          map),
+      "r"(x), "r"(y), "r"(z), "r"(from)
+      : "memory");
+}
+// All tiles that this thread stores are in memory.
+__device__ __forceinline__ void finish_stores() {
+  asm volatile(
+      "cp.async.bulk.commit_group;\n"
+      "cp.async.bulk.wait_group 0;" ::
+          : "memory");
 }
 
 }  // namespace copies

@@ -101,7 +101,7 @@ DRAM = {
              "write_queue", "write_high", "write_low")),
          box("scheduler", "Scheduler", kind="policy", keys=("policies.dram_scheduler",), text=(
              "chooses the next command that may go",)),
-         box("bus", "Commands", prefix="gpu.memory.dram", keys=("clock", "dual_command_bus")),
+         box("bus", "Commands", prefix="gpu.memory.dram", keys=("clock", "channels", "dual_command_bus")),
          box("way", "Way from L2 and back", kind="link", prefix="gpu.memory.dram", keys=("path_latency",))],
         [box("banks", "Banks", prefix="gpu.memory.dram", keys=(
             "bank_groups", "banks", "row", "interleave", "rows")),

@@ -34,21 +34,26 @@ class CoreMemory {
   Place place_of(std::uint64_t offset) const {
     const PhysicalAddress address = base_ + offset;
     const PartitionId partition = mapping_.partition(address);
-    return {partition,
-            partition.value() * layout_.banks() + layout_.locate(mapping_.offset(address)).bank};
+    const DramAddress place = layout_.locate(mapping_.offset(address));
+    const std::uint32_t channel = partition.value() * layout_.channels() + place.channel;
+    return {partition, channel * layout_.banks() + place.bank};
   }
 
   std::uint32_t partitions() const { return mapping_.partitions(); }
-  std::uint32_t banks() const { return mapping_.partitions() * layout_.banks(); }
+  std::uint32_t banks() const {
+    return mapping_.partitions() * layout_.channels() * layout_.banks();
+  }
   std::uint64_t row_bytes() const { return layout_.row_bytes(); }
   /// Rows of each bank that are the tenant's.
   std::uint64_t rows() const { return bytes_ / row_bytes_of_all_banks(); }
   /// The offset of a byte of one of these rows.
   std::uint64_t offset_of(std::uint32_t bank, std::uint64_t row, std::uint64_t byte) const {
     const std::uint64_t first = base_.value() / row_bytes_of_all_banks();
+    const std::uint32_t channel = bank / layout_.banks();
     const DramAddress place{static_cast<std::uint32_t>(first + row),
-                            static_cast<std::uint8_t>(bank % layout_.banks())};
-    const PartitionId partition{static_cast<std::uint16_t>(bank / layout_.banks())};
+                            static_cast<std::uint8_t>(bank % layout_.banks()),
+                            static_cast<std::uint8_t>(channel % layout_.channels())};
+    const PartitionId partition{static_cast<std::uint16_t>(channel / layout_.channels())};
     return mapping_.physical(partition, layout_.offset_of(place, byte)) - base_;
   }
 

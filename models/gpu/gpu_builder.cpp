@@ -318,11 +318,13 @@ std::unique_ptr<Component> GpuBuilder::build_partition(std::uint32_t index, cons
   setup.tenants = scenario_.tenants.size();
   const auto policy = [&](const PolicyChoice& choice) {
     return PartitionPolicySetup{
-        choice, memory, setup.index, setup.tenants, parameters_.simulation.seed, partition};
+        choice, memory, setup.index, setup.tenants, parameters_.simulation.seed, partition, 0};
   };
   setup.cache_policy = make_cache_policy(policy(parameters_.policies.cache_policy));
   setup.replacement = make_replacement(policy(parameters_.policies.replacement));
-  setup.dram_scheduler = make_dram_scheduler(policy(parameters_.policies.dram_scheduler));
+  PartitionPolicySetup scheduler = policy(parameters_.policies.dram_scheduler);
+  for (; scheduler.channel < memory.dram.channels; ++scheduler.channel)
+    setup.dram_schedulers.push_back(make_dram_scheduler(scheduler));
   setup.epochs = coordination_.epochs_of(partition, links);
   return std::make_unique<MemoryPartition>(std::move(setup));
 }

@@ -99,7 +99,8 @@ void GpuSite::add_kinds_of_parts(std::vector<KindStatistics>& kinds) const {
   const std::uint32_t partitions = parameters_.gpu.memory.partitions;
   add("cache_policy", cache_policy_registry().factory(policies.cache_policy), partitions);
   add("replacement", replacement_registry().factory(policies.replacement), partitions);
-  add("dram_scheduler", dram_schedulers().factory(policies.dram_scheduler), partitions);
+  add("dram_scheduler", dram_schedulers().factory(policies.dram_scheduler),
+      partitions * parameters_.gpu.memory.dram.channels);
   add("tlb_fill", tlb_fills().factory(policies.tlb_fill), 1);
 }
 

@@ -106,7 +106,7 @@ struct MemoryParameters {
     using namespace literals;
     return parameters<MemoryParameters>()
         .field("partitions", &MemoryParameters::partitions, 32, range(1, 1024),
-               "memory partitions: L2 slices in front of one DRAM channel each")
+               "memory partitions: L2 slices in front of DRAM channels")
         .field("capacity", &MemoryParameters::capacity, 16_GiB, range(16_KiB, 1024_GiB),
                "GPU memory, all partitions together")
         .field("oversubscription", &MemoryParameters::oversubscription, 0.0, range(0, 1000),
@@ -116,7 +116,7 @@ struct MemoryParameters {
         .field("clock", &MemoryParameters::clock, 1312_MHz, range(1_MHz, 10000_MHz),
                "clock of the L2")
         .group("l2", &MemoryParameters::l2, "L2 slices")
-        .group("dram", &MemoryParameters::dram, "DRAM channel")
+        .group("dram", &MemoryParameters::dram, "DRAM channels")
         .group("fragmentation", &MemoryParameters::fragmentation, "data of nobody before the run")
         .only_if("capacity", "with oversubscription: 0",
                  [](const MemoryParameters& p) { return p.oversubscription == 0; })

@@ -13,7 +13,7 @@ MemoryPartition::MemoryPartition(Setup setup)
       bytes_(setup.parameters.capacity.count() / setup.parameters.partitions, setup.index,
              setup.mapping, setup.tenants, transactions_),
       banks_(setup.parameters, setup.index, setup.tenants, std::move(setup.cache_policy),
-             std::move(setup.replacement), std::move(setup.dram_scheduler), transactions_,
+             std::move(setup.replacement), std::move(setup.dram_schedulers), transactions_,
              statistics_, agenda_),
       input_(setup.noc, setup.parameters.l2,
              L2Halves(setup.noc.halves, setup.topology, setup.index), sources_, setup.tenants,
@@ -25,7 +25,8 @@ MemoryPartition::MemoryPartition(Setup setup)
   set_tenants(statistics_, setup.tenants);
   bytes_.hold_foreign(setup.foreign_pages);
   epochs_.add(EpochTopic::cache_policy, banks_.cache_policy());
-  epochs_.add(EpochTopic::dram_scheduler, banks_.dram_scheduler());
+  for (std::uint32_t i = 0; i < banks_.dram().count(); ++i)
+    epochs_.add(EpochTopic::dram_scheduler, banks_.dram().scheduler(i));
 }
 
 Time MemoryPartition::next_activity() const {
@@ -255,10 +256,13 @@ StatisticsView MemoryPartition::statistics(Time) {
 
 std::vector<StatisticsView> MemoryPartition::parts(Time) {
   std::vector<StatisticsView> parts;
-  for (const StatisticsView& view :
-       {banks_.cache_policy().statistics(), banks_.replacement().statistics(),
-        banks_.dram_scheduler().statistics()})
+  const auto add = [&](const StatisticsView& view) {
     if (view.schema != nullptr) parts.push_back(view);
+  };
+  add(banks_.cache_policy().statistics());
+  add(banks_.replacement().statistics());
+  for (std::uint32_t i = 0; i < banks_.dram().count(); ++i)
+    add(banks_.dram().scheduler(i).statistics());
   return parts;
 }
 

@@ -23,7 +23,7 @@
 
 namespace lockstep {
 
-/// A memory partition: L2 slices in front of a DRAM channel, and the partition's share of the GPU's
+/// A memory partition: L2 slices in front of DRAM channels, and the partition's share of the GPU's
 /// bytes.
 ///
 /// A request touches bytes when it arrives, in inbox order, and takes the value read with it; the
@@ -51,7 +51,7 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
     std::span<const Frame> foreign_pages;
     std::unique_ptr<CachePolicy> cache_policy;
     std::unique_ptr<Replacement> replacement;
-    std::unique_ptr<DramScheduler> dram_scheduler;
+    std::vector<std::unique_ptr<DramScheduler>> dram_schedulers;  ///< of each channel
     PolicyEpochs epochs;
   };
   explicit MemoryPartition(Setup setup);

@@ -7,7 +7,7 @@ namespace lockstep {
 PartitionBanks::PartitionBanks(const MemoryParameters& p, PartitionId index, std::size_t tenants,
                                std::unique_ptr<CachePolicy> policy,
                                std::unique_ptr<Replacement> replacement,
-                               std::unique_ptr<DramScheduler> scheduler,
+                               std::vector<std::unique_ptr<DramScheduler>> schedulers,
                                TransactionPool& transactions, PartitionStatistics& statistics,
                                PartitionAgenda& agenda)
     : path_latency_(p.dram.path_latency),
@@ -17,8 +17,8 @@ PartitionBanks::PartitionBanks(const MemoryParameters& p, PartitionId index, std
       policy_(std::move(policy)),
       replacement_(std::move(replacement)),
       // Channels do not refresh together.
-      dram_(p.dram, std::move(scheduler), p.dram.refi.count() * index.value() / p.partitions,
-            tenants, statistics),
+      dram_(p.dram, std::move(schedulers), p.dram.refi.count() * index.value() / p.partitions,
+            p.dram.refi.count() / p.partitions, tenants, statistics),
       context_{p.l2, L2Clock(p.clock), transactions, dram_, *policy_, *replacement_, statistics} {
   for (std::uint32_t i = 0; i < p.l2.total_banks(); ++i) banks_.emplace_back(p.l2, i, tenants);
 }
@@ -39,10 +39,11 @@ bool PartitionBanks::policy_sends_past(const Transaction& t, L2Cycle now) {
 bool PartitionBanks::push_past(std::uint32_t index, L2Cycle now) {
   const Transaction& t = transactions_[index];
   const bool store = t.request.operation == MemoryOperation::store;
-  if (!dram_.room(t.request, store)) return false;
+  const PartitionOffset offset{std::uint64_t{t.line} * line_bytes};
+  if (!dram_.room(offset, t.request, store)) return false;
   ++statistics_.tenant[t.request.tenant].bypasses;
-  dram_.enqueue(context_.clock.edge(now), PartitionOffset{std::uint64_t{t.line} * line_bytes},
-                t.request.sectors, store, t.request, owner_past | index);
+  dram_.enqueue(context_.clock.edge(now), offset, t.request.sectors, store, t.request,
+                owner_past | index);
   if (store) {
     // No L2 has lines of CPU cores.
     if (t.request.source != SourceKind::cpu) banks_[t.bank].probe_store(context_, index);
@@ -154,7 +155,7 @@ void PartitionBanks::serialize(Archive& archive) {
   policy_->serialize(archive);
   archive.section("partition/replacement", 1);
   replacement_->serialize(archive);
-  archive.section("partition/dram", 4);
+  archive.section("partition/dram", 5);
   dram_.serialize(archive);
 }
 

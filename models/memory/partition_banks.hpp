@@ -1,4 +1,4 @@
-/// The L2 banks of a partition, the DRAM channel behind them, and the ways past them.
+/// The L2 banks of a partition, the DRAM channels behind them, and the ways past them.
 ///
 /// Requests go to a bank's queue or past the banks into the DRAM queue; what DRAM read comes back
 /// to a bank's fill queue, or is an answer at once.
@@ -20,8 +20,9 @@ class PartitionBanks {
  public:
   PartitionBanks(const MemoryParameters& parameters, PartitionId index, std::size_t tenants,
                  std::unique_ptr<CachePolicy> policy, std::unique_ptr<Replacement> replacement,
-                 std::unique_ptr<DramScheduler> scheduler, TransactionPool& transactions,
-                 PartitionStatistics& statistics, PartitionAgenda& agenda);
+                 std::vector<std::unique_ptr<DramScheduler>> schedulers,
+                 TransactionPool& transactions, PartitionStatistics& statistics,
+                 PartitionAgenda& agenda);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(banks_.size()); }
   L2Bank& operator[](std::uint32_t bank) { return banks_[bank]; }
@@ -58,10 +59,10 @@ class PartitionBanks {
   /// place now.
   bool run(L2Cycle now);
   Time next_command() const { return dram_.next_activity(); }
-  /// DRAM commands up to `last`, until a request leaves the channel.
+  /// DRAM commands up to `last`, until a request leaves a channel.
   DramChannel::Step step_dram(Time last);
 
-  /// A DramRoom for each direction in which the DRAM queue may take a request now.
+  /// A DramRoom for each direction in which a DRAM queue may take a request now.
   unsigned room() const {
     unsigned room = 0;
     if (dram_.may_have_room(false)) room |= read_room;
@@ -75,7 +76,7 @@ class PartitionBanks {
   }
   CachePolicy& cache_policy() { return *policy_; }
   const Replacement& replacement() const { return *replacement_; }
-  DramScheduler& dram_scheduler() { return dram_.scheduler(); }
+  DramChannels& dram() { return dram_; }
 
   void room_made(unsigned room, L2Cycle cycle);
   unsigned wanted_room() const { return wanted_room_; }
@@ -126,7 +127,7 @@ class PartitionBanks {
   PartitionAgenda& agenda_;
   std::unique_ptr<CachePolicy> policy_;
   std::unique_ptr<Replacement> replacement_;
-  DramChannel dram_;
+  DramChannels dram_;
   const L2Context context_;
   std::vector<L2Bank> banks_;
   Ring<Return> returns_;

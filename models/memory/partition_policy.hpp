@@ -15,7 +15,7 @@
 
 namespace lockstep {
 
-/// Setup of a policy of one partition.
+/// Setup of a policy of one partition, or of one of its DRAM channels.
 struct PartitionPolicySetup {
   PolicyChoice choice;          ///< its name and its own parameters
   MemoryParameters parameters;  ///< sizes of L2 and DRAM
@@ -23,9 +23,10 @@ struct PartitionPolicySetup {
   std::size_t tenants = 0;
   std::uint64_t seed = 0;
   ComponentId component;
+  std::uint32_t channel = 0;  ///< of a dram_scheduler
 
-  /// Random numbers that no other component, policy or purpose of it draws.
-  Random random(std::uint32_t purpose) const { return {seed, component, purpose}; }
+  /// Random numbers that no other component, channel, policy or purpose of it draws.
+  Random random(std::uint32_t purpose) const { return {seed, component, purpose | channel << 16}; }
 };
 
 /// How the policies under one name are made: one for each partition.

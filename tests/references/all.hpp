@@ -58,6 +58,8 @@
 #include "tests/references/memory/urgent.hpp"
 #include "tests/references/networks/attention_decode.hpp"
 #include "tests/references/networks/flash_attention.hpp"
+#include "tests/references/networks/flash_attention_hopper.hpp"
+#include "tests/references/networks/fp8_gemm.hpp"
 #include "tests/references/networks/gelu.hpp"
 #include "tests/references/networks/layer_norm.hpp"
 #include "tests/references/networks/softmax.hpp"
@@ -116,6 +118,10 @@ inline std::vector<Reference> all() {
         {"d_q", 1e-2},
         {"d_k", 1e-2},
         {"d_v", 1e-2}}},
+      {"flash_attention_hopper",
+       flash_attention_hopper::run,
+       {{"out", 3e-3}, {"logarithms", 1e-5}}},
+      {"fp8_gemm", fp8_gemm::run},
       {"frames", frames::run},
       {"barnes_hut", barnes_hut::run, {{"force", 1e-4}}},
       {"barnes_hut_warps", barnes_hut::run_by_warps, {{"force", 1e-4}}},
@@ -141,6 +147,7 @@ inline std::vector<Reference> all() {
       {"gemm_mma_tf32", gemm_mma::run<isa::Type::f32, isa::Type::f32, true>, {{"c", 1e-5}}},
       {"gemm_tma", gemm_mma::run<isa::Type::f16, isa::Type::f32>, {{"c", 1e-5}}},
       {"gemm_tma_wgmma", gemm_mma::run<isa::Type::f16, isa::Type::f16>, {{"c", 1e-3}}},
+      {"gemm_tma_wgmma_tf32", gemm_mma::run<isa::Type::f32, isa::Type::f32, true>, {{"c", 1e-5}}},
       {"gemm_wgmma", gemm_mma::run<isa::Type::f16, isa::Type::f16>, {{"c", 1e-3}}},
       {"gemm_wmma", gemm_wmma::run, {{"c", 1e-5}}},
       {"gicov", gicov::run, {{"cosine", 4e-7}, {"sine", 4e-7}, {"score", 1e-5}, {"dilated", 1e-5}}},

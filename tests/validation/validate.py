@@ -27,7 +27,8 @@ PAGES = ROOT / "docs/validation"
 OTHER_CARDS = ("A100: ", "Pascal: ")  # rows of a100.md; all others are of v100.md
 BEGIN, END = "<!-- validate.py: begin -->\n", "<!-- validate.py: end -->\n"
 CLOCKS = ("sm", "noc", "memory", "dispatch", "vm")
-CARD_CLOCK = {"v100": "1380MHz", "a100": "1410MHz", "gtx1080ti": "1481MHz"}
+CARD_CLOCK = {"v100": "1380MHz", "a100": "1410MHz", "gtx1080ti": "1481MHz", "h100": "1755MHz",
+              "h200": "1980MHz"}
 SLACK = 2  # percent that a bound is above the error that it was made of
 COUNTERS = {"dram_reads": "DRAM reads", "dram_writes": "DRAM writes", "l2_reads": "sectors that SMs read of L2",
             "shared": "instructions on shared memory"}

@@ -9,13 +9,14 @@ namespace lockstep {
 /// When a row is closed: for a request that needs another one, or when no request waits for it.
 enum class DramRows : std::uint8_t { open, closed };
 
-/// Parameters of a DRAM channel: key `memory.dram` of a GPU.  All timings in command-clock cycles.
+/// Parameters of the DRAM channels of a partition, which are alike: key `memory.dram` of a GPU. All
+/// timings in command-clock cycles.
 ///
 /// The defaults are HBM2 at 878 MHz: DRAMsim3's HBM2_8Gb_x128 scaled by time, CL and bank-group
 /// timings as in GPGPU-Sim's QV100.  Source: gpu-parameters.md, sections 9 and 18.
 struct DramParameters {
   Frequency clock;
-  std::uint32_t bank_groups = 0, banks = 0;
+  std::uint32_t channels = 0, bank_groups = 0, banks = 0;
   Bytes row, interleave, atom;
   Cycles burst;
   bool dual_command_bus = false;
@@ -25,9 +26,9 @@ struct DramParameters {
   Cycles rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw;
   Cycles cl, cwl, wtr_s, wtr_l, rtp, wr, refi, rfc, rfc_bank;
 
-  /// Peak bandwidth of the data bus.
+  /// Peak bandwidth of all data buses of a partition.
   std::uint64_t bytes_per_second() const {
-    return atom.count() * static_cast<std::uint64_t>(clock.hertz()) /
+    return channels * atom.count() * static_cast<std::uint64_t>(clock.hertz()) /
            static_cast<std::uint64_t>(burst.count());
   }
 
@@ -37,6 +38,10 @@ struct DramParameters {
     const auto timing = range(0_cycles, 100000_cycles);
     return parameters<P>()
         .field("clock", &P::clock, 878_MHz, range(1_MHz, 10000_MHz), "command clock")
+        .field("channels", &P::channels, 1, range(1, 16).powers_of_two(),
+               "channels of a partition, each with the banks, buses and queues that stand here; "
+               "the pseudo-channels of HBM2 and HBM3 are some. Pieces of `interleave` bytes take "
+               "turns, permuted by a hash of the higher bits")
         .field("bank_groups", &P::bank_groups, 4, range(1, 16).powers_of_two(),
                "groups, the low bits of the bank number")
         .field("banks", &P::banks, 16, range(1, 64).powers_of_two(), "banks of a channel, in all")

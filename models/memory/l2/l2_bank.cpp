@@ -22,9 +22,10 @@ bool write_back(const L2Context& context, const L2Tags& tags, std::uint32_t plac
   writeback.flags = 0;
   writeback.walk_level = 0;
   writeback.marks = 0;
-  if (!context.dram.room(writeback, true)) return false;
-  context.dram.enqueue(context.clock.edge(cycle), offset_of(tags.tag(place)), line.dirty, true,
-                       writeback, Transaction::none);
+  const PartitionOffset offset = offset_of(tags.tag(place));
+  if (!context.dram.room(offset, writeback, true)) return false;
+  context.dram.enqueue(context.clock.edge(cycle), offset, line.dirty, true, writeback,
+                       Transaction::none);
   context.statistics.tenant[line.tenant].writebacks +=
       static_cast<unsigned>(std::popcount(line.dirty));
   return true;
@@ -148,7 +149,8 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
   const auto missing = static_cast<std::uint8_t>(t.request.sectors & ~valid);
   // The write first, and once: the read may have to wait for a place that the write takes.
   if (through && !t.written) {
-    if (!context.dram.room(t.request, true)) return stalled(BankStall::dram_queue, true);
+    if (!context.dram.room(offset_of(t.line), t.request, true))
+      return stalled(BankStall::dram_queue, true);
     context.dram.enqueue(context.clock.edge(cycle), offset_of(t.line), t.request.sectors, true,
                          t.request, Transaction::none);
     t.written = true;
@@ -179,7 +181,8 @@ bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint
   std::uint32_t entry = mshrs_.find(t.line);
   if (entry == L2Mshrs::none) {
     if (mshrs_.full()) return stalled(BankStall::mshrs);
-    if (!context.dram.room(t.request, false)) return stalled(BankStall::dram_queue);
+    if (!context.dram.room(offset_of(t.line), t.request, false))
+      return stalled(BankStall::dram_queue);
     entry = mshrs_.allocate(t.line);
   }
   L2Mshrs::Entry& mshr = mshrs_[entry];
@@ -192,7 +195,8 @@ bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint
   const std::uint8_t arriving = missing & mshr.pending;
   if (mshr.waiting >= context.parameters.merges) return stalled(BankStall::merges);
   if (wanted != 0) {
-    if (!context.dram.room(t.request, false)) return stalled(BankStall::dram_queue);
+    if (!context.dram.room(offset_of(t.line), t.request, false))
+      return stalled(BankStall::dram_queue);
     context.dram.enqueue(context.clock.edge(cycle), offset_of(t.line), wanted, false, t.request,
                          number_ << 16 | entry);
     mshr.pending |= wanted;
@@ -222,7 +226,8 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
       return stalled(BankStall::dram_queue, true);
   }
   if (to_dram) {
-    if (!context.dram.room(t.request, true)) return stalled(BankStall::dram_queue, true);
+    if (!context.dram.room(offset_of(t.line), t.request, true))
+      return stalled(BankStall::dram_queue, true);
     context.dram.enqueue(context.clock.edge(cycle), offset_of(t.line), t.request.sectors, true,
                          t.request, Transaction::none);
   }

@@ -6,7 +6,7 @@
 #include "core/memory/ring.hpp"
 #include "models/memory/bytes/transaction.hpp"
 #include "models/memory/cache_policy/cache_policy.hpp"
-#include "models/memory/dram_channel.hpp"
+#include "models/memory/dram_channels.hpp"
 #include "models/memory/l2/l2_mshrs.hpp"
 #include "models/memory/l2/l2_tags.hpp"
 #include "models/memory/l2_clock.hpp"
@@ -23,7 +23,7 @@ struct L2Context {
   const L2Parameters parameters;
   L2Clock clock;
   TransactionPool& transactions;
-  DramChannel& dram;
+  DramChannels& dram;
   CachePolicy& policy;
   Replacement& replacement;
   PartitionStatistics& statistics;

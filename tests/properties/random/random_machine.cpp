@@ -158,6 +158,7 @@ void set_switches(Settings& s) {
   s.choose("gpu.memory.l2.fetch", {"sectors", "line"});
   s.set("gpu.memory.l2.dirty_ways", s.pick({0, 0, 1, 2}));
   s.set("gpu.memory.dram.rfc_bank", s.pick({0, 0, 20}));
+  s.set("gpu.memory.dram.channels", s.pick({1, 1, 2, 4}));
   s.choose("gpu.sm.instruction_cache.l0_bytes", {"0B", "512B", "2KiB"});
   s.set("gpu.sm.instruction_cache.ahead", s.pick({0, 1, 8}));
   s.choose("gpu.sm.constant_cache.l0_bytes", {"0B", "256B", "2KiB"});

@@ -10,26 +10,26 @@ namespace lockstep::reference::flash_attention {
 
 constexpr int width = 64;
 
-/// Rows of 64, `pitch` elements apart.
+/// Rows of elements, `pitch` elements apart.
 struct Rows {
   const double* first;
   int pitch;
   const double* operator[](int row) const { return first + static_cast<std::size_t>(row) * pitch; }
 };
-inline double product(const double* a, const double* b) {
+inline double product(const double* a, const double* b, int size = width) {
   double sum = 0;
-  for (int i = 0; i < width; ++i) sum += a[i] * b[i];
+  for (int i = 0; i < size; ++i) sum += a[i] * b[i];
   return sum;
 }
 
 /// Scores of one query; returns log2 of the sum of their exponentials, in `share` what each key has
 /// of it.
 inline double shares_of(const double* query, const Rows& keys, int count, double scale,
-                        std::vector<double>& share) {
+                        std::vector<double>& share, int size = width) {
   share.resize(count);
   double sum = 0, top = -INFINITY;
   for (int key = 0; key < count; ++key) {
-    share[key] = product(query, keys[key]) * scale;
+    share[key] = product(query, keys[key], size) * scale;
     top = std::max(top, share[key]);
   }
   for (double& s : share) sum += s = std::exp(s - top);

@@ -7,6 +7,13 @@ import h5py
 from harness import ROOT
 from segments import WORKLOADS, SegmentsTest
 
+# Parameters of a run alone, and of a longer one that another tenant interrupts.
+RUNS = {
+    "gemm_wgmma": ("{m: 768, k: 640}", "{m: 768, k: 2560}"),
+    "gemm_tma_wgmma": ("{m: 768, k: 640}", "{m: 768, k: 2560}"),
+    "flash_attention_hopper": ("{width: 64, length: 384}", "{heads: 4, length: 1024, causal: 0}"),
+    "fp8_gemm": ("{m: 384, blocks: 3}", "{m: 768, k: 2560, blocks: 2}"),
+}
 URGENT = f"workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 96}}, arrival: 130us, priority: 1"
 
 
@@ -18,15 +25,15 @@ class Warpgroups(SegmentsTest):
                    f"policies: {policies}\ntenants:\n{each}")
 
     def test_alone(self):
-        for workload in ("gemm_wgmma", "gemm_tma_wgmma"):
+        for workload, (parameters, _) in RUNS.items():
             with self.subTest(workload=workload):
-                self.tenants(f"workload: {WORKLOADS}/{workload}.yaml, parameters: {{m: 768, k: 640}}")
+                self.tenants(f"workload: {WORKLOADS}/{workload}.yaml, parameters: {parameters}")
                 self.assert_same_in_any_layout()
 
     def test_saved_for_another_tenant(self):
-        for workload in ("gemm_wgmma", "gemm_tma_wgmma"):
+        for workload, (_, parameters) in RUNS.items():
             with self.subTest(workload=workload):
-                self.tenants(f"workload: {WORKLOADS}/{workload}.yaml, parameters: {{m: 768, k: 2560}}", URGENT,
+                self.tenants(f"workload: {WORKLOADS}/{workload}.yaml, parameters: {parameters}", URGENT,
                              policies="{sharing: exclusive, preemption: switch}")
                 self.assert_same_in_any_layout()
                 with h5py.File(self.folder / "whole.h5") as file:

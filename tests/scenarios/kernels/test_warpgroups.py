@@ -7,7 +7,14 @@ import h5py
 from beside_others import SLIPS, BesideOthers
 from harness import ROOT, ScenarioTest
 
-WORKLOADS = ("gemm_wgmma", "gemm_tma_wgmma")
+# Parameters that differ by tenant.
+WORKLOADS = {
+    "gemm_wgmma": "{{m: 512, k: {}}}",
+    "gemm_tma_wgmma": "{{m: 512, k: {}}}",
+    "flash_attention_hopper": "{{length: 512, width: {}}}",
+    "fp8_gemm": "{{m: 512, blocks: 6, k: {}}}",
+}
+VALUES = {"flash_attention_hopper": (128, 64, 128), "fp8_gemm": (512, 640, 768)}
 HOPPER = ("--set", "gpu.compute_capability='9.0'")
 
 # slip(data, mistake): the second block of 64 threads makes a mistake.
@@ -65,10 +72,11 @@ class WarpgroupMistakes(BesideOthers):
 
 
 class WarpgroupsOfGpus(ScenarioTest):
-    def scene(self, gpu, tenants=1, k=448, workload="gemm_wgmma", **more):
+    def scene(self, gpu, tenants=1, workload="gemm_wgmma", **more):
         keys = "".join(f"{key}: {value}\n" for key, value in more.items())
+        values = VALUES.get(workload, (448, 512, 576))
         each = "".join(f"  - {{name: t{t}, workload: {ROOT}/configs/workloads/{workload}.yaml, "
-                       f"parameters: {{m: 512, k: {k + 64 * t}}}}}\n" for t in range(tenants))
+                       f"parameters: {WORKLOADS[workload].format(values[t])}}}\n" for t in range(tenants))
         self.write("s.yaml", f"gpu: {ROOT}/configs/gpus/{gpu}.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
                    f"{keys}tenants:\n{each}")
 

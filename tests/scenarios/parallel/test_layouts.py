@@ -62,6 +62,15 @@ class Layouts(ScenarioTest):
                     layouts=FEW_LAYOUTS,
                 )
 
+    def test_schedulers_of_several_dram_channels(self):
+        for scheduler in ("fr-fcfs", *DRAM_SCHEDULERS[1:4], DRAM_SCHEDULERS[5]):
+            with self.subTest(scheduler=scheduler):
+                self.assert_same_everywhere(
+                    ROOT / "configs/scenarios/two_tenants_tiny.yaml",
+                    "--set", f"policies.dram_scheduler={scheduler}", "--set", "gpu.memory.dram.channels=4",
+                    "--set", "gpu.memory.dram.write_queue=0", layouts=FEW_LAYOUTS,
+                )
+
     def test_two_tenants(self):
         self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants.yaml")
 

@@ -15,13 +15,15 @@ namespace {
 constexpr std::uint64_t bytes = std::uint64_t{16} << 20;
 constexpr std::uint32_t window = 128;
 
-CoreMemory four_channels() {
-  return {AddressMapping(AddressMapping::Kind::hashed, 4),
-          DramLayout(defaults<MemoryParameters>().dram), PhysicalAddress{3 * bytes}, bytes};
+CoreMemory four_partitions(std::uint32_t channels_of_each = 1) {
+  DramParameters dram = defaults<MemoryParameters>().dram;
+  dram.channels = channels_of_each;
+  return {AddressMapping(AddressMapping::Kind::hashed, 4), DramLayout(dram),
+          PhysicalAddress{3 * bytes}, bytes};
 }
 
 ProfileStream stream_of(const CpuTraffic& traffic) {
-  return {traffic, window, {2, 27, 110}, four_channels(), Random(1, ComponentId{5}, 0)};
+  return {traffic, window, {2, 27, 110}, four_partitions(), Random(1, ComponentId{5}, 0)};
 }
 
 TEST(ProfileStream, HasTheMissesAndWritesOfItsProfile) {
@@ -63,7 +65,7 @@ TEST(ProfileStream, AWindowLiesBetweenTheGroups) {
 
 TEST(ProfileStream, StaysInARowAsOftenAsItsLocalitySays) {
   ProfileStream stream = stream_of({50, 0.7, 3, 0.2});
-  const CoreMemory memory = four_channels();
+  const CoreMemory memory = four_partitions();
   std::map<std::uint32_t, std::uint64_t> open;
   std::set<std::uint32_t> banks;
   int hits = 0;
@@ -84,14 +86,17 @@ TEST(ProfileStream, StaysInARowAsOftenAsItsLocalitySays) {
 }
 
 TEST(CoreMemory, APlaceInARowIsWhereItsOffsetSays) {
-  const CoreMemory memory = four_channels();
-  for (std::uint32_t bank = 0; bank < memory.banks(); ++bank)
-    for (const std::uint64_t row : {std::uint64_t{0}, memory.rows() - 1})
-      for (const std::uint64_t byte : {std::uint64_t{0}, memory.row_bytes() - 64}) {
-        const std::uint64_t offset = memory.offset_of(bank, row, byte);
-        EXPECT_LT(offset, memory.bytes());
-        EXPECT_EQ(memory.place_of(offset).bank, bank);
-      }
+  for (const std::uint32_t channels : {1u, 2u, 4u}) {
+    const CoreMemory memory = four_partitions(channels);
+    EXPECT_EQ(memory.banks(), channels * four_partitions().banks());
+    for (std::uint32_t bank = 0; bank < memory.banks(); ++bank)
+      for (const std::uint64_t row : {std::uint64_t{0}, memory.rows() - 1})
+        for (const std::uint64_t byte : {std::uint64_t{0}, memory.row_bytes() - 64}) {
+          const std::uint64_t offset = memory.offset_of(bank, row, byte);
+          EXPECT_LT(offset, memory.bytes());
+          EXPECT_EQ(memory.place_of(offset).bank, bank);
+        }
+  }
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ MemoryParameters memory_of(const std::string& gpu) {
 
 /// Bytes per second of all data buses.
 double peak(const MemoryParameters& p) {
-  return double(p.partitions) * double(p.dram.atom.count()) / double(p.dram.burst.count()) *
-         p.dram.clock.hertz();
+  return double(p.partitions) * p.dram.channels * double(p.dram.atom.count()) /
+         double(p.dram.burst.count()) * p.dram.clock.hertz();
 }
 std::uint64_t l2_bytes(const MemoryParameters& p) {
   return p.partitions * p.l2.slices * p.l2.size.count();
@@ -67,6 +67,16 @@ TEST(GpuFiles, TheV100OfUvmSmartHas32SlicesBehindASlowerCrossbar) {
   EXPECT_NEAR(peak(p), 900e9, 5e9);
   EXPECT_EQ(p.partitions * p.l2.slices, 32u);
   EXPECT_EQ(p.l2.size.count(), 192u << 10);
+}
+
+/// 16 channels of two pseudo-channels in each of 5 stacks, 32 bits at 5.2 Gb/s (JESD238).
+TEST(GpuFiles, H100Moves3352GigabytesPerSecondThrough160PseudoChannels) {
+  const MemoryParameters p = memory_of("h100");
+  EXPECT_NEAR(peak(p), 3352e9, 2e9);
+  EXPECT_EQ(p.bytes_per_second(), static_cast<std::uint64_t>(peak(p)));
+  EXPECT_EQ(p.partitions * p.dram.channels, 5u * 16 * 2);
+  EXPECT_EQ(p.dram.row.count(), 1u << 10);
+  EXPECT_EQ(l2_bytes(p), 50u << 20);
 }
 
 TEST(GpuFiles, TinyIsReadable) {

@@ -75,8 +75,9 @@ PartitionBench::PartitionBench(const MemoryParameters& parameters, std::size_t t
       policies.cache_policy ? std::move(policies.cache_policy) : cache_policy_named("lru");
   setup.replacement =
       policies.replacement ? std::move(policies.replacement) : replacement_named("lru");
-  setup.dram_scheduler = policies.dram_scheduler ? std::move(policies.dram_scheduler)
-                                                 : dram_scheduler_named("fr-fcfs");
+  for (std::uint32_t i = 0; i < parameters.dram.channels; ++i)
+    setup.dram_schedulers.push_back(policies.dram_scheduler ? std::move(policies.dram_scheduler)
+                                                            : dram_scheduler_named("fr-fcfs"));
   partition_ = std::make_unique<MemoryPartition>(std::move(setup));
 }
 

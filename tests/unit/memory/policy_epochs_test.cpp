@@ -249,7 +249,7 @@ class World {
     setup.sources.add(SourceKind::sm, "sm", links, setup.noc.credits);
     setup.cache_policy = std::make_unique<CountsMisses>(told[p]);
     setup.replacement = replacement_named("lru");
-    setup.dram_scheduler = std::make_unique<Limited>();
+    setup.dram_schedulers.push_back(std::make_unique<Limited>());
     PolicyEpochs::Periods periods{};
     periods[static_cast<std::size_t>(EpochTopic::cache_policy)] = period;
     periods[static_cast<std::size_t>(EpochTopic::dram_scheduler)] = period * 2;

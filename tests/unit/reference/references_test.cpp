@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -21,10 +22,10 @@ using reference::Reference;
 
 class References : public testing::TestWithParam<Reference> {};
 
-Workload read_shipped(const std::string& name) {
+Workload read_shipped(const std::string& name, const Node& parameters = Node()) {
   const std::string file =
       std::string(LOCKSTEP_SOURCE_DIR) + "/configs/workloads/" + name + ".yaml";
-  return read_workload(load_document(file), Node());
+  return read_workload(load_document(file), parameters);
 }
 
 /// Kernels for sm_90a use matrix units that only Hopper has.
@@ -63,9 +64,7 @@ std::string difference(const Buffer& buffer, double tolerance,
   return "";
 }
 
-TEST_P(References, FunctionalRunAgrees) {
-  const Reference& reference = GetParam();
-  const Workload workload = read_shipped(reference.workload);
+void expect_agreement(const Reference& reference, const Workload& workload) {
   const isa::Module module = load_for_its_target(workload.module_file);
   validate_workload(workload, module);
   reference::Buffers expected = initial_content(workload);
@@ -83,6 +82,32 @@ TEST_P(References, FunctionalRunAgrees) {
               "");
   }
 }
+
+TEST_P(References, FunctionalRunAgrees) {
+  expect_agreement(GetParam(), read_shipped(GetParam().workload));
+}
+
+/// Kernels of a workload, and ways through them, that its own parameters leave out.
+struct OtherWay {
+  const char *workload, *parameters;
+};
+class OtherWays : public testing::TestWithParam<OtherWay> {};
+
+TEST_P(OtherWays, FunctionalRunAgrees) {
+  const auto [name, parameters] = GetParam();
+  const std::vector<Reference> all = reference::all();
+  const auto listed =
+      std::find_if(all.begin(), all.end(), [&](const Reference& r) { return r.workload == name; });
+  ASSERT_NE(listed, all.end());
+  expect_agreement(*listed, read_shipped(name, parse_document(parameters, name)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Workloads, OtherWays,
+    testing::Values(OtherWay{"flash_attention_hopper", "{width: 64, scale: 0.125}"},
+                    OtherWay{"flash_attention_hopper", "{causal: 0, length: 384}"},
+                    OtherWay{"flash_attention_hopper",
+                             "{causal: 0, width: 64, batch: 2, length: 128}"}));
 
 /// A reference, workload or tolerance that nobody looks at is a mistake in the list.
 TEST(ReferenceList, NamesEveryShippedWorkload) {

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "models/memory/dram_channel.hpp"
+
+namespace lockstep {
+
+/// The DRAM channels of a partition: each has banks, buses, queues and a scheduler of its own, and
+/// a share of the partition's bytes.
+///
+/// Their commands are taken in order of time, so that what they read comes back in order.
+/// Source: JESD235 and JESD238 (a pseudo-channel has its own banks and data bus).
+///
+/// Simplified: channels share no command bus.
+class DramChannels {
+ public:
+  /// A scheduler for each channel; `phase` delays the first refresh of the first of them, and each
+  /// further one refreshes a bit later (DRAM cycles).
+  DramChannels(const DramParameters& parameters,
+               std::vector<std::unique_ptr<DramScheduler>> schedulers, std::int64_t phase,
+               std::int64_t phases_apart, std::size_t tenants, PartitionStatistics& statistics);
+
+  /// Whether a request for a line may enter the queue of its channel now.
+  bool room(PartitionOffset offset, const MemoryRequest& request, bool write) const {
+    return channels_[layout_.channel(offset)]->room(request, write);
+  }
+  /// Whether any channel may take a request of a direction: what waits for room is woken then.
+  bool may_have_room(bool write) const {
+    return std::any_of(channels_.begin(), channels_.end(),
+                       [&](const auto& channel) { return channel->may_have_room(write); });
+  }
+  std::uint32_t waiting() const;
+
+  /// As DramChannel::enqueue; there must be room.
+  void enqueue(Time now, PartitionOffset offset, std::uint8_t sectors, bool write,
+               const MemoryRequest& request, std::uint32_t owner) {
+    DramChannel& channel = *channels_[layout_.channel(offset)];
+    channel.enqueue(now, offset, sectors, write, request, owner);
+    next_ = std::min(next_, channel.next_activity());
+  }
+  /// When a channel will next look for a command; Time::never() when nothing waits.
+  Time next_activity() const { return next_; }
+  /// The channel whose time has come acts, until a request leaves, another channel comes first, or
+  /// the next command would come after `last`.
+  DramChannel::Step step(Time last);
+
+  /// The schedulers may choose otherwise from now on.
+  void look_again(Time now);
+  std::uint32_t count() const { return static_cast<std::uint32_t>(channels_.size()); }
+  DramScheduler& scheduler(std::uint32_t channel) { return channels_[channel]->scheduler(); }
+
+  void serialize(Archive& archive);
+
+ private:
+  void find_next();
+
+  const DramLayout layout_;
+  std::vector<std::unique_ptr<DramChannel>> channels_;
+  Time next_ = Time::never();  ///< of all channels the first
+};
+
+}  // namespace lockstep
