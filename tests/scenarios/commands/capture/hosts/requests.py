@@ -46,8 +46,10 @@ def ask(operation, *numbers, data=b"", says_bytes=None):
     return status, first, second, receive(count), receive(printed)
 
 
-def launch(function, blocks=(1, 1, 1), threads=(1, 1, 1), shared=0, stream=0, parameters=b"\0" * 8):
-    return ask("launch", data=struct.pack("<Q10I", function, *blocks, *threads, shared, stream, 0, 0) + parameters)
+def launch(function, blocks=(1, 1, 1), threads=(1, 1, 1), shared=0, stream=0, parameters=b"\0" * 8,
+           cluster=(0, 0, 0)):
+    return ask("launch", data=struct.pack("<Q14I", function, *blocks, *threads, shared, stream, 0, 0, *cluster, 0) +
+               parameters)
 
 
 ask("hello", os.getpid(), 0x100000000)
@@ -91,8 +93,9 @@ def harmless():
                    ask("fill", device, huge - 7, 1, 1, 0), ask("advise", managed, huge, 0),
                    ask("advise", device, 64, 0), ask("prefetch", device, 64, 1, 0), ask("release", device + 4),
                    launch(function, blocks=(0xffffffff, 1, 1)), launch(function, threads=(1 << 31, 2, 1 << 31)),
-                   launch(function, shared=0xffffffff), ask("allocate", MANAGED, 1 << 50),
-                   ask("allocate", MANAGED, 1 << 38), ask("allocate", DEVICE, 1 << 38),
+                   launch(function, shared=0xffffffff), launch(function, cluster=(0xffffffff, 1 << 31, 2)),
+                   ask("allocate", MANAGED, 1 << 50), ask("allocate", MANAGED, 1 << 38),
+                   ask("allocate", DEVICE, 1 << 38),
                    ask("release", ask("find_variable", module, 0, data=b"factor")[1])):
         assert answer[0] != 0, answer
     assert ask("occupancy", function, 0, 0)[0] == 0
@@ -127,9 +130,10 @@ def random_requests(seed):
     def data_of(operation):
         size = dice.choice([0, 1, 8, 24, 48, 64, 300])
         if operation == "launch":  # small ones, since large ones only take long
-            return struct.pack("<Q10I", function, *(dice.choice([0, 1, 2]) for _ in range(6)),
+            return struct.pack("<Q14I", function, *(dice.choice([0, 1, 2]) for _ in range(6)),
                                dice.choice([0, 1000, 1 << 20, 0xffffffff]), dice.choice([0, 1]),
-                               dice.choice([0, 1]), 0) + dice.choice(
+                               dice.choice([0, 1]), dice.choice([0, 1]),
+                               *dice.choice([(0, 0, 0), (0, 0, 0), (1, 1, 1), (2, 0, 0xffffffff)]), 0) + dice.choice(
                                    [struct.pack("<Q", dice.choice(memory)), b"", dice.randbytes(size)])
         if operation == "touch":
             return struct.pack("<QQQ", managed + dice.choice([0, 4096, -4096]), of["B"](), dice.choice([0, 1]))
