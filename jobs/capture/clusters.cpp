@@ -1,6 +1,6 @@
 #include "jobs/capture/clusters.hpp"
 
-#include "models/noc/topology.hpp"
+#include "models/dispatch/cluster_places.hpp"
 
 namespace lockstep::capture {
 
@@ -36,13 +36,9 @@ LaunchedCluster cluster_of(const isa::Program& program, const LaunchDescription&
 std::uint64_t active_clusters(const GpuParameters& gpu, std::uint64_t blocks_of_an_sm,
                               std::uint64_t blocks_of_a_cluster) {
   if (!gpu.has_clusters() || blocks_of_a_cluster == 0) return 0;
-  const Topology topology = gpu.topology();
-  std::uint64_t clusters = 0;
-  for (std::uint32_t gpc = 0; gpc < topology.clusters(); ++gpc) {
-    const std::uint64_t sms = topology.first_sm(gpc + 1).value() - topology.first_sm(gpc).value();
-    clusters += sms * blocks_of_an_sm / blocks_of_a_cluster;
-  }
-  return clusters;
+  const auto any_sm = [](std::uint32_t) { return true; };
+  return clusters_that_fit(gpu.topology(), static_cast<std::uint32_t>(blocks_of_a_cluster),
+                           static_cast<std::uint32_t>(blocks_of_an_sm), any_sm);
 }
 
 }  // namespace lockstep::capture
