@@ -9,6 +9,7 @@
 
 #include "models/gpu/cluster_check.hpp"
 #include "models/gpu/launch_check.hpp"
+#include "models/gpu/policy_check.hpp"
 #include "models/isa/load.hpp"
 #include "models/isa/text/kernel_title.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
@@ -78,9 +79,11 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
     const TenantId number{static_cast<std::uint16_t>(t)};
     check_launches(tenant.workload, of_tenant(t), limits, sharing->sms_of(number));
     launches_clusters_ |= check_clusters(
-        tenant.workload, of_tenant(t), limits, parameters.gpu, [&](std::uint32_t index) {
+        tenant.workload, of_tenant(t), limits, parameters.gpu,
+        [&](std::uint32_t index) {
           return sharing->may_have(number, SmId{static_cast<std::uint16_t>(index)});
-        });
+        },
+        saves_blocks(parameters.policies));
   }
 }
 

@@ -71,7 +71,7 @@ void ClusterBarriers::check(BlockPlace place, SmCycle now) {
   });
   if (!all) return;
   blocks_.under_way().order_stores(place);
-  if (member.is_alone()) return release(place, now);
+  if (member.block.size <= 1) return release(place, now);
   member.told = true;
   // From now on other blocks may let its warps go on.
   for_each_warp(block.warps, [&](WarpSlot slot) { front_end_.waits_for_cluster(slot); });

@@ -36,7 +36,8 @@ void ClusterBlocks::begin(BlockPlace place, SmCycle now) {
 bool ClusterBlocks::end(BlockPlace place, SmCycle now) {
   Member& member = members_[place.value()];
   front_end_.end_waits_for_cluster(blocks_.block(place).warps);
-  if (member.is_alone()) return false;
+  member.arrived = 0;
+  if (member.block.size <= 1) return false;  // none: the block has returned from memory
   member.ended = true;
   tell_hub(MessageKind::cluster_ends, member.block, now);
   return true;
@@ -68,7 +69,7 @@ BlockPlace ClusterBlocks::leave(const ClusterBlock& block) {
 
 std::string ClusterBlocks::waiting_for() const {
   const auto ended = std::ranges::count_if(
-      members_, [](const Member& member) { return !member.is_alone() && member.ended; });
+      members_, [](const Member& member) { return member.block.size > 1 && member.ended; });
   if (ended == 0) return "";
   return "; " + std::to_string(ended) + " blocks have ended and wait for others of their clusters";
 }

@@ -41,15 +41,16 @@ std::uint32_t RemoteAccesses::lanes_elsewhere(const Warp& warp, std::uint32_t la
 void RemoteAccesses::require_right(const Warp& warp, std::uint32_t lanes, const Addresses& address,
                                    unsigned bytes) const {
   const ClusterBlock& block = members_.of(warp).block;
+  const std::uint32_t size = std::max<std::uint32_t>(1, block.size);
   const std::uint32_t limit = blocks_.block_of(warp).shared_bytes;
   for_each_lane(lanes, [&](unsigned lane) {
     const ClusterAddress at = ClusterAddress::unpack(address[lane]);
     const std::uint32_t rank = at.rank(block.rank);
-    if (rank >= block.size) [[unlikely]]
+    if (rank >= size) [[unlikely]]
       mistakes_.user_error(warp, warp.paths.pc(), lane,
                            "shared memory of the block of rank " + std::to_string(rank) +
-                               ", and its cluster has " + std::to_string(block.size) +
-                               (block.size == 1 ? " block" : " blocks"),
+                               ", and its cluster has " + std::to_string(size) +
+                               (size == 1 ? " block" : " blocks"),
                            "name a rank below %cluster_nctarank, or launch larger clusters");
     if (at.offset + bytes > limit) [[unlikely]]
       mistakes_.user_error(warp, warp.paths.pc(), lane,
@@ -298,7 +299,7 @@ void RemoteAccesses::issue_copies(WarpSlot slot, const Instruction& instruction,
 }
 
 void RemoteAccesses::require_ranks(const Warp& warp, unsigned lane, std::uint32_t mask) const {
-  const std::uint32_t size = members_.of(warp).block.size;
+  const std::uint32_t size = std::max<std::uint32_t>(1, members_.of(warp).block.size);
   if (mask != 0 && mask >> size == 0) return;
   mistakes_.user_error(warp, warp.paths.pc(), lane,
                        "the mask of ranks " + hexadecimal(mask) + " names " +
@@ -332,7 +333,7 @@ void RemoteAccesses::deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std
     done += here;
     access.completes = done == bytes.size() ? 1 : 0;
     const auto packet = std::span(payload).first(8 + here);
-    if (member.is_alone()) {
+    if (member.block.size <= 1) {
       const auto refusal = service_.execute(BlockPlace(warp.block), access, packet, nullptr, now);
       if (refusal) report(warp, pc, 1u << lane, *refusal, now);
       continue;

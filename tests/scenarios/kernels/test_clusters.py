@@ -477,6 +477,11 @@ class Clusters(ScenarioTest):
         self.refused("w.yaml:", "kernel exchange is launched in clusters of 16 blocks, which stand in one GPC",
                      arguments=("--set", "tenants.1.parameters={size: 16, threads: 1024}"))
 
+    def test_a_barrier_without_a_cluster_where_blocks_are_saved(self):
+        self.scene("w", policies="{sharing: exclusive, preemption: switch}")
+        self.refused("w.yaml:", "kernel exchange has barrier.cluster and is not launched in clusters",
+                     arguments=("--set", "tenants.0.parameters.size=1"))
+
     def test_a_gpu_of_an_older_generation(self):
         self.refused("needs thread block clusters of compute capability 9.0 or later", "simulate a GPU like H100 (9.0)",
                      arguments=("--set", "gpu.compute_capability=8.0"))
