@@ -100,7 +100,7 @@ class Traffic {
       setup.tenants = 1;
       setup.cache_policy = test::cache_policy_named("lru");
       setup.replacement = test::replacement_named("lru");
-      setup.dram_scheduler = test::dram_scheduler_named("fr-fcfs");
+      setup.dram_schedulers.push_back(test::dram_scheduler_named("fr-fcfs"));
       port.partition = std::make_unique<MemoryPartition>(std::move(setup));
       for (std::uint32_t c = 0; c < machine_.noc.credits; ++c)
         for (std::uint32_t sm = 0; sm < sms; ++sm)
