@@ -30,19 +30,25 @@ DramChannel::Step DramChannels::step(Time last) {
     next_ = first->next_activity();
     return step;
   }
-  Time at = Time::never(), others = Time::never();
+  // At equal times the channel with the lower number is first, wherever a window ends.
+  Time at = Time::never(), before = Time::never(), until = Time::never();
   for (const auto& channel : channels_) {
     const Time next = channel->next_activity();
     if (next >= at) {
-      others = std::min(others, next);
+      until = std::min(until, next);
       continue;
     }
-    others = at;
+    until = Time::never();
     at = next;
     first = channel.get();
   }
-  const DramChannel::Step step = first->step(std::min(last, others));
-  next_ = std::min(others, first->next_activity());
+  for (const auto& channel : channels_) {
+    if (channel.get() == first) break;
+    before = std::min(before, channel->next_activity());
+  }
+  const Time limit = before == Time::never() ? until : std::min(until, before - Time{1});
+  const DramChannel::Step step = first->step(std::min(last, limit));
+  find_next();
   return step;
 }
 
