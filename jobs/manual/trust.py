@@ -39,7 +39,8 @@ def rows(text):
 
 def measured_class(item, unit):
     if unit in ("GB/s", "B/clk/SM"):
-        return "streams over all of memory" if re.match(r"stream|add|ReLU|layer norm|softmax", item) else "bandwidth of caches"
+        of_all = re.match(r"stream|add|ReLU|layer norm|softmax", item)
+        return "streams over all of memory" if of_all else "bandwidth of caches"
     if unit == "cycles/warp":
         return "L1 hits with bank conflicts"
     if unit == "us":
