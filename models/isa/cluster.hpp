@@ -7,7 +7,7 @@
 /// shared memory.  So an address of the block's own shared memory is one of the cluster's, and all
 /// codes lie in the window.
 /// Source: PTX ISA 8.x, "Clusters", "mapa", "getctarank", "Performance-Tuning Directives:
-/// Cluster"; modern-isa.md, section 3.6.
+/// Cluster"; modern-isa.md, section 3.7.
 #pragma once
 
 #include <algorithm>

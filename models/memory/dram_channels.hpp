@@ -12,7 +12,7 @@ namespace lockstep {
 /// a share of the partition's bytes.
 ///
 /// Their commands are taken in order of time, so that what they read comes back in order.
-/// Source: JESD235 and JESD238 (a pseudo-channel has its own banks and data bus).
+/// Source: JEDEC, JESD235 and JESD238 (a pseudo-channel has its own banks and data bus).
 ///
 /// Simplified: channels share no command bus.
 class DramChannels {

@@ -4,7 +4,7 @@
 /// hub, which says when all blocks have.  Each thread arrives once and then waits; which lanes have
 /// arrived in the phase that is not complete is kept by warp, so that a thread that comes late to
 /// its wait goes on at once although others have arrived in the next phase.
-/// Source: PTX ISA 8.x, "barrier.cluster"; modern-isa.md, sections 3.6 and 5.8.
+/// Source: PTX ISA 8.x, "barrier.cluster"; modern-isa.md, sections 3.7 and 5.8.
 ///
 /// Simplified: what PTX leaves undefined is a mistake: a second arrival before the wait, and a wait
 /// without an arrival.  A path some of whose lanes have come late to their wait waits whole.

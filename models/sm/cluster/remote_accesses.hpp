@@ -4,7 +4,7 @@
 /// issue, and each message is answered.  A load or an atomic that returns something is a flight
 /// until then; stores and atomics count as stores that are not acknowledged, so that a release
 /// waits for them, and their block stays until they are.
-/// Source: modern-isa.md, sections 3.6 and 5.8; architecture.md, section 8, rules 2, 4 and 5.
+/// Source: modern-isa.md, sections 3.7 and 5.8; architecture.md, section 8, rules 2, 4 and 5.
 ///
 /// Simplified: a store of st.async is held against the next release, too.
 ///
