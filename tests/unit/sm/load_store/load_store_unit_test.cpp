@@ -268,7 +268,9 @@ struct TextureTagsTest : LoadStoreUnitTest {
               setup.parameters.l1.tag_banks = true;
             },
             "tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd1, {%r5}];\n"
-            "st.global.u32 [%rd0], %r1;\n") {}
+            "st.global.u32 [%rd0], %r1;\n") {
+    world.blocks.warp(WarpSlot(0)).paths.start(~0u, load(), 0);
+  }
 };
 
 TEST_F(TextureTagsTest, ComparesSoManyLinesOfAFetchInACycleWhateverTheirBanks) {
@@ -278,8 +280,7 @@ TEST_F(TextureTagsTest, ComparesSoManyLinesOfAFetchInACycleWhateverTheirBanks) {
   run(20, 40);
   answer_requests(50);
   const std::uint64_t before = looked_up();
-  issue(load(), 4 * 5 * 32,
-        100);  // lines 0, 5, 10, ..., 155: eight in each bank, 16 cycles by twos
+  issue(load(), 128, 100);  // 32 lines, eight in each bank: 16 cycles by twos
   EXPECT_EQ(looked_up() - before, 2u);
   run(101, 115);
   EXPECT_EQ(looked_up() - before, 30u);
