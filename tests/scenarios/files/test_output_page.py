@@ -42,6 +42,14 @@ tenants:
   - {{name: two, workload: saxpy, gpu: 1}}
 """
 
+# Hubs of GPCs have statistics of their own.
+CLUSTERS = """\
+gpu: {root}/configs/gpus/h100.yaml
+host: {root}/configs/hosts/pcie3.yaml
+override: {{gpu.sm.count: 4, gpu.dispatch.gpcs: [2, 2]}}
+tenants: [{{name: one, workload: {root}/configs/workloads/cluster_reduce.yaml, parameters: {{rows: 4}}}}]
+"""
+
 # It has a table of its own.
 PREEMPTION = ["--set", "policies.sharing=exclusive", "--set", "policies.preemption=drain"]
 
@@ -82,7 +90,7 @@ class OutputPage(ScenarioTest):
             self.run_with("policy.h5", *settings)
             with h5py.File(self.folder / "policy.h5", "r") as file:
                 lacking -= {path for path in lacking if path in file}
-        for scenario in (CPU_CORE, UPLINK):
+        for scenario in (CPU_CORE, UPLINK, CLUSTERS):
             self.run_with("other.h5", scenario=self.write("other.yaml", scenario.format(root=ROOT)))
             with h5py.File(self.folder / "other.h5", "r") as file:
                 lacking -= {path for path in lacking if path in file}
