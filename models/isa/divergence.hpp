@@ -209,6 +209,7 @@ class WarpPaths {
     for (Node& n : inline_) n.serialize(archive);
     std::uint64_t more = overflow_.size();
     archive(more);
+    archive.require(more);
     overflow_.resize(more);
     for (Node& n : overflow_) n.serialize(archive);
   }

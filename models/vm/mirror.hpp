@@ -58,6 +58,7 @@ class PageTableMirror {
     for (Space& space : spaces_) {
       std::uint64_t size = space.size();
       archive(size);
+      archive.require(size);
       space.resize(size);
       for (std::unique_ptr<Leaf>& leaf : space) {
         bool there = leaf != nullptr;

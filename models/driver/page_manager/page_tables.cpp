@@ -166,6 +166,8 @@ void PageTables::serialize(Archive& archive) {
   for (Space& space : spaces_) {
     std::uint64_t directories = space.directories.size(), leaves = space.leaves.size();
     archive(directories, leaves);
+    archive.require(directories);
+    archive.require(leaves);
     space.directories.resize(directories);
     space.leaves.resize(leaves);
     for (Directory& d : space.directories) archive(d.physical, d.level, d.first_page);

@@ -76,10 +76,12 @@ void RequestPort::serialize(Archive& archive) {
   for (Lane& lane : lanes_) archive(lane.credits, lane.first, lane.last);
   std::uint64_t pooled = pool_.size();
   archive(pooled);
+  archive.require(pooled);
   pool_.resize(pooled);
   for (Queued& q : pool_) {
     std::uint32_t bytes = q.payload_bytes;
     archive(q.request, bytes, q.next);
+    archive.require(bytes);
     q.resize_payload(bytes);
     archive.bytes(q.payload.get(), bytes);
   }

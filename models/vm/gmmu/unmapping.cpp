@@ -165,6 +165,7 @@ void Unmapping::serialize(Archive& archive) {
 void Unmappings::serialize(Archive& archive) {
   std::uint64_t count = slots_.size();
   archive(count);
+  archive.require(count);
   slots_.resize(count);
   for (Unmapping& u : slots_) u.serialize(archive);
   archive(free_, order_, lines_, exchanging_);

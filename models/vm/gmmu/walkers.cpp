@@ -208,6 +208,7 @@ void Walk::serialize(Archive& archive) {
 void Walkers::serialize(Archive& archive) {
   std::uint64_t count = walks_.size();
   archive(count);
+  archive.require(count);
   walks_.resize(count);
   for (Walk& walk : walks_) walk.serialize(archive);
   archive(roots_, keys_, free_, queue_, set_aside_, timers_, free_walkers_, used_, translations_,
