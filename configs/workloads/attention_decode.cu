@@ -5,8 +5,9 @@
 // lanes a token.
 #include <cuda_fp16.h>
 
+#include "softmax_parts.cuh"
+
 constexpr int width = 64, tokens = 16, warps = 4;
-constexpr float log2_e = 1.4426950408889634f;
 
 struct Eight {
   float value[8];

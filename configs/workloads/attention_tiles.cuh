@@ -2,27 +2,17 @@
 // 16 rows of what it computes.  Needs sm_80.
 #pragma once
 
+#include "softmax_parts.cuh"
 #include "tensor_tiles.cuh"
 
 namespace attention {
 
 constexpr int width = 64, rows = 64, threads = 128;
 constexpr int tile_bytes = rows * width * 2;
-constexpr float log2_e = 1.4426950408889634f;
 
 using Sums = float[8][4];          // 16 x 64, as mma leaves it
 using Fragments = unsigned[4][4];  // 16 x 64 halves, as mma wants its left side
 
-__device__ __forceinline__ float exp2_of(float x) {
-  float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-}
-__device__ __forceinline__ unsigned halves(float low, float high) {
-  unsigned result;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
-  return result;
-}
 __device__ __forceinline__ void clear(Sums& sums) {
 #pragma unroll
   for (int j = 0; j < 8; ++j)
@@ -107,16 +97,6 @@ __device__ __forceinline__ void store(const Sums& from, float scale, __half* to,
       *reinterpret_cast<unsigned*>(row + 8 * j) =
           halves(from[j][2 * half] * scale, from[j][2 * half + 1] * scale);
   }
-}
-
-// Largest and sum over the four lanes that have a row.
-__device__ __forceinline__ float largest_of_row(float x) {
-  x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
-  return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
-}
-__device__ __forceinline__ float sum_of_row(float x) {
-  x += __shfl_xor_sync(0xffffffffu, x, 1);
-  return x + __shfl_xor_sync(0xffffffffu, x, 2);
 }
 
 // Attention of 64 queries: out = softmax(scale * q * k^T) * v, with the running maximum of

@@ -7,39 +7,20 @@
 // and for its sums of values before it waits for those scores: products of values go on beside the
 // exponentials.  Named barriers let the groups ask by turns, so that one has its exponentials while
 // the other multiplies.
+#include "softmax_parts.cuh"
 #include "warpgroup.cuh"
 
 namespace {
 
 constexpr int rows = 128, row_bytes = 128, stages = 2, group = 128;
 constexpr int half_tile = rows * row_bytes;  // 128 rows of 64 halves
-constexpr float log2_e = 1.4426950408889634f;
 
-__device__ __forceinline__ float exp2_of(float x) {
-  float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-}
-__device__ __forceinline__ unsigned halves(float low, float high) {
-  unsigned result;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
-  return result;
-}
 // Threads of a named barrier: those that wait at it, and those that only say that they came.
 __device__ __forceinline__ void meet(int barrier, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 __device__ __forceinline__ void come(int barrier, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
-}
-// Largest and sum over the four lanes that have a row.
-__device__ __forceinline__ float largest_of_row(float x) {
-  x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
-  return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
-}
-__device__ __forceinline__ float sum_of_row(float x) {
-  x += __shfl_xor_sync(0xffffffffu, x, 1);
-  return x + __shfl_xor_sync(0xffffffffu, x, 2);
 }
 
 // Where tiles stand: queries, two stages of keys, two of values; and the barriers that say that a

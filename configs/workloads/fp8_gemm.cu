@@ -54,27 +54,15 @@ __device__ __forceinline__ float scale_of(float largest) {
 // --- The product ---
 
 // Stages in the order in which they are filled, over all tiles of the block.
-struct Stage {
-  int number = 0;
-  unsigned parity = 0;
-  __device__ __forceinline__ void advance() {
-    if (++number < stages) return;
-    number = 0;
-    parity ^= 1;
-  }
-};
-struct Tiles {
-  unsigned memory, full, empty;
+using Stage = copies::Stage<stages>;
+struct Tiles : copies::StageBarriers<stages> {
+  unsigned memory;
   __device__ __forceinline__ unsigned a(const Stage& s) const {
     return memory + s.number * tiles_bytes;
   }
   __device__ __forceinline__ unsigned b(const Stage& s) const { return a(s) + tile_bytes; }
   __device__ __forceinline__ unsigned scales(const Stage& s) const {
     return memory + stages * tiles_bytes + s.number * scale_bytes;
-  }
-  __device__ __forceinline__ unsigned full_of(const Stage& s) const { return full + 8 * s.number; }
-  __device__ __forceinline__ unsigned empty_of(const Stage& s) const {
-    return empty + 8 * s.number;
   }
 };
 
@@ -184,15 +172,9 @@ extern "C" __global__ void __launch_bounds__(3 * group, 1)
              int k) {
   extern __shared__ __align__(1024) char memory[];
   __shared__ __align__(8) unsigned long long full[stages], empty[stages];
-  const Tiles tiles{(copies::shared_address(memory) + 1023) & ~1023u, copies::shared_address(full),
-                    copies::shared_address(empty)};
-  if (threadIdx.x == 0) {
-    for (Stage stage; stage.parity == 0; stage.advance()) {
-      copies::init(tiles.full_of(stage), 1);
-      copies::init(tiles.empty_of(stage), 2 * group);
-    }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  }
+  const Tiles tiles{{copies::shared_address(full), copies::shared_address(empty)},
+              (copies::shared_address(memory) + 1023) & ~1023u};
+  if (threadIdx.x == 0) tiles.init_all(2 * group);
   __syncthreads();
   const int across = n / side, count = m / side * across;
   const int number = static_cast<int>(threadIdx.x) / group - 1;

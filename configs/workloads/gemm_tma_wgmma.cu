@@ -37,25 +37,13 @@ template <class Kind>
 constexpr int step = row_bytes / sizeof(typename Kind::Element);
 
 // Stages in the order in which they are filled, over all tiles of the block.
-struct Stage {
-  int number = 0;
-  unsigned parity = 0;
-  __device__ __forceinline__ void advance() {
-    if (++number < stages) return;
-    number = 0;
-    parity ^= 1;
-  }
-};
-struct Tiles {
-  unsigned memory, full, empty;
+using Stage = copies::Stage<stages>;
+struct Tiles : copies::StageBarriers<stages> {
+  unsigned memory;
   __device__ __forceinline__ unsigned a(const Stage& s) const {
     return memory + s.number * stage_bytes;
   }
   __device__ __forceinline__ unsigned b(const Stage& s) const { return a(s) + a_bytes; }
-  __device__ __forceinline__ unsigned full_of(const Stage& s) const { return full + 8 * s.number; }
-  __device__ __forceinline__ unsigned empty_of(const Stage& s) const {
-    return empty + 8 * s.number;
-  }
 };
 
 // A stage is free at first: a wait for the phase before the first one is over at once.
@@ -111,15 +99,9 @@ __device__ __forceinline__ void product(const copies::TensorMap* a, const copies
                                         typename Kind::Element* c, int m, int n, int k) {
   extern __shared__ __align__(1024) char memory[];
   __shared__ __align__(8) unsigned long long full[stages], empty[stages];
-  Tiles tiles{(copies::shared_address(memory) + 1023) & ~1023u, copies::shared_address(full),
-              copies::shared_address(empty)};
-  if (threadIdx.x == 0) {
-    for (Stage stage; stage.parity == 0; stage.advance()) {
-      copies::init(tiles.full_of(stage), 1);
-      copies::init(tiles.empty_of(stage), 2 * group);
-    }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  }
+  Tiles tiles{{copies::shared_address(full), copies::shared_address(empty)},
+              (copies::shared_address(memory) + 1023) & ~1023u};
+  if (threadIdx.x == 0) tiles.init_all(2 * group);
   __syncthreads();
   const int across = n / columns, count = m / rows * across;
   const int number = static_cast<int>(threadIdx.x) / group - 1;

@@ -27,6 +27,37 @@ __device__ __forceinline__ void wait(unsigned barrier, unsigned parity) {
       : "memory");
 }
 
+// --- Stages of tiles, which are filled in turn ---
+
+template <int stages>
+struct Stage {
+  int number = 0;
+  unsigned parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++number < stages) return;
+    number = 0;
+    parity ^= 1;
+  }
+};
+// Barriers of each stage: its tiles are there, and all of `readers` have read them.
+template <int stages>
+struct StageBarriers {
+  unsigned full, empty;
+  __device__ __forceinline__ unsigned full_of(const Stage<stages>& s) const {
+    return full + 8 * s.number;
+  }
+  __device__ __forceinline__ unsigned empty_of(const Stage<stages>& s) const {
+    return empty + 8 * s.number;
+  }
+  __device__ __forceinline__ void init_all(unsigned readers) const {
+    for (Stage<stages> stage; stage.parity == 0; stage.advance()) {
+      init(full_of(stage), 1);
+      init(empty_of(stage), readers);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+};
+
 // --- Copies of tensor tiles ---
 
 // `bytes`, a multiple of 16, that stand side by side.

@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(128)
                  const float* __restrict__ bias, __half* __restrict__ out, int n, int k) {
   linear(x, weights, bias, k, [&](int row, int column, float first, float second) {
     *reinterpret_cast<unsigned*>(out + static_cast<size_t>(row) * n + column) =
-        attention::halves(first, second);
+        halves(first, second);
   });
 }
 extern "C" __global__ void __launch_bounds__(128)
@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(128)
                       const float* __restrict__ bias, __half* __restrict__ out, int n, int k) {
   linear(x, weights, bias, k, [&](int row, int column, float first, float second) {
     *reinterpret_cast<unsigned*>(out + static_cast<size_t>(row) * n + column) =
-        attention::halves(rows::gelu(first), rows::gelu(second));
+        halves(rows::gelu(first), rows::gelu(second));
   });
 }
 // residual += x * weights^T + bias
