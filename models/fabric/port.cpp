@@ -129,8 +129,7 @@ void Port::count(const MemoryRequest& request, Time now, Outbox& outbox) {
   const auto counted = counts_.try_emplace(page).first;
   if (++counted->second < counts_to_) return;
   counts_.erase(counted);
-  outbox.send(to_host_, now, kind_of(MessageKind::peer_copied),
-              PeerCopy{accesses_counted, page, 0, request.tenant, 0});
+  outbox.send(to_host_, now, kind_of(MessageKind::peer_counted), PeerCounted{page, request.tenant});
 }
 
 void Port::answer_sm(const Slot& slot, MemoryResponse response, std::span<const std::byte> payload,

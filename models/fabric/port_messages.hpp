@@ -8,13 +8,10 @@ namespace lockstep {
 
 /// Mark in peer addresses (noc/peer_address.hpp) of pages whose requests the port counts.
 inline constexpr std::uint64_t counted_peer_bit = std::uint64_t{1} << 62;
-inline constexpr std::uint64_t accesses_counted = ~std::uint64_t{0};
 
 /// peer_copy: host -> port of the GPU whose memory is read; payload: `from_runs` FrameRuns of that
 /// GPU, then those of the other one, `bytes` in all on each side.
-/// peer_copied: port -> host, when the other GPU's memory has the last byte; or, with `id`
-/// accesses_counted, that SMs have asked up to the threshold for a page of another GPU, whose
-/// address, as its entry has it, stands in `bytes`.
+/// peer_copied: port -> host, when the other GPU's memory has the last byte.
 struct PeerCopy {
   std::uint64_t id = 0;  ///< the asker's; comes back
   std::uint64_t bytes = 0;
@@ -28,5 +25,17 @@ struct PeerCopy {
   }
 };
 static_assert(sizeof(PeerCopy) == 24);
+
+/// peer_counted: port -> host, when SMs have asked up to the threshold for a page of another GPU.
+struct PeerCounted {
+  std::uint64_t page = 0;    ///< its address, as its entry has it
+  std::uint64_t tenant = 0;  ///< among those of the GPU that maps it
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(page, tenant);
+  }
+};
+static_assert(sizeof(PeerCounted) == 16);
 
 }  // namespace lockstep

@@ -166,6 +166,12 @@ void HostPart::take(const MessageHeader& message, const HostCycle& cycle) {
     case MessageKind::peer_copied:
       take_copied(message.body<PeerCopy>(), cycle);
       break;
+    case MessageKind::peer_counted: {
+      const auto& counted = message.body<PeerCounted>();
+      const TenantId tenant{static_cast<std::uint16_t>(counted.tenant)};
+      services_.managed.counted(tenant, counted.page, cycle);
+      break;
+    }
     case MessageKind::instructions_reached: {
       const auto& progress = message.body<TenantProgress>();
       runs_[progress.tenant]->instructions_reached(progress.executed, cycle);
@@ -200,8 +206,6 @@ void HostPart::take(const MessageHeader& message, const HostCycle& cycle) {
 }
 
 void HostPart::take_copied(const PeerCopy& copy, const HostCycle& cycle) {
-  if (copy.id == accesses_counted)
-    return services_.managed.counted(TenantId{copy.tenant}, copy.bytes, cycle);
   if ((copy.id & page_move_bit) != 0)
     return shared_->copied(copy.id & ~page_move_bit, cycle.now, cycle.outbox);
   runs_[copy.tenant]->operation_done(copy.id);

@@ -91,8 +91,9 @@ enum class MessageKind : std::uint16_t {
   inspected,      ///< partition -> host
 
   // Between GPUs; bodies in models/fabric/port_messages.hpp.
-  peer_copy,    ///< host -> port
-  peer_copied,  ///< port -> host
+  peer_copy,     ///< host -> port
+  peer_copied,   ///< port -> host
+  peer_counted,  ///< port -> host: SMs have asked up to the threshold for a page of another GPU
 
   // Thread block clusters; bodies in models/noc/cluster_messages.hpp.
   cluster_joins,     ///< SM -> hub: a block of a cluster has started there
