@@ -8,16 +8,14 @@ The mean that is seen counts rows that chose parameters of the machine.  The exp
 errors without them (leave one group out); both are of all rows of docs/validation/v100.md and a100.md.
 """
 import argparse
-import concurrent.futures
 import os
 import pathlib
 import re
 import statistics
 import sys
-import tempfile
 
 import yaml
-from validate import PAGES, ROOT, Result, Run
+from validate import PAGES, ROOT, results_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 BEGIN, END = "<!-- left_out.py: begin -->\n", "<!-- left_out.py: end -->\n"
@@ -35,21 +33,15 @@ def seen_errors():
     return errors
 
 
-def without(lockstep, described, group):
+def without(arguments, described, group):
     """Errors of the group's rows, in percent, with what the file would say without them."""
-    rows = [row for row in described["rows"] if row["item"] in group["rows"]]
-    lost = set(group["rows"]) - {row["item"] for row in rows}
+    lost = set(group["rows"]) - {row["item"] for row in described["rows"]}
     if lost:
         sys.exit(f"left_out.py: searched.yaml: no such row: {', '.join(sorted(lost))}")
-    results = {}
-    with tempfile.TemporaryDirectory() as name:
-        for run in dict.fromkeys(row["run"] for row in rows):
-            description = dict(described["runs"][run])
-            description["set"] = {**description.get("set", {}), **{f"gpu.{key}": value
-                                                                   for key, value in group["set"].items()}}
-            run_of = Run(lockstep, pathlib.Path(name), run, description)
-            results.update({row["item"]: Result(row, run_of).error for row in rows if row["run"] == run})
-    return results
+    settings = {f"gpu.{key}": value for key, value in group["set"].items()}
+    runs = {name: {**run, "set": {**run.get("set", {}), **settings}} for name, run in described["runs"].items()}
+    results = results_of(arguments, {**described, "runs": runs}, lambda row: row["item"] in group["rows"])
+    return {result.row["item"]: result.error for result in results}
 
 
 def table(groups, left_out, seen):
@@ -75,13 +67,12 @@ def main():
     parser.add_argument("verb", choices=("print", "table"))
     parser.add_argument("--lockstep", default=os.environ.get("LOCKSTEP", ROOT / "build/release/lockstep"))
     parser.add_argument("--only", default="", help="groups whose name matches this regular expression")
-    parser.add_argument("--jobs", type=int, default=1, help="groups at a time")
+    parser.add_argument("--jobs", type=int, default=1, help="runs of a group at a time")
     arguments = parser.parse_args()
     described = yaml.safe_load((HERE / "rows.yaml").read_text())
     groups = [group for group in yaml.safe_load((HERE / "searched.yaml").read_text())
               if re.search(arguments.only, group["name"])]
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        left_out = list(pool.map(lambda group: without(arguments.lockstep, described, group), groups))
+    left_out = [without(arguments, described, group) for group in groups]
     text = table(groups, left_out, seen_errors())
     if arguments.verb == "print":
         print(text, end="")

@@ -116,6 +116,14 @@ void BulkCopies::load(const InterpretedWarp& warp, const Instruction& instructio
   });
 }
 
+std::byte* BulkCopies::global_of(const InterpretedWarp& warp, unsigned lane,
+                                 const TensorTile::Extent& extent, bool reads) {
+  if (extent.bytes == 0) return nullptr;
+  std::byte* const bytes = global_at(warp, lane, extent.first, extent.bytes);
+  if (block_.state_.memory.is_fresh()) touch_fresh(warp, extent.first, reads);
+  return bytes;
+}
+
 void BulkCopies::copy_tile(const InterpretedWarp& warp, const Instruction& instruction,
                            const TileCopy& copy, unsigned lane) {
   const BulkCopyForm form = BulkCopyForm::unpack(instruction.target);
@@ -130,12 +138,7 @@ void BulkCopies::copy_tile(const InterpretedWarp& warp, const Instruction& instr
   if (form.step == BulkCopyStep::reduce) require(reduction_mistake(instruction.memory.atomic, map));
   if (form.step == BulkCopyStep::prefetch) return;
   const TensorTile tile(map, copy.first, copy.shared);
-  const TensorTile::Extent extent = tile.extent();
-  std::byte* global = nullptr;
-  if (extent.bytes != 0) {
-    global = global_at(warp, lane, extent.first, extent.bytes);
-    if (block_.state_.memory.is_fresh()) touch_fresh(warp, extent.first, false);
-  }
+  std::byte* const global = global_of(warp, lane, tile.extent(), false);
   block_.state_.changed = true;
   block_.proxies_.read(warp, lane, copy.shared, tile.bytes());
   move(tile, instruction, global, block_.shared_.data());
@@ -152,12 +155,7 @@ void BulkCopies::load_tile(const InterpretedWarp& warp, const Instruction& instr
             tile_copy_mistake(BulkCopyStep::load, there, map, home.shared_.size()))
       block_.fail(warp, lane, mistake.what, mistake.advice);
     const TensorTile tile(map, there.first, there.shared);
-    const TensorTile::Extent extent = tile.extent();
-    std::byte* global = nullptr;
-    if (extent.bytes != 0) {
-      global = global_at(warp, lane, extent.first, extent.bytes);
-      if (block_.state_.memory.is_fresh()) touch_fresh(warp, extent.first, true);
-    }
+    std::byte* const global = global_of(warp, lane, tile.extent(), true);
     block_.state_.changed = true;
     home.proxies_.write(there.shared, tile.bytes());  // a swizzle stays among these
     move(tile, instruction, global, home.shared_.data());

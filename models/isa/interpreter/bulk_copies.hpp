@@ -37,6 +37,9 @@ class BulkCopies {
             unsigned lane);
   void load_tile(const InterpretedWarp& warp, const Instruction& instruction, const TileCopy& copy,
                  const TensorMap& map, unsigned lane);
+  /// Returns where the global bytes of a tile are; null: it has none.  `reads`: they are loaded.
+  std::byte* global_of(const InterpretedWarp& warp, unsigned lane, const TensorTile::Extent& extent,
+                       bool reads);
   void copy_tile(const InterpretedWarp& warp, const Instruction& instruction, const TileCopy& copy,
                  unsigned lane);
   /// `global`: the first byte of the tile's extent; `shared`: of the block's shared memory.
