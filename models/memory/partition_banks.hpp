@@ -35,6 +35,9 @@ class PartitionBanks {
   bool sends_past(const Transaction& transaction, L2Cycle now) {
     return policy_->has(CachePolicy::admits) && policy_sends_past(transaction, now);
   }
+  /// The policy lets every request pass through its bank.
+  bool admits_all() const { return !policy_->has(CachePolicy::admits); }
+  bool has_room(std::uint32_t bank) const { return banks_[bank].has_room(); }
   /// Each is false if there is no place: in the bank's queue, or in the DRAM queue.
   bool push(std::uint32_t bank, std::uint32_t transaction, std::uint16_t tenant, L2Cycle now) {
     L2Bank& b = banks_[bank];

@@ -26,6 +26,7 @@ void PartitionInput::receive(L2Cycle now) {
     arrivals_.pop();
     Transaction& t = transactions_[index];
     sources_.arrived(t.request);
+    if (goes_through(index, t, now)) continue;
     if (halves_.are_apart() && has_to_cross(t)) [[unlikely]]
       halves_.cross(index, flits(t.request) + noc_.flits(t.response_bytes()), now);
     else
@@ -41,6 +42,18 @@ void PartitionInput::receive(L2Cycle now) {
   }
   agenda_.arrivals =
       std::min(halves_.next(), arrivals_.empty() ? L2Cycle::never() : arrivals_.front().cycle);
+}
+
+bool PartitionInput::goes_through(std::uint32_t index, Transaction& t, L2Cycle now) {
+  if (t.request.operation != MemoryOperation::load || load_flits_ != 1 || t.arrival != now ||
+      !port_.empty() || halves_.are_apart() || !banks_.admits_all() || !banks_.has_room(t.bank) ||
+      (!arrivals_.empty() && arrivals_.front().cycle <= now))
+    return false;
+  if (!port_.pass(sources_.place_of(t.request), now.value())) return false;
+  t.bypass = false;
+  banks_.push(t.bank, index, t.request.tenant, now);
+  waits_.pass(t.request.tenant, now.value(), now.value() + 1);
+  return true;
 }
 
 bool PartitionInput::has_to_cross(Transaction& t) {

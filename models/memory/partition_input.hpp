@@ -73,6 +73,9 @@ class PartitionInput {
   };
   static constexpr std::uint32_t past_banks = 0xffff;
 
+  /// True: the request is a load that came alone, as most do, and stands in the queue of its bank
+  /// already.  It would have passed the port in this cycle.
+  bool goes_through(std::uint32_t index, Transaction& transaction, L2Cycle now);
   /// Whether the request comes from the half of L2 that has neither the line's home nor a copy.
   bool has_to_cross(Transaction& transaction);
   void enter(std::uint32_t transaction, L2Cycle now);

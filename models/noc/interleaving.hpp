@@ -54,15 +54,25 @@ class Interleaving {
   }
 
  private:
+  /// For three bytes of an upper address, and each value of the byte.
+  using ByteTables = std::array<std::array<std::uint16_t, 256>, 3>;
+
+  static const ByteTables& tables_of(std::uint32_t shift);
   static PartitionId numbered(std::uint32_t partition) {
     return PartitionId{static_cast<std::uint16_t>(partition)};
   }
   std::uint64_t quotient(std::uint64_t chunk) const {
     return power_of_two_ ? chunk >> shift_ : chunk / partitions_;
   }
-  /// (upper * x^m) mod P over GF(2): bit i is the parity of the bits that masks_[i] selects.
+  /// (upper * x^m) mod P over GF(2).  Tables have the share of each of the lower three bytes;
+  /// beyond them, bit i is the parity of the bits that masks_[i] selects.
   std::uint32_t polynomial_hash(std::uint64_t upper) const {
     std::uint32_t hash = 0;
+    if (upper >> 24 == 0) [[likely]] {
+      const ByteTables& table = *tables_;
+      return std::uint32_t{table[0][upper & 0xff]} ^ table[1][upper >> 8 & 0xff] ^
+             table[2][upper >> 16];
+    }
     for (unsigned i = 0; i < shift_; ++i)
       hash |= static_cast<std::uint32_t>(std::popcount(upper & masks_[i]) & 1) << i;
     return hash;
@@ -80,6 +90,7 @@ class Interleaving {
   std::uint32_t chunk_shift_ = 8;
   std::uint32_t shift_ = 0;  ///< log2(partitions)
   std::array<std::uint64_t, 10> masks_{};
+  const ByteTables* tables_ = nullptr;  ///< shared by all that have as many partitions
 };
 
 }  // namespace lockstep

@@ -113,6 +113,18 @@ class ReceivePort {
   }
 
   bool empty() const { return waiting_senders_ == 0 && taken_ == 0; }
+  /// A packet of one flit comes alone to the empty port, and is accepted in the same cycle: what
+  /// arrive() and step() would do.  Returns false, and changes nothing, if no register is free.
+  bool pass(std::uint32_t sender, std::int64_t cycle) {
+    const auto ports = static_cast<std::uint32_t>(registers_.size());
+    std::uint32_t i = first_register(cycle);
+    for (std::uint32_t n = 0; registers_[i].free > cycle; i = i + 1 == ports ? 0 : i + 1)
+      if (++n == ports) return false;
+    registers_[i].ready = cycle;
+    registers_[i].free = cycle + 1;
+    took(sender);
+    return true;
+  }
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -152,15 +164,19 @@ class ReceivePort {
     return static_cast<std::uint32_t>(cycle % ports);
   }
 
+  /// A register has taken a packet of the sender: whose turn is it next?
+  void took(std::uint32_t sender) {
+    taken_in_turn_ = sender == turn_ ? taken_in_turn_ + 1 : 1;
+    turn_ = sender;
+    if (taken_in_turn_ < burst_) return;
+    taken_in_turn_ = 0;
+    turn_ = sender + 1 == fifos_.size() ? 0 : sender + 1;
+  }
+
   template <class Ahead>
   std::uint32_t pop(Ahead&& ahead) {
     const std::uint32_t sender = next_sender();
-    taken_in_turn_ = sender == turn_ ? taken_in_turn_ + 1 : 1;
-    turn_ = sender;
-    if (taken_in_turn_ >= burst_) {
-      taken_in_turn_ = 0;
-      turn_ = sender + 1 == fifos_.size() ? 0 : sender + 1;
-    }
+    took(sender);
     Fifo& fifo = fifos_[sender];
     const std::uint32_t packet = fifo.head;
     fifo.head = packets_[packet].next;

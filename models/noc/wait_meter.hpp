@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -68,6 +69,12 @@ class ServerWaits {
     hold(tenant, now, free, matrix);
     meter_.leave(tenant, now);
     --waiting_;
+  }
+  /// enter() and take() of a request that nobody is before or behind: it waits for nothing.
+  void pass(std::uint16_t tenant, std::int64_t now, std::int64_t free) {
+    charged_ = std::max(charged_, now);
+    holder_ = tenant;
+    free_ = free;
   }
   /// The server is held by one that did not wait, or had been taken before.
   void hold(std::uint16_t tenant, std::int64_t now, std::int64_t free, PerTenantPair& matrix) {

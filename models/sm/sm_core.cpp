@@ -179,7 +179,7 @@ inline void SmCore::step(Policy& policy, SmCycle now) {
     could_issue =
         front_end_.issue_cycle(policy, now, [&](WarpSlot slot) { issue_.issue(slot, now); });
   } else {
-    front_end_.account_stalls(now + 1);
+    front_end_.account_held_cycle(now);
   }
   if (!could_issue) front_end_.sleep_until(next_event());
 }
@@ -318,7 +318,7 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 17);
+  archive.section("sm", 18);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
           constant_cache_, constant_, watch_, mbarriers_, bulk_, warpgroups_, clusters_, remote_);

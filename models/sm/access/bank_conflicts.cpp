@@ -1,8 +1,11 @@
 #include "models/sm/access/bank_conflicts.hpp"
 
+#include <smmintrin.h>
+
 #include <array>
 #include <bit>
 
+#include "models/isa/lane_mask.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
@@ -20,6 +23,32 @@ std::uint32_t wanted_words(const Access& access, const LineGroup& group) {
   return words;
 }
 
+/// Bit l: lane l + 1 has the word behind that of lane l, in whatever line.
+std::uint32_t word_followers(const Access& access) {
+  const auto* places = reinterpret_cast<const __m128i*>(access.offset.data());
+  const __m128i low = _mm_loadu_si128(places), high = _mm_loadu_si128(places + 1);
+  const auto equal = [](__m128i here, __m128i next) {
+    const __m128i step = _mm_set1_epi8(word_bytes);
+    return static_cast<std::uint32_t>(
+        _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_sub_epi8(next, here), step)));
+  };
+  // Behind the last lane stands 0, which follows no place in a line.
+  return equal(low, _mm_alignr_epi8(high, low, 1)) | equal(high, _mm_srli_si128(high, 1)) << 16;
+}
+
+/// wanted_words() of lanes that have a word each, run by run.
+std::uint32_t wanted_by_runs(const Access& access, std::uint32_t lanes, std::uint32_t followers) {
+  std::uint32_t words = 0;
+  while (lanes != 0) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    const auto count =
+        1 + static_cast<unsigned>(std::countr_one((followers & (lanes >> 1)) >> lane));
+    words |= isa::lanes_from(access.offset[lane] / word_bytes, count);
+    lanes &= ~isa::lanes_from(lane, count);
+  }
+  return words;
+}
+
 }  // namespace
 
 unsigned most_words_of_a_bank(const Access& access) {
@@ -29,10 +58,16 @@ unsigned most_words_of_a_bank(const Access& access) {
         static_cast<unsigned>(std::popcount(access.active)) * std::uint64_t{access.stride};
     return static_cast<unsigned>((bytes + line_bytes - 1) / line_bytes);
   }
+  // Run by run where many lanes stand in few runs.
+  constexpr int few_runs = 8;
+  const std::uint32_t followers = access.stride == word_bytes ? word_followers(access) : 0;
+  const bool by_runs =
+      followers != 0 && std::popcount(access.active & ~(followers << 1)) <= few_runs;
   // How many words each bank gives: a plane for each bit of these numbers.
   std::array<std::uint32_t, 6> planes{};
   for (unsigned g = 0; g < access.groups; ++g) {
-    std::uint32_t words = wanted_words(access, access.group[g]);
+    std::uint32_t words = by_runs ? wanted_by_runs(access, access.group[g].lanes, followers)
+                                  : wanted_words(access, access.group[g]);
     for (std::uint32_t& plane : planes) {
       const std::uint32_t carry = plane & words;
       plane ^= words;

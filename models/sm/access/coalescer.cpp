@@ -28,6 +28,12 @@ std::uint32_t find_followers(const LaneAddresses& address, unsigned bytes) {
   return followers;
 }
 
+/// How many runs of lanes at consecutive addresses these lanes are.
+int count_runs(std::uint32_t lanes, std::uint32_t followers) {
+  return std::popcount(lanes & ~((followers & lanes) << 1));
+}
+constexpr int few_runs = 8;
+
 /// Calls each(line, first byte in it, bytes, first lane, lanes) for the lines of lanes [first,
 /// first + count) at consecutive addresses.
 template <class Each>
@@ -64,9 +70,28 @@ void coalesce_contiguous(Access& access, std::uint64_t base, unsigned bytes, uns
   access.contiguous = true;
 }
 
-/// Run by run, with a small hash of the lines found so far.
-void coalesce_scattered(Access& access, const LaneAddresses& address, unsigned bytes,
-                        std::uint32_t followers) {
+/// Writes each lane's place in its line, eight lanes at once, also of lanes that are not active.
+void find_offsets(Access& access, const LaneAddresses& address) {
+  const __m128i in_line = _mm_set1_epi64x(line_bytes - 1);
+  const auto pair = [&](unsigned lane) {
+    const auto* at = reinterpret_cast<const __m128i*>(&address[lane]);
+    return _mm_castsi128_ps(_mm_and_si128(_mm_loadu_si128(at), in_line));
+  };
+  const auto four = [&](unsigned lane) {
+    return _mm_castps_si128(_mm_shuffle_ps(pair(lane), pair(lane + 2), _MM_SHUFFLE(2, 0, 2, 0)));
+  };
+  for (unsigned lane = 0; lane < 32; lane += 8) {
+    const __m128i words = _mm_packs_epi32(four(lane), four(lane + 4));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(&access.offset[lane]),
+                     _mm_packus_epi16(words, words));
+  }
+}
+
+/// Run by run, with a small hash of the lines found so far.  `has_offsets`: lanes know their
+/// places.
+template <bool has_offsets>
+void coalesce_runs(Access& access, const LaneAddresses& address, unsigned bytes,
+                   std::uint32_t followers) {
   std::array<std::uint8_t, 64> place{};  // 1 + group
   unsigned groups = 0;
   const auto add = [&](std::uint64_t line, unsigned offset, unsigned length, unsigned lane,
@@ -80,8 +105,9 @@ void coalesce_scattered(Access& access, const LaneAddresses& address, unsigned b
     LineGroup& group = access.group[place[slot] - 1u];
     group.lanes |= lanes_from(lane, lanes);
     group.sectors |= sectors_of(offset, length);
-    for (unsigned i = 0; i < lanes; ++i)
-      access.offset[lane + i] = static_cast<std::uint8_t>(offset + i * bytes);
+    if constexpr (!has_offsets)
+      for (unsigned i = 0; i < lanes; ++i)
+        access.offset[lane + i] = static_cast<std::uint8_t>(offset + i * bytes);
   };
   for (std::uint32_t left = access.active; left != 0;) {
     const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
@@ -92,6 +118,17 @@ void coalesce_scattered(Access& access, const LaneAddresses& address, unsigned b
   }
   access.groups = static_cast<std::uint8_t>(groups);
   access.contiguous = false;
+}
+
+void coalesce_scattered(Access& access, const LaneAddresses& address, unsigned bytes,
+                        std::uint32_t followers) {
+  // Vectors pay where many lanes stand in few runs.
+  if (std::popcount(access.active) > 16 && count_runs(access.active, followers) <= few_runs) {
+    find_offsets(access, address);
+    coalesce_runs<true>(access, address, bytes, followers);
+  } else {
+    coalesce_runs<false>(access, address, bytes, followers);
+  }
 }
 
 }  // namespace

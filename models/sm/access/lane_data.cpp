@@ -1,5 +1,7 @@
 #include "models/sm/access/lane_data.hpp"
 
+#include <smmintrin.h>
+
 #include <bit>
 
 #include "models/isa/lane_mask.hpp"
@@ -29,8 +31,14 @@ void lane_addresses(const Instruction& instruction, const WarpContext& context,
   }
   if (active == 0xffffffff) return;
   const std::uint64_t first = address[static_cast<unsigned>(std::countr_zero(active))];
-  for (unsigned lane = 0; lane < warp_size; ++lane)
-    address[lane] = (active >> lane) & 1 ? address[lane] : first;
+  const __m128i firsts = _mm_set1_epi64x(static_cast<std::int64_t>(first));
+  const __m128i mask = _mm_set1_epi64x(active);
+  __m128i bits = _mm_set_epi64x(2, 1);  // of the lanes of a pair
+  for (unsigned lane = 0; lane < warp_size; lane += 2, bits = _mm_slli_epi64(bits, 2)) {
+    auto* pair = reinterpret_cast<__m128i*>(&address[lane]);
+    const __m128i runs = _mm_cmpeq_epi64(_mm_and_si128(mask, bits), bits);
+    _mm_storeu_si128(pair, _mm_blendv_epi8(firsts, _mm_loadu_si128(pair), runs));
+  }
 }
 
 CopyTarget copy_target(const Instruction& instruction, const WarpContext& context,

@@ -98,10 +98,19 @@ void FrontEnd::account_stalls(SmCycle up_to) {
   // Cycles in which nothing could issue have one cause: nothing changed between them.
   if (up_to - 1 <= hot_.accounted) return;
   const auto cycles = static_cast<std::uint64_t>(up_to - 1 - hot_.accounted);
-  statistics_.skips += hot_.accounted == hot_.cycle;  // the first look at what followed the last
-  statistics_.skipped_cycles += cycles;
+  // The last cycle that was simulated is none that was passed over.
+  const bool with_last = hot_.accounted < hot_.cycle;
+  if (const std::uint64_t skipped = cycles - with_last; skipped != 0) {
+    statistics_.skips += with_last || hot_.accounted == hot_.cycle;  // the first look behind it
+    statistics_.skipped_cycles += skipped;
+  }
   hot_.accounted = up_to - 1;
   count_stalled(hot_.units.all_schedulers(), cycles);
+}
+
+void FrontEnd::account_held_cycle(SmCycle now) {
+  account_stalls(now + 1);
+  ++statistics_.skipped_cycles;
 }
 
 }  // namespace lockstep

@@ -116,8 +116,10 @@ class FrontEnd : public WarpStates {
   /// Nothing happens up to `cycle`.
   void advance_to(SmCycle cycle) { hot_.wheel.advance_to(cycle); }
 
-  /// Stalls are counted up to this cycle, without it.
+  /// Counts stalls up to this cycle, without it.
   void account_stalls(SmCycle up_to);
+  /// Counts stalls of a cycle in which the host holds issue: the cycle counts as passed over.
+  void account_held_cycle(SmCycle now);
 
   std::string waiting_for() const;
   void warm_hot() const;

@@ -44,11 +44,13 @@ bool FrontEnd::issue_cycle(Policy& policy, SmCycle now, Issue&& issue) {
       turns &= turns_of(candidates);
     }
   }
+  // Nothing changes before account_stalls() is called next: that call charges this cycle, too.
+  if (!could_issue) return false;
   if (const unsigned stalled = units.all_schedulers() & ~issued; stalled != 0)
     count_stalled(stalled, 1);
   hot_.accounted = now;
-  if (could_issue) sleep_until(now + 1);
-  return could_issue;
+  sleep_until(now + 1);
+  return true;
 }
 
 }  // namespace lockstep
