@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(VirtualMemory, LosesNothingWhileItMovesPages) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(500);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(250);
   unsigned tables_read = 0;
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     const RandomProgram program(seed);

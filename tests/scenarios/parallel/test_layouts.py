@@ -5,6 +5,7 @@ from harness import ROOT, ScenarioTest
 
 LAYOUTS = [(2, 0), (4, 0), (1, 1), (1, 2), (1, 3), (1, 4), (2, 2)]  # threads, ranks
 FEW_LAYOUTS = [(2, 0), (1, 2), (1, 3)]
+SOME_LAYOUTS = [(2, 0), (1, 3), (2, 2)]
 
 # Quanta and intervals that end often in a small scenario.
 DRAM_SCHEDULERS = [
@@ -72,7 +73,7 @@ class Layouts(ScenarioTest):
                 )
 
     def test_two_tenants(self):
-        self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants.yaml")
+        self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants.yaml", layouts=SOME_LAYOUTS)
 
     def test_asynchronous_copies_under_faults(self):
         self.write("copies.yaml", f"""
@@ -90,7 +91,7 @@ policies: {{sharing: smk, exception_scheme: replay-queue, block_switching: on-fa
                                     layouts=FEW_LAYOUTS)
 
     def test_one_dense_matrix_product(self):
-        self.assert_same_everywhere(ROOT / "configs/scenarios/matrix_product.yaml")
+        self.assert_same_everywhere(ROOT / "configs/scenarios/matrix_product.yaml", layouts=SOME_LAYOUTS)
 
 
 if __name__ == "__main__":
