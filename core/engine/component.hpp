@@ -45,7 +45,8 @@ class Component {
   /// at the first epoch boundary where every component is finished.
   virtual bool finished() const { return true; }
 
-  /// For stall reports: what it waits for and who holds it, "" when it waits for nothing.
+  /// Returns for stall reports what the component waits for and who holds it; "" when it waits for
+  /// nothing.
   virtual std::string waiting_for() const { return ""; }
 };
 

@@ -22,8 +22,8 @@ class EpochObserver {
  public:
   virtual ~EpochObserver() = default;
 
-  /// On every rank, when all components stand at `end`: what this rank contributes.  The components
-  /// are those of this rank, by id.
+  /// Returns this rank's contribution. Called on every rank, when all components stand at `end`.
+  /// The components are those of this rank, by id.
   virtual std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) {
     static_cast<void>(end), static_cast<void>(components);
     return {};
@@ -34,7 +34,8 @@ class EpochObserver {
     static_cast<void>(end), static_cast<void>(contributions);
   }
 
-  /// On rank 0 only, after collect: what all components wait for is to be told.
+  /// Returns whether the next collect() also needs what all components wait for. Called on rank 0
+  /// only, after collect().
   virtual bool wants_account() const { return false; }
   /// On rank 0 only, if it was: a line for each that waits for something, by id.  A RunError ends
   /// the run.

@@ -23,8 +23,9 @@ class Graph {
     KindId kind;
     std::uint32_t index;  ///< among its kind
     double weight;        ///< expected cost, for the partitioner
-    /// Components that talk to each other much more than to others, such as those of a GPU; nothing
-    /// for what all groups share, and where there is only one.
+    /// Number of a group of components that talk to each other much more than to others, such as
+    /// those of a GPU. Nothing for components that all groups share, and if there is only one
+    /// group.
     std::optional<std::uint32_t> group;
   };
   struct Edge {

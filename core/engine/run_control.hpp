@@ -23,8 +23,8 @@ class RunControl {
   /// On rank 0 between windows, at most once per EngineOptions::progress_seconds of wall time.
   virtual void progress(const ProgressReport& report) { static_cast<void>(report); }
 
-  /// On every rank before each exchange: bits that this rank raises (0 for nothing).  Only the low
-  /// 16 bits travel.  What a signal handler sets belongs here.
+  /// Returns bits that this rank raises (0: none), on every rank before each exchange. Only the low
+  /// 16 bits travel. Flags of signal handlers belong here.
   virtual unsigned requests() { return 0; }
 
   /// On every rank, between windows and after the same exchange: the bits that any rank raised

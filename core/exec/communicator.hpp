@@ -26,11 +26,11 @@ class Communicator {
   /// Elementwise minimum over all ranks.
   virtual void minimum(std::span<std::int64_t> values) = 0;
 
-  /// Returns when `to` has begun to receive: nobody is sent more than it has asked for.
+  /// Returns when `to` has begun to receive, so that no rank is sent more than it has asked for.
   virtual void send(int to, std::span<const std::byte> bytes) = 0;
   virtual Bytes receive(int from) = 0;
 
-  /// On rank 0: what every rank contributed, by rank.  Empty elsewhere.
+  /// Returns on rank 0 the contribution of every rank, by rank; empty elsewhere.
   std::vector<Bytes> gather(Bytes contribution);
 };
 

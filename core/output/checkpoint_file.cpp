@@ -43,7 +43,8 @@ bool says_checkpoint(const std::vector<h5::Attribute>& attributes) {
   return false;
 }
 
-/// Also a damaged one: an HDF5 file that nobody can say to be anything else.
+/// Returns whether the file may be a checkpoint. A damaged one counts: an HDF5 file that cannot be
+/// said to be anything else.
 bool may_be_checkpoint(const std::string& path) {
   std::error_code absent;
   if (std::filesystem::file_size(path, absent) == 0) return true;

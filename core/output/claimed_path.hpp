@@ -6,15 +6,15 @@
 
 namespace lockstep {
 
-/// The place of an output file, for one process at a time: two runs that write the same file leave
-/// one that nobody can read.
+/// Claim of an output file's path by one process at a time: two runs that write the same file leave
+/// one that cannot be read.
 class ClaimedPath {
  public:
   /// Treatment of the file that is there: a reader of a file that is emptied would be misled.
   enum class Use : std::uint8_t { emptied, left };
 
-  /// Throws UserError when it cannot be opened, when another process has claimed the path or reads
-  /// the file, or when something else than an output stands there (a scenario, say).
+  /// Throws UserError when the path cannot be opened, when another process has claimed it or reads
+  /// the file, or when it has something else than an output (a scenario, say).
   ClaimedPath(const std::string& path, Use use);
   /// A file that was made for the claim goes with it, unless it was kept.
   ~ClaimedPath();
@@ -35,7 +35,7 @@ class ClaimedPath {
   void keep() { is_new_ = false; }
   /// Whether some process has claimed it.
   static bool is_claimed(const std::string& path);
-  /// Throws UserError when something else, or nothing, stands at the path by now.
+  /// Throws UserError when the path has another file by now, or none.
   void check() const;
 
  private:

@@ -134,8 +134,7 @@ class Comparison {
     others_.push_back(what);
   }
 
-  /// Digests of buffers are there after --check alone: one run with it and one without are compared
-  /// by what both have.
+  /// Leaves digests of buffers out that only one run has: they exist after --check alone.
   void leave_out_digests(std::map<std::string, bool>& of_checked, std::size_t checked) {
     const auto is_digest = [](const auto& object) { return object.first.starts_with(digests); };
     if (std::erase_if(of_checked, is_digest) > 0)

@@ -151,7 +151,7 @@ StatisticsRecorder::~StatisticsRecorder() {
   try {
     flush();  // a run that failed elsewhere keeps its last epochs
   } catch (const UserError&) {
-    // Whoever ended the run reports why.
+    // The code that ended the run reports why.
   }
 }
 

@@ -25,11 +25,10 @@ namespace lockstep {
 /// flush, or all.  Every failure to write is a UserError and leaves it so.
 class RunOutput {
  public:
-  /// Creates the file, replacing an old output; nothing else is replaced, nor what another run
-  /// is writing.
+  /// Creates the file, replacing an old output. Other files, and one that another run is writing,
+  /// are not replaced.
   explicit RunOutput(const std::string& path);
-  /// To go on with a run: the file at `path` is the one it wrote so far, of which the recorder
-  /// copies rows.
+  /// Goes on with a run: the recorder copies rows of its file so far, at `path`.
   struct Resumed {};
   RunOutput(const std::string& path, Resumed);
   ~RunOutput();
@@ -77,12 +76,11 @@ class RunOutput {
   void describe();
 
   std::string path_;
-  ClaimedPath
-      old_claim_;      ///< of the name, and what is there: of a resumed run, what it wrote before
-  std::string place_;  ///< of the output, where symbolic links lead
+  ClaimedPath old_claim_;  ///< of the name and its file: of a resumed run, its earlier file
+  std::string place_;      ///< of the output, where symbolic links lead
   h5::File before_;
   ClaimedPath claim_;
-  h5::File file_;          ///< what is written: the epochs, later the copy
+  h5::File file_;          ///< the file that is written: the epochs, later the copy
   h5::File watched_;       ///< the epochs, once there is a copy
   std::uint64_t end_ = 0;  ///< that readers know of
   enum class Phase : std::uint8_t { alone, epochs, finishing } phase_ = Phase::alone;

@@ -67,7 +67,7 @@ class TableOf {
     schema_.columns.back().is_optional = true;
     return *this;
   }
-  /// Declares a column whose value is a member of a struct in the row.
+  /// Declares a column with a member of a struct in the row.
   template <class P, class M>
   TableOf& column(std::string name, P Row::*part, M P::*member, std::string unit, std::string doc) {
     return add<M>(std::move(name), address_in(part, member), std::move(unit), std::move(doc));

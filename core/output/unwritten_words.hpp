@@ -11,7 +11,7 @@ namespace lockstep {
 /// Words of rows that are not in the file yet.  Most words of a row are 0, and take no space.
 class UnwrittenWords {
  public:
-  /// Where a word of the flat row stands in the file.
+  /// Place of a word of the flat row in the file.
   struct Place {
     std::uint32_t series, index;
   };

@@ -21,8 +21,8 @@ std::string resolve_file_name(const Node& node);
 /// Whether `node` is a text that ends in .yaml.
 bool is_file_name(const Node& node);
 
-/// If `node` is a single value, it names a file: the document in that file (relative to the file
-/// that names it); otherwise the node itself.
+/// Returns the document of a file if `node` is a single value, which names the file (relative to
+/// the file with the name); otherwise the node itself.
 Node resolve_include(const Node& node);
 
 /// The file that `value` stands for as value of `key` if it is a word that no file has for its

@@ -50,7 +50,7 @@ class Node {
   UserError missing(const std::string& key, const std::string& advice) const;
   /// Marks all keys as known.
   std::vector<std::pair<std::string, Node>> entries() const;
-  /// Where the key itself stands.
+  /// Returns the place of the key itself.
   std::string where_key(const std::string& key) const;
   /// Throws UserError for the first key that was not asked for, with the nearest one that was.
   void reject_unknown_keys() const;

@@ -15,7 +15,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
 /// Could `word` be a slip of the pen for `meant`?
 bool is_slip_of(const std::string& word, const std::string& meant);
 
-/// Does `text` contain `word`, in whatever case?
+/// Returns whether `text` contains `word`, in upper or lower case.
 bool has_word(const std::string& text, const std::string& word);
 
 }  // namespace lockstep

@@ -42,7 +42,7 @@ bool receive_bytes(int socket, std::uint64_t count, std::vector<std::byte>& byte
   return true;
 }
 
-/// `host_time`: what the program computes between an answer and its next request is recorded.
+/// `host_time`: record the time that the program computes between an answer and its next request.
 void serve_all(int socket, Session& session, bool host_time) {
   using Clock = std::chrono::steady_clock;
   Request request;

@@ -60,7 +60,7 @@ class CapturedModules {
   /// A kernel that was launched, by its name in the recording.
   const Kernel& launched(const std::string& recorded_name) const;
   Variable find_variable(std::uint64_t module, const std::string& name);
-  /// Whether the module has it; throws UserError when it cannot be read.
+  /// Returns whether the module has the kernel. Throws UserError when the module cannot be read.
   bool has_kernel(std::uint64_t module, const std::string& name);
   bool has_variable(std::uint64_t module, const std::string& name);
   /// Throws UserError when it cannot be read.

@@ -18,7 +18,7 @@ struct FatBinary {
     std::uint32_t architecture = 0;  ///< 75 for sm_75
     std::string text;
   };
-  /// As it stands in the container.
+  /// Machine code as it stands in the container.
   struct MachineCode {
     std::uint32_t architecture = 0;
     std::uint64_t flags = 0, unpacked_bytes = 0;

@@ -45,7 +45,7 @@ class Session {
   bool was_used() const { return was_used_; }
   /// The program has a CUDA runtime of its own inside, which cannot be followed.
   bool has_runtime_inside() const { return has_runtime_inside_; }
-  /// Why the recording ends before the program did.
+  /// Returns why the recording ends before the program did.
   const std::optional<std::string>& failure() const { return failure_; }
   std::uint64_t time_questions() const { return time_questions_; }
   std::uint64_t warp_instructions() const { return warp_instructions_; }
@@ -97,7 +97,7 @@ class Session {
   /// Runs and records a kernel.
   void execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
                Bytes parameters, Reply& reply);
-  /// Once for each kernel that reaches behind what the program asked for.
+  /// Warns, once for each kernel, that it reaches behind memory that the program asked for.
   void warn_of_strays(const std::string& kernel);
   /// Runs a kernel of copy_kernels over `count` elements.
   void run_own(const std::string& name, std::uint64_t to, std::uint64_t count, std::uint64_t last,

@@ -48,7 +48,7 @@ class ObservedRun {
   double core_hertz(std::size_t tenant) const { return gpus_->core_hertz(gpus_->gpu_of(tenant)); }
   /// Numbers of the tenants of a GPU, ascending.
   std::vector<std::size_t> tenants_on(std::size_t gpu) const;
-  /// Names of the tenants by which a counter counts: "sm/l1_hits", "gpu1/sm/l1_hits".
+  /// Returns the names of the tenants that a counter counts by: "sm/l1_hits", "gpu1/sm/l1_hits".
   std::vector<std::string> tenants_of(const std::string& counter) const;
   /// Whether the run's tables and totals are there.
   bool is_finished() const { return is_finished_; }

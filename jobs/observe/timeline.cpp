@@ -53,7 +53,7 @@ class Occupancy {
   }
 
  private:
-  /// Up to `pixel`, with nothing changing.
+  /// Fills the pixels up to `pixel`, in which nothing changes.
   void fill(std::size_t pixel) {
     for (; filled_ < pixel; ++filled_) largest_[filled_ + 1] = count_;
   }

@@ -23,7 +23,7 @@ constexpr int most_workers = 1024;  ///< that are predicted for
 struct Prediction {
   int ranks = 1, threads = 1;
   double speedup = 1;  ///< over one worker
-  std::string limit;   ///< what costs most of the time beyond an equal share of the work
+  std::string limit;   ///< the largest part of the time beyond an equal share of the work
 };
 
 class SpeedupModel {

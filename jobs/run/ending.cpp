@@ -95,7 +95,7 @@ struct Counted {
         tenants(tenant_rows(run.scenario, run.machine, host, totals, run.end)) {}
 };
 
-/// The epochs, and what grows with them, are over.
+/// Finishes the epochs, and the tables that grow with them.
 void finish_epochs(const Counted& counted, Time end, Output& output) {
   output.kernels.append(output.kernel_rows.of(counted.host.kernels().take_all(), end));
   output.recorder.finish();

@@ -25,7 +25,7 @@ class Identity {
   const std::string& run_digest() const { return run_digest_; }
   /// Everything but when the run is to stop, which a resumed run may change.
   const std::vector<RankFact>& facts() const { return facts_; }
-  /// With it.
+  /// Returns all facts, including when the run is to stop.
   std::vector<RankFact> all_facts() const;
 
  private:

@@ -103,7 +103,8 @@ std::string scenario_name(const CommandLine& line) {
   return std::filesystem::path(file).stem().string();
 }
 
-/// With its workload by value, under the name that it had; not where it runs.
+/// Returns the tenant as text, with its workload by value under the name that it had, without the
+/// place where it runs.
 static std::string tenant_text(const Node& tenant) {
   resolve_include_at(tenant, "workload");
   std::string text;

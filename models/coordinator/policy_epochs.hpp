@@ -54,7 +54,7 @@ class PolicyEpochs {
   struct Part {
     EpochTopic topic;
     EpochPolicy* policy;
-    Time boundary;  ///< of the epoch that it counts for; never() if nobody hears reports
+    Time boundary;  ///< end of the epoch that it counts for; never() if no controller takes reports
   };
   struct Decision {
     Time at;

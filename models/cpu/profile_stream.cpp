@@ -83,7 +83,7 @@ std::optional<CpuAccess> ProfileStream::next() {
   return read;
 }
 
-/// In the bank whose turn it is.
+/// Returns an access in the bank whose turn it is.
 CpuAccess ProfileStream::access(bool write) {
   const std::uint32_t turn =
       static_cast<std::uint32_t>(std::uint64_t{read_} * group_banks_ / reads_of_group_);

@@ -85,8 +85,8 @@ class Dispatcher final : public Component, public ProgressSource {
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
   void block_done(const BlockDone& done, Time now, Outbox& outbox);
   void stores_done(const GridReference& reference, Time now, Outbox& outbox);
-  /// A block has given up its place, but for the InPlace bits, or the place for which it waited;
-  /// the record says what it did.
+  /// Frees the place that a block has given up, except for the InPlace bits, or the place for which
+  /// it waited. The record says why the block left.
   void place_is_free(Grid& grid, const PreemptionRecord& record, std::uint8_t keeps = 0);
   /// A block has left its SM; block_restored(): a block takes a place again.
   void block_saved(const BlockSaved& saved, Time now);
@@ -153,7 +153,8 @@ class Dispatcher final : public Component, public ProgressSource {
       ends_;  ///< by tenant and stream: the last
   std::uint32_t next_sm_ = 0;
   Time next_dispatch_ = Time::zero();  ///< the sender is free from here on
-  Time beyond_turn_ = Time::zero();    ///< time by which `next_dispatch_` is later than its turn
+  Time beyond_turn_ = Time::zero();    ///< time by which rounding made `next_dispatch_` later than
+                                       ///< its turn
   Time wake_ = Time::never();
   DispatchStatistics statistics_;
   std::vector<std::uint64_t> told_;  ///< by tenant: progress when last asked

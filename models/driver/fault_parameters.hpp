@@ -11,7 +11,7 @@ enum class FaultBatch : std::uint8_t {
   per_page,
   per_block,
   per_batch,
-  all_waiting,  ///< whatever waits when the driver begins, found in the same cycle or not
+  all_waiting,  ///< all faults that wait when the driver begins, found in the same cycle or not
 };
 enum class FaultSerialization : std::uint8_t { cpu_and_link, whole_cost, none };
 enum class FaultSplit : std::uint8_t { upto, isolate };

@@ -50,7 +50,7 @@ class Port final : public Component {
     Link to_host;
     std::vector<Link> to_sms, to_partitions;
     std::vector<Peer> peers;
-    std::uint32_t counts_to = 0;  ///< requests to a page of which the host is told; 0: it is not
+    std::uint32_t counts_to = 0;  ///< requests to a page after which the host is told; 0: never
   };
   explicit Port(Setup setup);
 
@@ -125,7 +125,7 @@ class Port final : public Component {
   void answer_sm(const Slot& slot, MemoryResponse response, std::span<const std::byte> payload,
                  Time now, Outbox& outbox);
 
-  // What comes from other ports.
+  // Packets that come from other ports.
   void receive(Packet packet, double bytes, std::uint16_t tenant, Time now, Outbox& outbox);
   void pass_on(const Packet& packet, Time now, Outbox& outbox);
   void serve(const Packet& packet, Time now, Outbox& outbox);

@@ -33,8 +33,8 @@ class GpuSite {
     bool capture = false;
     const BlockProfile& block_profile;  ///< of all tenants
   };
-  /// `scenario` must outlive this; `parameters`: of this GPU.  Throws UserError for what its
-  /// tenants may not do there.
+  /// `scenario` must outlive this; `parameters`: of this GPU. Throws UserError for settings of its
+  /// tenants that are not possible there.
   GpuSite(const Scenario& scenario, const MachineParameters& parameters, Place place,
           const Options& options);
   GpuSite(const GpuSite&) = delete;

@@ -69,7 +69,7 @@ void refuse_beyond_repeat(const Tenant& victim, const Tenant& urgent, const isa:
                   "choose preemption: drain, switch or chimera");
 }
 
-/// Threads, in whole warps, for whose registers an SM has room.
+/// Returns the threads, in whole warps, for whose registers an SM has room.
 std::uint32_t largest_block(const isa::Program& kernel, const LaunchShape& shape,
                             const OccupancyLimits& limits) {
   const BlockResources warp = block_resources(kernel, isa::warp_size, 0, limits, shape.registers);

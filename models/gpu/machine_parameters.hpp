@@ -82,7 +82,7 @@ struct GpuParameters {
   BandwidthShare bandwidth_of_an_sm() const { return {memory.bytes_per_second() / sm.count}; }
 };
 
-/// `policies:` of a scenario: what stands at each plug point.
+/// `policies:` of a scenario: the policy at each plug point.
 struct PolicyParameters {
   PolicyChoice warp_scheduler, exception_scheme, block_switching;
   PolicyChoice cache_policy, replacement, dram_scheduler, sharing, preemption;
@@ -190,7 +190,8 @@ struct MachineParameters {
 
 /// Returns the scenario's parameters, resolved.
 MachineParameters resolve_machine(const Scenario& scenario);
-/// The same, whose policies go together (policy_check.hpp).  Throws UserError.
+/// Returns the scenario's parameters, whose policies go together (policy_check.hpp). Throws
+/// UserError.
 MachineParameters read_machine(const Scenario& scenario);
 
 }  // namespace lockstep

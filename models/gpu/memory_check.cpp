@@ -9,7 +9,7 @@ namespace lockstep {
 
 namespace {
 
-/// Where a scenario says what stands at a plug point, or where it would.
+/// Returns the place in the scenario of a plug point's policy, or of the missing key.
 std::string place_of(const Scenario& scenario, const char* plug_point) {
   if (!scenario.policies.exists()) return scenario.gpu.where();
   const Node given = scenario.policies.find(plug_point);
@@ -51,7 +51,7 @@ void check_fragmentation(const Scenario& scenario, const MachineParameters& para
   if (foreign.empty()) return;
   const std::uint64_t granule =
       make_page_manager(parameters.policies.page_manager, {})->granule_pages();
-  std::set<std::uint64_t> taken{0};  // nobody gets the first page
+  std::set<std::uint64_t> taken{0};  // the first page is never used
   for (const Frame page : foreign) taken.insert(page.value() / granule);
   const std::uint64_t left =
       (capacity / (granule * page_bytes) - taken.size()) * granule * page_bytes;

@@ -54,8 +54,8 @@ class KernelLog {
     records_[counted.grid - first_].counts += counted.counts;
   }
 
-  /// Takes and returns the records before the first that is not over, or of which not all counts
-  /// may have come by `now`.
+  /// Removes and returns the records before the first launch that is not over, or some of whose
+  /// counts may not have come by `now`.
   std::vector<KernelRecord> take_over(Time now) {
     const auto is_settled = [&](const KernelRecord& record) {
       return record.is_over && (record.done == Time::never() || record.done + settling_ < now);

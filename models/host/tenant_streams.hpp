@@ -64,8 +64,8 @@ class TenantStreams {
   /// end.
   void cut_off();
 
-  /// Number of recorded copies whose results were compared; unexpected(): what the first different
-  /// result was.
+  /// Returns the number of recorded copies whose results were compared. unexpected(): the first
+  /// result that differed.
   std::uint64_t compared() const { return compared_; }
   const std::optional<std::string>& unexpected() const { return unexpected_; }
 

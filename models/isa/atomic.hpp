@@ -30,13 +30,13 @@ struct AtomicShape {
   unsigned words() const { return bytes() > 8 ? 2 : 1; }  ///< of 8 bytes
 };
 
-/// Operands of 8 bytes of a lane: `a`, and for a compare-and-swap `b`, what it writes.
+/// Operands of a lane's atomic, in 8 bytes: `a`, and for a compare-and-swap `b`, the new value.
 struct AtomicWord {
   std::uint64_t a = 0, b = 0;
 };
 
-/// Executes a lane's atomic at `place`.  `operands` and `old` (what stood there) have
-/// shape.words() elements.
+/// Executes a lane's atomic at `place`. `operands` and `old` (the value before) have shape.words()
+/// elements.
 void modify(const AtomicShape& shape, std::byte* place, const AtomicWord* operands,
             std::uint64_t* old);
 

@@ -128,7 +128,7 @@ class WarpPaths {
 
   /// A barrier: the current path stays at its instruction until `release`; another becomes current.
   void wait();
-  /// Paths waiting at a barrier whose lanes are in `lanes` go on behind it.
+  /// Lets paths that wait at a barrier and whose lanes are in `lanes` go on behind it.
   void release(std::uint32_t lanes);
   /// Calls function(pc, lanes) for each path waiting at a barrier.
   template <class Function>
@@ -155,9 +155,9 @@ class WarpPaths {
     return {};
   }
 
-  /// The current path has come to a `.sync` instruction naming `members`.  Returns the lanes that
+  /// Takes the current path to a `.sync` instruction naming `members`. Returns the lanes that
   /// execute it together now (paths at the same pc do), after which advance() - and nothing else -
-  /// goes on behind it for all of them; or 0: the path waits, look at the new current path.
+  /// goes on behind it for all of them. Returns 0 if the path waits: look at the new current path.
   std::uint32_t arrive(std::uint32_t members) {
     if (((members & alive_ & ~mask_) | resumed_) == 0) [[likely]]
       return mask_;
@@ -266,7 +266,7 @@ class WarpPaths {
   /// parts, calls or waits.
   void plant();
   void remove(std::uint32_t n);
-  /// The current path's pc and what it has spent of its turn back into its node.
+  /// Stores the current path's pc and spent turn in its node.
   void store();
   void keep_turn(Node& n) const;
   void make_current(std::uint32_t n);

@@ -10,7 +10,7 @@
 
 namespace lockstep::isa {
 
-/// A row (or two) of a grid's constants: what it is filled with when a grid starts.
+/// A row (or two) of a grid's constants, and its content when a grid starts.
 struct ConstantRow {
   enum class Source : std::uint8_t {
     parameter,      ///< `bytes` bytes at `offset` of the parameter buffer, extended by `is_signed`

@@ -47,7 +47,8 @@ class DramChannel {
     if (scheduler_admits_) return scheduler_->admits(queue_, request, write);
     return queue_.room(write, divided_ ? scheduler_->lane(request, write).pool : 0);
   }
-  /// Whether any request of a direction may: what waits for room is woken then.
+  /// Returns whether any request of a direction may enter. If so, requests that wait for room are
+  /// woken.
   bool may_have_room(bool write) const {
     return scheduler_admits_ || divided_ || queue_.room(write);
   }
@@ -115,7 +116,7 @@ class DramChannel {
   WaitMeter waits_;
   std::vector<DramCommand>* trace_ = nullptr;
   DramCycle wake_ = DramCycle::never();
-  DramCycle bus_free_;  ///< first cycle in which the next command may go
+  DramCycle bus_free_;  ///< first cycle in which the next command may issue
   std::uint16_t last_tenant_ = 0;
   std::uint32_t of_gpu_ = 0;  ///< requests of the GPU in the queue
   /// Place of the request whose column was served last, if it has more.  No checkpoint keeps the

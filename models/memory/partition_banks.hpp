@@ -62,14 +62,14 @@ class PartitionBanks {
   /// DRAM commands up to `last`, until a request leaves a channel.
   DramChannel::Step step_dram(Time last);
 
-  /// A DramRoom for each direction in which a DRAM queue may take a request now.
+  /// Returns a DramRoom for each direction in which a DRAM queue may take a request now.
   unsigned room() const {
     unsigned room = 0;
     if (dram_.may_have_room(false)) room |= read_room;
     if (dram_.may_have_room(true)) room |= write_room;
     return room;
   }
-  /// The policies have been told new values: whoever waits asks again.
+  /// Lets waiting requests ask again, because the policies have been told new values.
   void policies_changed(L2Cycle cycle) {
     dram_.look_again(context_.clock.edge(cycle));
     room_made(read_room | write_room, cycle);
@@ -132,7 +132,7 @@ class PartitionBanks {
   std::vector<L2Bank> banks_;
   Ring<Return> returns_;
   Ring<L2Bank::Pending> answers_past_, answers_to_cpu_;
-  bool returns_refused_ = false;  ///< what DRAM read waits for a place
+  bool returns_refused_ = false;  ///< data from DRAM wait for a place
   std::uint8_t wanted_room_ = 0;  ///< DramRoom for which banks wait
 };
 

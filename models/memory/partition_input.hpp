@@ -43,7 +43,8 @@ class PartitionInput {
   void arbitrate(L2Cycle now);
   /// The oldest request of the bypass queue enters the DRAM queue, if that has room.
   void pass(L2Cycle now);
-  /// Whether it may do so before the banks do: in every bank's turn, and once more.
+  /// Returns whether in this cycle requests past the banks go before those of the banks: in one
+  /// cycle of (number of banks + 1).
   bool passes_first(L2Cycle now) const { return now.value() % (banks_.count() + 1) == 0; }
 
   /// A bank's queue has a place from the next cycle on.

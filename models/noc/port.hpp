@@ -24,7 +24,7 @@ class SendPort {
   SendPort() = default;
   explicit SendPort(std::uint32_t flits_per_cycle) : rate_(flits_per_cycle) {}
 
-  /// The cycle, not before `cycle`, in which the first flit of the next packet leaves.
+  /// Returns the cycle, not before `cycle`, in which the first flit of the next packet leaves.
   std::int64_t reserve(std::int64_t cycle, std::uint32_t flits) {
     const std::int64_t start = std::max(next_, cycle * rate_);
     next_ = start + flits;
@@ -75,12 +75,12 @@ class ReceivePort {
   }
 
   struct Progress {
-    std::int64_t next;     ///< cycle in which something is to be done, if nothing changes
+    std::int64_t next;     ///< next cycle with something to do, if nothing changes
     bool blocked = false;  ///< a received packet was not accepted
   };
-  /// A cycle: free registers take packets; `accept(packet, target)` is offered what is complete,
-  /// the first register rotating by one every cycle, and what it refuses blocks its register.
-  /// `ahead(packet)` tells what will be offered soon.
+  /// Runs a cycle. Free registers take packets. Complete packets are offered to `accept(packet,
+  /// target)`, the first register rotating by one every cycle; a refused packet blocks its
+  /// register. `ahead(packet)` announces packets that will be offered soon.
   template <class Accept, class Ahead>
   Progress step(std::int64_t cycle, std::int64_t never, Accept&& accept, Ahead&& ahead) {
     Progress progress{never};

@@ -67,7 +67,7 @@ struct Mismatch {
   std::string tenant, buffer;
   bool on_device = false;   ///< which copy
   std::uint64_t index = 0;  ///< element
-  std::string type;         ///< of a float among bytes, where `index` is the byte; else empty
+  std::string type;         ///< of a float among bytes, whose byte `index` is; else empty
   std::string expected, got;
 
   /// A line for people.

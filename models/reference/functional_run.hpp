@@ -42,7 +42,7 @@ struct FunctionalResult {
 
   std::vector<std::string> printed;  ///< by printf in kernels; in another order than the machine's
 
-  /// The first copy to the host of a recording that brought something else than when it was
+  /// Returns the first copy to the host of a recording that brought other bytes than when it was
   /// recorded.
   std::optional<std::string> unexpected;
 
@@ -69,8 +69,9 @@ struct FunctionalOptions {
   std::function<void()> look{};
 };
 
-/// Runs the whole host program of tenant `tenant`.  Throws UserError for what the timed host or the
-/// interpreter would report: use after free, accesses outside of buffers, bad arguments.
+/// Runs the whole host program of tenant `tenant`. Throws UserError for mistakes that the timed
+/// host or the interpreter would report: use after free, accesses outside of buffers, bad
+/// arguments.
 FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
                                   const isa::Module& module, const FunctionalOptions& options = {});
 

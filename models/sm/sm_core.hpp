@@ -59,7 +59,7 @@ class SmCore {
   const SmStatistics& statistics(Time now);
   std::vector<StatisticsView> side_statistics() const { return ports_.marks().statistics(); }
   void take_grid_counts(Time now, std::vector<GridContribution>& taken) {
-    statistics(now);  // brings what is counted up to date
+    statistics(now);  // updates the statistics
     blocks_.take_counts(taken);
   }
   void take_progress(Time now, std::span<std::uint8_t> tenants) {

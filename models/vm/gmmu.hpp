@@ -38,7 +38,7 @@ class Gmmu final : public Component, public GridCounter {
     VmParameters parameters;
     std::unique_ptr<TranslationPath> translation;
     ReplayMode replay = ReplayMode::listed;
-    bool squashes = false;  ///< SMs squash what is refused
+    bool squashes = false;  ///< SMs squash accesses to refused pages
     LocalHandling local;    ///< for untouched pages, if the driver gives frames for them
     AddressMapping mapping;
     NocParameters noc;

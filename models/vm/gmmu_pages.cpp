@@ -5,7 +5,8 @@
 
 namespace lockstep {
 
-/// Nothing that was read in older tables of the tenant holds; without tables it has ended.
+/// Sets the tenant's page tables; without tables the tenant has ended. Entries read from older
+/// tables are dropped.
 void Gmmu::set_root(const PageTableRoot& root, GmmuCycle& cycle) {
   const TenantId tenant{root.tenant};
   walkers_.set_root(tenant, PhysicalAddress{root.table});

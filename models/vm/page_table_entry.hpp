@@ -65,7 +65,8 @@ struct PageTableEntry {
     return {(address & ~flags) | flag_bits};
   }
   constexpr bool is(std::uint64_t flag) const { return (bits & flag) != 0; }
-  /// Physical address of the frame or next table; of a remote page what its requests carry.
+  /// Returns the physical address of the frame or next table; for a remote page, the address that
+  /// its requests carry.
   constexpr std::uint64_t address() const { return bits & ~flags; }
 
   template <class Archive>
@@ -74,7 +75,8 @@ struct PageTableEntry {
   }
 };
 
-/// Where a buffer's virtual addresses begin: one that may fill large pages is aligned to them.
+/// Returns the alignment of a buffer's virtual address: a buffer that may fill large pages is
+/// aligned to them.
 constexpr std::uint64_t address_alignment(std::uint64_t bytes) {
   return bytes >= large_page_bytes ? large_page_bytes : page_bytes;
 }

@@ -114,7 +114,7 @@ struct Tlb {
   explicit Tlb(const Parameters& p)
       : base(p.entries, p.ways), large(p.large_entries, p.large_ways) {}
 
-  /// Entry of `page` within a large page whose first page has the entry `first`.
+  /// Returns the entry of `page` within a large page whose first page has the entry `first`.
   static constexpr PageTableEntry entry_within(PageTableEntry first, VirtualPage page) {
     return {first.bits + page.value() % pages_per_large * page_bytes};
   }
@@ -127,7 +127,7 @@ struct Tlb {
       base.insert(TlbKey::base(where), value);
     }
   }
-  /// Drops whatever translates the page; true if something did.
+  /// Drops the entries that translate the page. Returns whether there were any.
   bool drop(TenantPage where) {
     const bool small = base.drop(TlbKey::base(where));
     return large.drop(TlbKey::large(where)) || small;

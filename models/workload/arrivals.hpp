@@ -35,7 +35,7 @@ struct ArrivalsKeys {
   }
 };
 
-/// In ascending order.  Throws UserError for what is no list of arrivals.
+/// Returns the arrivals in ascending order. Throws UserError if the node is no list of arrivals.
 std::vector<Time> read_arrivals(const Node& node, Time first, std::uint64_t seed,
                                 std::uint32_t tenant);
 

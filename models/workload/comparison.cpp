@@ -68,7 +68,7 @@ class Contents {
 
  private:
   struct Element {
-    std::uint64_t begin = 0;  ///< in what is compared
+    std::uint64_t begin = 0;  ///< in the compared bytes
     isa::Type type = isa::Type::u8;
     bool is_near = false;
   };

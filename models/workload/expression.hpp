@@ -39,12 +39,13 @@ class Expression {
   const std::string& text() const { return text_; }
   const std::string& where() const { return where_; }
 
-  /// If nothing but a number is written: exact up to 64 bits, while formulas have 53.
+  /// Returns the number, exact up to 64 bits, if the expression is only a number; formulas have 53
+  /// bits.
   std::optional<IntegerLiteral> literal() const;
   /// Throws UserError with the position for an unknown name, bad syntax or a result that is not a
   /// number (division by zero).
   double evaluate(const Variables& variables) const;
-  /// As evaluate, but the result must be a whole number in [low, high].
+  /// Returns the value as evaluate() does; it must be a whole number in [low, high].
   std::int64_t evaluate_integer(const Variables& variables, std::int64_t low,
                                 std::int64_t high) const;
 

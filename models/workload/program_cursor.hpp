@@ -38,7 +38,7 @@ class ProgramCursor {
  private:
   struct Frame {
     std::uint32_t next = 0;    ///< index of the step in its list
-    std::uint64_t round = 0;   ///< of the loop whose body this list is
+    std::uint64_t round = 0;   ///< of the loop with this list as its body
     std::uint64_t rounds = 0;  ///< repeat-times: how many; 0 for repeat-until
     template <class Archive>
     void serialize(Archive& archive) {

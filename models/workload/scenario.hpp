@@ -73,8 +73,7 @@ struct Scenario {
 
 /// A scenario file after its `override:` and `settings` (`key=value` strings).
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings);
-/// Returns what is left of a scenario on one of its GPUs: that GPU, and the tenants with these
-/// numbers.
+/// Returns the scenario of one of its GPUs: that GPU, and the tenants with these numbers.
 Scenario part_of(const Scenario& scenario, std::uint32_t gpu,
                  const std::vector<std::uint32_t>& tenants);
 /// Reads a scenario file, applies its `override:` and then `settings` (`key=value` strings).

@@ -76,7 +76,7 @@ void divide(const Node& gpu, const char* group, const char* part, const char* ke
   set(gpu, path + "." + key, std::max(value, unit));
 }
 
-/// A slice has whole GPCs of the GPU's file, and of the last one what is left.
+/// Gives a slice whole GPCs of the GPU's file, and of the last one the rest.
 void divide_gpcs(const Node& gpu, std::uint64_t sms) {
   const Node dispatch = gpu.find("dispatch");
   if (!dispatch.is_map() || !dispatch.find("gpcs").is_sequence()) return;

@@ -14,7 +14,7 @@ struct TenantKeys {
   Time latency_bound = Time::never();  ///< until an SM that it takes is free; never: none
   std::uint32_t priority = 0;
   static constexpr std::uint32_t any_gpu = ~std::uint32_t{0};
-  std::uint32_t gpu = any_gpu;  ///< on which it runs, or whose memory its core shares
+  std::uint32_t gpu = any_gpu;  ///< GPU on which it runs, or whose memory its core shares
   std::uint32_t sms = 0;        ///< for spatial sharing; 0: an equal part of the rest
   bool relaunch = false;        ///< starts over until all others have been measured
   /// Warp instructions, or those of the CPU core, after which it has been measured and only keeps

@@ -23,7 +23,7 @@ class ByteBuffer {
     return place;
   }
   void clear() { size_ = 0; }
-  /// Moves bytes to an earlier place; what stood there is lost.
+  /// Moves bytes to an earlier place, whose old bytes are lost.
   void move(std::size_t from, std::size_t to, std::size_t size) {
     if (from != to) std::memmove(data_.get() + to, data_.get() + from, size);
   }

@@ -27,12 +27,12 @@ class Window final : public WindowTasks {
 
   /// Every component simulates up to the horizon of its kind.
   void run(Executor& executor, const std::vector<Time>& horizons);
-  /// As run, and also calls those that have nothing to do.
+  /// Runs as run() does, and also calls components that have nothing to do.
   void run_everyone(Executor& executor, Time horizon);
 
   /// Earliest activity of each kind on this rank, messages on their way to it included.
   const std::vector<Time>& next() const { return next_; }
-  /// Time up to which the components of each kind stand.
+  /// Returns the time that the components of each kind have reached.
   const std::vector<Time>& reached() const { return reached_; }
   std::uint64_t windows() const { return counted_windows_; }
   /// Number of the last window; windows at boundaries count too.

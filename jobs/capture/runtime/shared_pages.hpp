@@ -21,10 +21,10 @@ void forget_pages(std::uint64_t address);
 void take_pages();
 /// Returns the pages that the CPU has touched since then, as runs of pages.
 std::vector<Touch> touched_pages();
-/// As if the CPU had touched the memory.
+/// Admits the pages as if the CPU had touched them.
 void admit_pages(const void* pointer, std::size_t bytes, bool writes);
 
-/// Tells `lockstep capture` of what the CPU has touched.
+/// Tells `lockstep capture` which pages the CPU has touched.
 void report_touches();
 
 }  // namespace lockstep::capture

@@ -58,9 +58,9 @@ class Takeovers {
     Victim victim;
     SmRelease release;
   };
-  /// Returns what the SMs that have answered would do to be free, the best first.
-  /// `victim_at(status)`: the grid that is to leave the SM; nothing: the SM is not to be taken any
-  /// more.
+  /// Returns what the SMs that have answered would do to be free, the best offer first.
+  /// `victim_at(status)`: the grid that is to leave the SM; nothing: the SM is no longer to be
+  /// taken.
   std::vector<Offer> offers(
       const std::function<std::optional<Victim>(const SmStatus&)>& victim_at) const;
   void end_asking() {
@@ -96,12 +96,14 @@ class Takeovers {
   void left(PreemptionRecord record);
   /// A saved or flushed block has a place again.
   void returned(std::uint32_t grid, std::uint64_t block, Time now);
-  /// The urgent grid has got what it asked for at the SM, or a first part of it.
+  /// Notes that the urgent grid has got the places that it asked for at the SM, or the first of
+  /// them.
   void entered(std::uint32_t sm, Time now);
-  /// Counts that `used` was in use at the SM since the last call, or since the decision.  Blocks
-  /// make room until the urgent grid has all `places`, of which it has `taken`.
+  /// Counts that the SM used `used` since the last call, or since the decision. Blocks make room
+  /// until the urgent grid has all `places`, of which it has `taken`.
   void count_use(std::uint32_t sm, const BlockResources& used, std::uint32_t taken, Time now);
-  /// No block is left at the SM that was to make room, or the blocks need not leave any more.
+  /// Ends the SM's takeover, because no block is left there that was to make room, or the blocks
+  /// need not leave any more.
   void end(std::uint32_t sm) { sms_[sm] = Sm{}; }
   /// Returns when the next SM has been draining for too long, or is to get a signal.
   Time next_limit() const;

@@ -25,7 +25,7 @@ namespace lockstep {
 class ManagedPages {
  public:
   enum Mark : std::uint8_t {
-    prefetched = 1,  ///< nobody waited for it when it came
+    prefetched = 1,  ///< no access waited for it when it came
     evicted = 2,
     awaited = 4,    ///< a fault waits for it to come
     duplicate = 8,  ///< the host has the same bytes (read-mostly)
@@ -85,7 +85,8 @@ class ManagedPages {
   void tell_mapping(PageRange range);
 
   // Pages that come over the fabric, or go.
-  /// There are frames for pages that come.  Returns whether other GPUs must give pages up first.
+  /// Starts the way of pages that come, for which there are frames. Returns whether other GPUs must
+  /// give pages up first.
   bool fetch(PageRange range);
   bool is_ready(PageRange range) const;
   /// Whether another GPU waits for the page, which leaves.
@@ -95,7 +96,7 @@ class ManagedPages {
   /// Has a unit of `to`'s pages sent there, if another GPU has it, for a migration.
   bool bring(PageRange unit, const std::vector<FrameRun>& to, std::uint32_t migration,
              const HostCycle& cycle);
-  /// The GPU is full: other ones may take in what leaves.
+  /// Offers pages that leave a full GPU to other GPUs.
   void spill(PageRange range);
   /// Claims a unit that another GPU gives up.  Returns its pages; none: somebody wants it, or it is
   /// not all at the host as far as this GPU knows.
@@ -140,8 +141,8 @@ class ManagedPages {
   void occupy(PageRange range) { arriving_ += range.count; }
   void arrive(PageRange range, bool writable, HostStatistics& statistics);
   void stay_remote(PageRange range);
-  /// Copies of what the host has are about to become the only ones: they are on their way again,
-  /// so that nothing takes them meanwhile.
+  /// Marks the GPU's copies of host pages as on their way again, since they are about to become the
+  /// only ones and must not be taken meanwhile.
   void reopen(PageRange range, HostStatistics& statistics);
   void leave(PageRange range, HostStatistics& statistics);
   /// `in_memory`: so many of them were in GPU memory.

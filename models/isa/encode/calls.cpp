@@ -122,7 +122,7 @@ void CallEncoder::move_arguments(const ir::Operation& op) {
   const std::vector<ir::Operand> arguments(op.sources.begin() + 1, op.sources.end());
   std::vector<Type> types = types_of(code, arguments);
   if (op.sources[0].kind == Kind::function) {
-    // What the callee declares counts: a constant has no width of its own.
+    // The callee's declared type decides: a constant has no width of its own.
     const LinkedFunction& callee =
         program_.link().functions[program_.link().position[op.sources[0].index]];
     const std::vector<Type> formal =

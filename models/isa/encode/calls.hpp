@@ -40,7 +40,7 @@ class CallEncoder {
 
   ProgramBuilder& program_;
   OperandEncoder& operands_;
-  const LinkedFunction* analysed_ = nullptr;  ///< function whose calls these are:
+  const LinkedFunction* analysed_ = nullptr;  ///< function with these calls:
   std::unordered_map<const ir::Operation*, std::vector<std::uint32_t>> live_behind_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> calls_;  ///< pc, module function
 };

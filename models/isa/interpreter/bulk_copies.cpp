@@ -14,7 +14,7 @@ namespace lockstep::isa {
 
 using ir::BulkCopyStep;
 
-/// Memory is fresh to which nothing was written.
+/// Notes an access to memory that has never been written.
 void BulkCopies::touch_fresh(const InterpretedWarp& warp, std::uint64_t address, bool reads) {
   LaunchState& state = block_.state_;
   if (reads && state.launch.fresh_read)

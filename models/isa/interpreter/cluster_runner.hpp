@@ -36,7 +36,7 @@ class ClusterRunner {
   void go_on();
   [[noreturn]] void report_deadlock() const;
   /// Returns "; 64 threads of the cluster have not arrived: block (1, 0, 0), warp 0 stands at line
-  /// 12", or "" if nobody waits at the barrier of the cluster.
+  /// 12", or "" if no warp waits at the barrier of the cluster.
   std::string missing_text() const;
 
   LaunchState& state_;

@@ -19,11 +19,11 @@ namespace lockstep::isa {
 
 struct FirstAccess {
   std::uint64_t address = 0;  ///< of a lane
-  bool writes = false;        ///< stores and atomics; it may only do so
+  bool writes = false;        ///< of stores and atomics, which may write
   std::uint32_t line = 0;     ///< of the PTX
 };
 
-/// Calls `visit` for them in their order, lane by lane, as far as they are sure.
+/// Calls `visit` for the accesses in their order, lane by lane, as far as they are sure.
 void follow_first_warp(const Launch& launch, const std::function<void(const FirstAccess&)>& visit);
 
 }  // namespace lockstep::isa

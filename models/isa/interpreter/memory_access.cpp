@@ -253,7 +253,7 @@ void BlockRunner::store(Warp& warp, const Instruction& instruction, std::uint32_
   });
 }
 
-/// At once: a legal outcome, as nobody may look before the wait.
+/// Copies at once: a legal outcome, as no thread may look before the wait.
 void BlockRunner::copy(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   const unsigned size = 4 * instruction.memory.elements;
   const std::uint32_t* to = row(warp, instruction.source[1]);

@@ -80,10 +80,10 @@ MatrixRegisters registers_of(const MatrixForm& form);
 
 /// PTX has the shape with these types.
 bool exists(const MatrixForm& form);
-/// The first generation whose tensor cores (or whose compiler, by other instructions) have it.
-/// Precondition: exists(form).
+/// Returns the first generation whose tensor cores (or whose compiler, by other instructions) have
+/// the form. Precondition: exists(form).
 MatrixArithmetic first_with(const MatrixForm& form);
-/// The form exists and its arithmetic has it.
+/// Returns whether the form exists and its arithmetic has it.
 bool is_supported(const MatrixForm& form);
 
 /// A form as a word: of ir::Operation::immediate and Instruction::target.

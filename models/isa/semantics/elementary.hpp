@@ -9,7 +9,8 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-/// Adding and subtracting it rounds to an integer, whose low bits are those of the sum.
+/// Constant whose addition and subtraction round to an integer. The low bits of the sum are those
+/// of the integer.
 constexpr double to_integer = 0x1.8p52;
 
 /// 2^x for |x| <= 1000: 2^n by the exponent, the rest (at most a half) by the series of e^y.

@@ -65,9 +65,9 @@ class PartitionMemory {
   void serialize(Archive& archive);
 
  private:
-  static constexpr unsigned piece_shift = 16;  ///< granularity of what was written
+  static constexpr unsigned piece_shift = 16;  ///< granularity of the record of written pieces
 
-  /// Where the bytes of a line stand in the region.
+  /// Returns where the bytes of a line stand in the region.
   std::uint64_t place_of(PartitionOffset line) const;
   void mark(std::uint64_t offset) {
     written_[offset >> (piece_shift + 6)] |= std::uint64_t{1} << ((offset >> piece_shift) % 64);

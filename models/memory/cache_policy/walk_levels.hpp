@@ -47,7 +47,7 @@ class WalkLevels {
   static std::size_t level_of(const MemoryRequest& request) {
     return std::min<std::size_t>(request.walk_level, count - 1);
   }
-  /// Loads of walks and of warps are what is compared.
+  /// Returns whether the request counts in the comparison: loads of walks and of warps do.
   static bool compares(const MemoryRequest& request) {
     const bool of_warp =
         request.source == SourceKind::sm && (request.flags & (flag_context | flag_code)) == 0;
@@ -93,8 +93,8 @@ class WalkLevels {
     }
     for (Level& level : levels_) level.lookups = level.hits = 0;
   }
-  /// Lookups by which a level is judged; fewer for a level that goes past, since only some of its
-  /// reads look up.
+  /// Returns the lookups by which a level is judged: fewer for a level that goes past, since only
+  /// some of its reads look up.
   std::uint64_t least(const Level& level) const {
     return level.past ? (parameters_.least + parameters_.probe - 1) / parameters_.probe
                       : parameters_.least;

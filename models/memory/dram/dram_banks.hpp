@@ -75,11 +75,12 @@ class DramBanks {
 
   void activate(std::uint32_t bank, std::uint32_t row, DramCycle now);
   void precharge(std::uint32_t bank, DramCycle now);
-  /// The cycle in which the data bus is free again.
+  /// Serves a column command. Returns the cycle in which the data bus is free again.
   DramCycle column(std::uint32_t bank, bool write, DramCycle now);
 
-  /// Refreshes that fell due up to `now`: the banks, as bits, whose rows they have closed.  Nothing
-  /// is scheduled: whoever looks at the banks at `now` calls this first.
+  /// Starts the refreshes that fell due up to `now`. Returns the banks, as bits, whose rows they
+  /// have closed. No event does this: each function that looks at the banks at `now` calls it
+  /// first.
   std::uint64_t refresh(DramCycle now) {
     return now.value() < next_refresh_ ? 0 : apply_refreshes(now.value());
   }

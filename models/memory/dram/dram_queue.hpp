@@ -79,7 +79,7 @@ class DramQueue {
   void row_opened(std::uint32_t bank, std::uint32_t row);
   void row_closed(std::uint32_t bank);
 
-  // What a scheduler sees.
+  // Access of schedulers.
   const DramEntry& operator[](std::uint32_t index) const { return entries_[index]; }
   /// Whether an entry of the served direction is a write.
   bool is_write(std::uint32_t index) const {
@@ -105,13 +105,14 @@ class DramQueue {
   /// youngest.
   /// With `oldest`, a bank's requests in the order of their age.
   std::uint32_t younger(std::uint32_t index) const { return place_of(nodes_[index].next); }
-  /// Whether a request waits for the open row of a bank, in whatever direction and level.
+  /// Returns whether a request waits for the open row of a bank, in either direction and at any
+  /// level.
   bool has_hit(std::uint32_t bank) const {
     return std::any_of(lists_.begin(), lists_.end(),
                        [bank](const std::vector<List>& lists) { return lists[bank].hit != end; });
   }
   std::uint32_t size() const { return counts_[0] + counts_[1]; }
-  /// Banks whose requests, open row or direction changed since the last choice.
+  /// Returns the banks whose requests, open row or direction changed since the last choice.
   std::uint64_t changed_banks() const { return changed_; }
   void chosen() { changed_ = 0; }
 
@@ -123,7 +124,7 @@ class DramQueue {
   void serialize(Archive& archive) {
     archive(entries_, nodes_, free_, lists_, active_, open_row_, counts_, used_, serving_, first_,
             order_);
-    changed_ = ~std::uint64_t{0};  // what a scheduler derived is gone
+    changed_ = ~std::uint64_t{0};  // the scheduler's own tables are empty again
   }
 
  private:

@@ -113,7 +113,7 @@ class AtlasRanks final : public EpochController {
   void decide(std::uint64_t epoch, std::vector<std::uint64_t>& values) override {
     for (std::size_t tenant = 0; tenant < past_.size(); ++tenant) {
       std::uint64_t& past = past_[tenant];
-      // Quanta in which nobody was served have no decision.
+      // Quanta in which no tenant was served have no decision.
       for (std::uint64_t quantum = last_ + 1; quantum < epoch && past != 0; ++quantum)
         past = past * weight_ / one;
       past = (past * weight_ + std::exchange(service_[tenant], 0) * (one - weight_)) / one;

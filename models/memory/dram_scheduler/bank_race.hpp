@@ -61,7 +61,7 @@ class BankRace {
     return {passable(DramBanks::read) | passable(DramBanks::write),
             passable(DramBanks::activation) | passable(DramBanks::precharging)};
   }
-  /// If none can: when one may.
+  /// Returns the cycle in which some candidate may have its command, if none can now.
   DramCycle next(const DramBanks& banks, std::uint64_t active, DramCycle now) const {
     DramCycle first = DramCycle::never();
     for (const auto command : commands)
@@ -90,7 +90,7 @@ class BankRace {
   std::uint32_t key(std::uint32_t bank) const { return keys_[bank]; }
 
  private:
-  /// Lets go the banks whose time has come.
+  /// Releases the banks whose time has come.
   void release(DramCycle now) {
     next_release_ = DramCycle::never();
     for (std::uint64_t rest = held_; rest != 0; rest &= rest - 1) {

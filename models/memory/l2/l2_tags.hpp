@@ -96,9 +96,9 @@ class L2Tags {
   /// A store wrote the bytes `mask` of a sector.
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);
 
-  /// Brings near what find() reads.
+  /// Brings the tags that find() reads into the cache.
   void warm_tags(std::uint32_t line) const { warm(set(set_of(line)), ages_at_); }
-  /// Brings near what find() and the choice of a victim read.
+  /// Brings the data into the cache that find() and the choice of a victim read.
   void warm_set(std::uint32_t line) const { warm(set(set_of(line)), set_bytes_); }
   void prefetch(std::uint32_t line) const { prefetch(line, lines_at_); }
   void prefetch_victim(std::uint32_t line) const { prefetch(line, set_bytes_); }

@@ -79,7 +79,7 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
                                       SmCycle now) override;
 
   // Contexts.
-  /// Takes out what the warp owes.
+  /// Removes and returns the arrivals that the warp owes.
   std::vector<Owed> take_out(WarpSlot slot);
   /// A warp that has returned owes this, behind all copies that it issues again.
   void put_in(WarpSlot slot, std::vector<Owed> owed, SmCycle now);
@@ -99,7 +99,7 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
   /// Does an operation without a mistake.  Returns whether it completes a phase.
   bool step(const BlockSlot& block, std::uint64_t offset, isa::AtomicOperation operation,
             std::uint64_t count);
-  /// Returns the lanes whose phase is over; `checks`: mistakes of lanes are thrown.
+  /// Returns the lanes whose phase is over. `checks`: throw mistakes of lanes.
   std::uint32_t lanes_with_phase_over(const Warp& warp, const isa::Instruction& instruction,
                                       std::uint32_t lanes, bool checks) const;
   SmCycle limit_of(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
@@ -107,7 +107,7 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
   /// Cycle from which the banks are free that serve these lanes.
   SmCycle serve(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
                 SmCycle now);
-  /// A path of a warp with this record has waited, and may read what was released.
+  /// Lets a path of a warp with this record, which has waited, read what was released.
   void acquire(const IssueRecord& record) {
     if ((record.flags & IssueRecord::ordered_after) != 0) l1_.drop_clean();
   }

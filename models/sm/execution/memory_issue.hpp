@@ -39,7 +39,7 @@ class MemoryIssue {
  private:
   void issue_matrices(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                       std::uint32_t active, SmCycle now);
-  /// Reports lanes at whose address no barrier of mbarrier can stand.
+  /// Reports lanes whose address is not one of an mbarrier.
   void require_barriers(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
                         const LaneAddresses& address) const;
   /// Reports lanes whose address is no multiple of `bytes`, a power of two.

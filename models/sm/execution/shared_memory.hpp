@@ -36,7 +36,7 @@ class SharedMemoryUnit {
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t active, const std::uint32_t* address, std::int64_t offset, bool commits,
              SmCycle now);
-  /// A word to each of all lanes, which is what most of these instructions do.
+  /// Loads one word for each of all 32 lanes, the most frequent case.
   void load_words(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                   SmCycle now);
   /// ldmatrix, stmatrix: lane l has the address of row l % 8 of matrix l / 8.

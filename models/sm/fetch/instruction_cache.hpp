@@ -57,7 +57,7 @@ class InstructionCache final : public FetchAnswers {
   /// A line that was asked of L2.
   struct Request {
     std::uint32_t line = 0;
-    std::uint8_t sub_cores = 0, ahead = 0;  ///< sub-cores that get it; those where nobody waits
+    std::uint8_t sub_cores = 0, ahead = 0;  ///< sub-cores that get it; those where no warp waits
     std::uint64_t warps = 0;                ///< warps that wait for the line
 
     template <class A>

@@ -95,10 +95,11 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
 }
 
 void FrontEnd::account_stalls(SmCycle up_to) {
-  // Cycles in which nothing could issue have one cause: nothing changed between them.
+  // Cycles in which no warp could issue have one cause, since nothing changed between them.
   if (up_to - 1 <= hot_.accounted) return;
   const auto cycles = static_cast<std::uint64_t>(up_to - 1 - hot_.accounted);
-  statistics_.skips += hot_.accounted == hot_.cycle;  // the first look at what followed the last
+  // the first accounting of the cycles since the last issue
+  statistics_.skips += hot_.accounted == hot_.cycle;
   statistics_.skipped_cycles += cycles;
   hot_.accounted = up_to - 1;
   count_stalled(hot_.units.all_schedulers(), cycles);

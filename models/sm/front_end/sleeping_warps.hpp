@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-/// Warps in `nanosleep`, which may leave their slots asleep.  What wakes them is an event that
-/// names the slot and cannot be taken back: it is left to come, and means nothing then.
+/// Warps in `nanosleep`, which may leave their slots asleep. The event that wakes a warp names its
+/// slot and cannot be taken back. If the warp has left, the event has no effect.
 class SleepingWarps {
  public:
   void begin(WarpSlot warp, SmCycle until) {

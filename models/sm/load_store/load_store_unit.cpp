@@ -223,7 +223,7 @@ void LoadStoreUnit::enter_queue(Access& access, SmCycle now) {
 void LoadStoreUnit::look_up_lines(SmCycle now) {
   const std::uint32_t most = constants_.parameters.l1.lines_per_cycle;
   if (hot_.lookup_cycle != now) {
-    // What one line has more than a cycle's lookups it takes of the next.
+    // A line that needs more look-ups than a cycle has takes them from the next.
     const std::int64_t since = std::int64_t{most} * (now - hot_.lookup_cycle);
     hot_.lookups -= static_cast<std::uint32_t>(std::min<std::int64_t>(hot_.lookups, since));
     hot_.lookup_cycle = now;

@@ -59,7 +59,7 @@ class LoadStoreUnit final : public ParkedLines {
   /// Enters the rest of the warp's next squashed access, and decides what the warp does then.
   void issue_again(std::uint16_t member, SmCycle now);
 
-  /// Cycle in which the unit wants to look up lines.
+  /// Returns the cycle in which the unit wants to look up lines.
   SmCycle wake() const { return hot_.wake; }
   /// Looks up lines of the first instructions, as many as a cycle allows.
   void look_up_lines(SmCycle now);
@@ -77,7 +77,7 @@ class LoadStoreUnit final : public ParkedLines {
     access.logged = log_.take();
     log_[access.logged].take_global(operands);
   }
-  /// The log need not keep the access's operands any more.
+  /// Lets the log drop the access's operands.
   void forget_logged(FaultableAccess& access) {
     if (access.logged != FaultableAccesses::none)
       log_.give_back(std::exchange(access.logged, FaultableAccesses::none));
@@ -180,12 +180,12 @@ class LoadStoreUnit final : public ParkedLines {
   }
   /// Tags that a line of an access compares.
   std::uint32_t lookups_of(const LineGroup& line) const;
-  /// Cycles in which the access has L1's data to itself.
+  /// Returns for how many cycles the access has L1's data to itself.
   static std::int64_t bank_cycles(const Access& access);
   /// The access at the head has no line left to look up.
   void leave_queue(const Access& access, SmCycle now);
-  /// Every line of an access has its translation and has gone to L1, or will not be sent, or is
-  /// squashed.
+  /// Notes that every line of an access has its translation and has gone to L1, will not be sent,
+  /// or is squashed.
   void last_check_passed(std::uint16_t flight, std::uint16_t member, SmCycle now) {
     if (member != FaultableAccesses::none && !faultable_.left_unit(member, now)) [[unlikely]]
       return;

@@ -226,7 +226,7 @@ IssueTables::IssueTables(const SmParameters& parameters,
     auto& kernels = tables_.emplace_back();
     for (const isa::Kernel& kernel : module->kernels) {
       const isa::Program& program = kernel.lowered;
-      if (program.instructions.empty()) {  // nobody launches it
+      if (program.instructions.empty()) {  // never launched
         kernels.emplace_back();
         continue;
       }

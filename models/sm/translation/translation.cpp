@@ -154,7 +154,7 @@ void Translation::on_answer(const TranslationAnswer& answer, SmCycle now, bool b
   }
 }
 
-/// A large page may bring what others of its pages wait for.
+/// A large page may bring the translation that lines of its other pages wait for.
 void Translation::page_found(TlbKey key, std::uint16_t miss, PageTableEntry entry, SmCycle now) {
   using State = PageMiss::State;
   bool hidden = false;
@@ -252,8 +252,8 @@ void Translation::end_fault_wait(std::uint16_t miss, SmCycle now) {
   waits_.find(pages_, lines_.stopped_warps());
 }
 
-/// Prefetches are dropped; anything else is the tenant's mistake.  What was squashed is issued
-/// again to find that out, and does not ask again: its block might leave each time.
+/// Drops prefetches; any other access is the tenant's mistake. Squashed accesses are issued again
+/// to find the mistake, and do not ask for the page again, since their block might leave each time.
 void Translation::page_invalid(std::uint16_t index, bool blocks_in_memory, SmCycle now) {
   bool mistaken = false;
   pages_.for_each_parked(index, [&](const Access& access, unsigned group) {

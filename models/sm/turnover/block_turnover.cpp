@@ -55,7 +55,7 @@ void BlockTurnover::give_block(GridId grid, SmCycle now) {
   ports_.tell_dispatcher(MessageKind::block_given, given, now, payload);
 }
 
-/// The block must see what it has written elsewhere: clean lines are dropped, as for an acquire.
+/// Drops clean lines, as for an acquire, so that the block sees what it has written on another SM.
 void BlockTurnover::adopt_block(const BlockGiven& given, std::span<const std::byte> payload,
                                 SmCycle now) {
   l1_.drop_clean();

@@ -58,8 +58,7 @@ class LocalScheduler {
     return selected() && ((parts_.faultable.stopped_warps() | leaving_ | staying_) != 0 ||
                           !blocks_.empty() || exchange_.owes_homes());
   }
-  /// Cycle of the next look.  Without blocks in memory there is no block to displace another one
-  /// for, whatever time was set before.
+  /// Returns the cycle of the next look. Without blocks in memory there is no time to wait for.
   SmCycle wake() const {
     return blocks_.empty() ? parts_.engine.wake() : std::min(wake_, parts_.engine.wake());
   }
@@ -92,8 +91,8 @@ class LocalScheduler {
   std::optional<Moved> take_moved(SmCycle now);
   /// The dispatcher has heard of the saved block.
   void told() { untold_.reset(); }
-  /// Returns the place of a flushed block of which nothing is in flight any more, and which is to
-  /// leave.
+  /// Returns the place of a flushed block that is to leave and has nothing in flight, if there is
+  /// one.
   std::optional<BlockPlace> take_flushed(SmCycle now);
   /// Returns the grid of the block that returns next, if there is room for it.
   std::optional<std::uint8_t> next_to_return() const;
@@ -101,7 +100,7 @@ class LocalScheduler {
   void begin_return(SmCycle now);
   /// Exchange by which blocks may also return to another SM.
   BlockExchange& exchange() { return exchange_; }
-  /// No context stands at the place any more, which may be this SM's or another's.
+  /// Frees the place in memory of a context, which may be this SM's or another's.
   void free_place(std::uint32_t number, SmCycle now);
   /// Returns whether a staged block may start: no block that has waited too long needs the room
   /// first.
@@ -157,7 +156,7 @@ class LocalScheduler {
     to_points_ &= ~bit_of(place);
     return ran_on ? 0 : now - stops_[place.value()];
   }
-  /// Saves the block, of which nothing is in flight.
+  /// Saves the block, which has nothing in flight.
   void save(BlockPlace place, SmCycle now);
   bool can_return(const BlockInMemory& block) const {
     return block.can_return() && (block.sent || !sm_.blocks.grid(block.grid).stopped);
@@ -166,7 +165,7 @@ class LocalScheduler {
   /// Returns the block that returns next.
   std::vector<BlockInMemory>::const_iterator first_ready() const;
   void set_wake(SmCycle now);
-  /// Ends the stay of returned blocks whose squashed accesses are all through.
+  /// Ends the protected stay of returned blocks whose squashed accesses are all through.
   void end_stays(SmCycle now);
 
   const SmContext sm_;

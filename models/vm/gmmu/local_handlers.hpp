@@ -70,12 +70,12 @@ class LocalHandlers {
   };
   LocalHandlers(const Setup& setup, TableMemory& memory, GmmuStatistics& statistics);
 
-  /// Where the entries of a span that has untouched pages lie.
+  /// Takes the place of the entries of a span that has untouched pages.
   void offered(const PageSpan& span, PhysicalAddress entries_at);
   /// The driver has zeroed the frames of a granule.
   void add_frames(const GranuleFrames& frames) { pool_.push_back(frames); }
-  /// The first refusal of an untouched page: a handler has its granule, or begins with it.  False:
-  /// the host has to handle it.
+  /// Takes the first refusal of an untouched page: a handler has its granule, or begins with it.
+  /// Returns false if the host has to handle it.
   bool take(const TranslateRequest& request, GmmuCycle& cycle);
   /// A handler is about to put frames into entries of the span.
   bool handles_in(const PageSpan& span) const;

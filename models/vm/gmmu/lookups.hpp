@@ -16,7 +16,7 @@
 namespace lockstep {
 
 struct Lookup {
-  std::int64_t ready = 0;  ///< cycle in which the array at hand answers
+  std::int64_t ready = 0;  ///< cycle in which the array that is looked up answers
   TranslateRequest request;
 
   template <class Archive>

@@ -15,7 +15,7 @@ class CsrGraph {
 
   /// `vertices` + 1 numbers: the edges of vertex v are [rows[v], rows[v + 1]).
   const std::vector<std::uint64_t>& rows() const { return rows_; }
-  /// Vertex to which each edge leads.
+  /// Returns the vertex to which each edge leads.
   const std::vector<std::uint64_t>& columns() const { return columns_; }
 
  private:

@@ -30,7 +30,7 @@ class RecordingWriter {
   /// Index of a kernel.
   std::uint32_t kernel(const std::string& name);
 
-  /// Notes whose tensor cores computed what the program got.
+  /// Notes whose tensor cores computed the program's results.
   void set_arithmetic(isa::MatrixArithmetic arithmetic) { arithmetic_ = arithmetic; }
 
   std::uint64_t steps() const { return step_count_; }
@@ -40,7 +40,7 @@ class RecordingWriter {
   std::uint64_t data_bytes() const { return data_bytes_; }
   std::uint64_t stored_bytes() const { return blocks_count_ * recording_format::block_bytes; }
 
-  /// Writes what is left; nothing may be added afterwards.
+  /// Writes the remaining rows. Nothing may be added afterwards.
   void finish();
 
  private:

@@ -34,7 +34,7 @@ Mosaic::Mosaic(const MosaicParameters& parameters, const Setup& setup)
       large_(setup.capacity, setup.tenants + 2),
       whole_(setup.tenants) {
   set_tenants(statistics_, setup.tenants);
-  // The frame at 0 that nobody gets.
+  // The frame at 0 is never given out.
   if (setup.capacity > 0) large_.take(driver_);
   for (const Frame page : foreign_pages()) {
     foreign_numbers_[page] = static_cast<std::uint32_t>(foreign_numbers_.size());

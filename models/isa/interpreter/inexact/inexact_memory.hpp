@@ -100,7 +100,7 @@ class InexactMemory {
   void apply(const FloatTrace& trace);
   /// Exact values were put there.
   void clear(std::uint64_t address, std::uint64_t bytes);
-  /// Takes over what `other` knows of its bytes at `from`.
+  /// Copies the notes of `other` about its bytes at `from`.
   void copy(std::uint64_t to, const InexactMemory& other, std::uint64_t from, std::uint64_t bytes);
   /// Returns the inexact floats in the order of addresses, with offsets from `address` on.  More
   /// than `most` ranges are made fewer: ranges of any magnitude are put together, then ranges with

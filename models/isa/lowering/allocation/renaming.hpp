@@ -35,7 +35,8 @@ class Renaming {
   const ir::Operation& at(Place place) const {
     return function_.blocks[place.block].operations[place.operation];
   }
-  /// Places that say where these registers are live: mentions, and what defines their guards.
+  /// Returns the places that decide where these registers are live: mentions, and definitions of
+  /// their guards.
   Places deciding(std::uint32_t a, std::uint32_t b) const;
   void find_writers();
   void spread_liveness(std::uint32_t r);

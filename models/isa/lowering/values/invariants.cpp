@@ -36,7 +36,7 @@ class Motion {
         definitions_(definitions),
         inside_(function.registers.size()) {}
 
-  /// Moves what is invariant in the loop to the end of block `target`.
+  /// Moves operations that do not change in the loop to the end of block `target`.
   bool run(const Flow::Loop& loop, std::uint32_t target) {
     std::vector<std::uint32_t> blocks = flow_.blocks_of(loop);
     std::sort(blocks.begin(), blocks.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -87,7 +87,7 @@ class Motion {
 
 bool hoist_invariants(ir::Function& function) {
   const Flow flow(function);
-  // What moves is still written once, before all its readers.
+  // A moved operation is still written once, before all its readers.
   const Definitions definitions(function);
   Motion motion(function, flow, definitions);
   bool changed = false;

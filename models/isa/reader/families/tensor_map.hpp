@@ -14,7 +14,7 @@ class TensorMapReader : public FamilyReader {
   void tensormap(PtxInstruction& instruction);
 
  private:
-  /// Where a map is.
+  /// Place of a map.
   struct Place {
     Space space = Space::generic;
     ir::Operand base;

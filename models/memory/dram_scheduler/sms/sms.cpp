@@ -38,7 +38,7 @@ void Sms::on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now)
   const bool past = intensity == Intensity::low || in_flight_ < parameters_.bypass_below;
   ++in_flight_;
   ++source.in_flight;
-  // What came before from the source goes before.
+  // Earlier requests of the source go first.
   if (past && source.fifo.empty() && source.held == DramEntry::none) {
     ++statistics_.bypasses[entry.tenant];
     if (left_ == 0 && enter_bank(entry.bank, place)) return;
@@ -98,8 +98,9 @@ bool Sms::move_held(const DramQueue& queue) {
   return false;
 }
 
-/// With probability `p` of the source that has the fewest requests among those with a ready batch
-/// for which there is room; of equals, that whose batch is the oldest (AMB-15).
+/// Picks the source whose batch moves next. With probability `p` it is the source with the fewest
+/// requests, among those with a ready batch for which there is room; of equals, the source with the
+/// oldest batch (AMB-15).
 bool Sms::pick(DramCycle now) {
   const std::size_t none = ready_.size();
   std::size_t candidates = 0, fewest = none;

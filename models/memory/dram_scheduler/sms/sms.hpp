@@ -124,7 +124,7 @@ class Sms final : public DramScheduler {
   }
 
   // Stage 2.
-  /// Up to and including `now`.
+  /// Moves requests up to and including `now`.
   void move_until(const DramQueue& queue, DramCycle now) {
     if (next_move_ <= now) move(queue, now);
     moved_until_ = std::max(moved_until_, now + 1);

@@ -26,7 +26,7 @@ void TcmClusters::add(std::span<const std::uint64_t> increments) {
 
 void TcmClusters::decide(std::uint64_t epoch, std::vector<std::uint64_t>& values) {
   double weight = last_ == 0 ? 0 : 0.5;
-  // Quanta in which nobody asked have no decision.
+  // Quanta without requests have no decision.
   for (std::uint64_t quantum = last_ + 1; quantum < epoch && weight > 1e-9; ++quantum) weight /= 2;
   for (std::size_t tenant = 0; tenant < averages_.size(); ++tenant)
     average(averages_[tenant], std::exchange(counted_[tenant], {}), weight);
