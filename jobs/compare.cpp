@@ -49,7 +49,7 @@ const TenantRow& find_tenant(const std::vector<TenantRow>& rows, const std::stri
   throw UserError(where, "there is no tenant " + name + " in the shared run", "it has " + known);
 }
 
-/// `tenant=FILE` of --alone.
+/// Reads `tenant=FILE` of --alone.
 void read_alone(const std::string& option, Plan& plan) {
   const std::size_t equals = option.find('=');
   const std::string where = "--alone " + option;
@@ -108,7 +108,7 @@ void make_folder(const std::string& path) {
   if (error) throw UserError(path, error.message(), "choose another --output");
 }
 
-/// Alone, too, the memory is that of the shared run, though it may follow from all tenants'
+/// Keeps the memory of the shared run for the run alone, though it may follow from all tenants'
 /// buffers.
 void keep_capacity(const Node& gpu, const MachineParameters& machine) {
   const Node memory = gpu.find("memory");
@@ -191,7 +191,7 @@ void check_outputs(const std::vector<PlannedRun>& runs) {
       require_own_output(run.line.output, "", identity_of(run.line, run.change));
 }
 
-/// Rank 0's rows; the status that all ranks agree on.
+/// Simulates the run. Returns rank 0's rows, and the status that all ranks agree on.
 RunOutcome simulate(const PlannedRun& run, Communicator& communicator) {
   if (!run.line.quiet && communicator.rank() == 0) std::printf("\n%s\n", run.title.c_str());
   RunOutcome outcome = simulate(run.line, run.change, communicator);

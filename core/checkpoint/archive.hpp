@@ -50,7 +50,7 @@ class Archive {
 
   /// Begins a section, named "component/part" ("component" for the component itself).
   void section(const char* name, std::uint32_t version);
-  /// How many have begun.
+  /// Returns how many sections have begun.
   std::size_t sections() const { return sections_; }
 
   /// A payload: bytes of a known size that mean nothing to the program, or whose meaning another
@@ -59,7 +59,7 @@ class Archive {
   /// Throws UserError unless so many bytes are left, at least `each` for each of `count`. Call it
   /// before room is made for restored values.
   void require(std::uint64_t count, std::uint64_t each = 1) const;
-  /// UserError unless a list that was restored is as long as it must be.
+  /// Throws UserError unless a list that was restored is as long as it must be.
   void require_length(std::size_t restored, std::size_t must_be) const;
 
  private:

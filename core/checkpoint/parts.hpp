@@ -29,8 +29,8 @@ class PartSink {
 class PartSource {
  public:
   virtual ~PartSource() = default;
-  /// Chunk `index` of a part as it was written; empty behind the last.  UserError if there is no
-  /// such part, or if it has been damaged.
+  /// Returns chunk `index` of a part as it was written; empty behind the last. Throws UserError if
+  /// there is no such part, or if it has been damaged.
   virtual std::vector<char> read(const std::string& part, std::size_t index) = 0;
   /// Bytes of all chunks.
   virtual std::uint64_t size(const std::string& part) = 0;

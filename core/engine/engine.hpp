@@ -54,11 +54,11 @@ class Engine {
          Communicator& communicator, EngineOptions options);
   ~Engine();
 
-  /// Until the first epoch boundary at which all components are finished, or stop_at.
+  /// Runs until the first epoch boundary at which all components are finished, or until stop_at.
   RunSummary run(EpochObserver& observer, RunControl& control);
   RunSummary run();
-  /// After run() was left: all components come to the earliest time that none has passed, which is
-  /// returned, and are sampled as at an epoch.  Collective; run() may go on afterwards.
+  /// Brings all components, after run() was left, to the earliest time that none has passed, and
+  /// samples them as at an epoch. Returns that time. Collective; run() may go on afterwards.
   Time catch_up(EpochObserver& observer);
 
   /// Lets time go on after run(), if all components are finished, until all ranks say that the last
@@ -69,9 +69,9 @@ class Engine {
   std::span<const LocalComponent> components() const;
   Communicator& communicator() const;
   const Profile& profile() const;
-  /// For a start-up note: the kinds on the shortest cycle of links, which limits the windows, and
-  /// its length: "sm -> partition -> sm: 121.951 ns"; "" without cycles.  A cycle that touches only
-  /// kinds named in `except` is passed over.
+  /// Returns for a start-up note the kinds on the shortest cycle of links, which limits the
+  /// windows, and its length: "sm -> partition -> sm: 121.951 ns"; "" without cycles. A cycle that
+  /// touches only kinds named in `except` is passed over.
   std::string limiting_cycle(std::span<const std::string> except = {}) const;
 
   /// Returns the cost of this rank's part of the run so far; called from RunControl::agreed.
@@ -81,8 +81,8 @@ class Engine {
   /// is null elsewhere. Call it between windows only: from RunControl::agreed or outside run.
   /// Returns false if another rank failed, which throws the reason.
   [[nodiscard]] bool save(PartSink* sink);
-  /// Every rank reads what it needs of the same parts.  The run may stop at another time than the
-  /// one that was saved.
+  /// Restores state; every rank reads the parts that it needs. The run may stop at another time
+  /// than the saved one.
   void restore(PartSource& source);
 
  private:

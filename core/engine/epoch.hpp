@@ -29,7 +29,7 @@ class EpochObserver {
     return {};
   }
 
-  /// On rank 0 only: the contributions of all ranks, in the order of ranks.
+  /// Takes the contributions of all ranks, in the order of ranks. Called on rank 0 only.
   virtual void collect(Time end, std::span<const std::vector<std::byte>> contributions) {
     static_cast<void>(end), static_cast<void>(contributions);
   }
@@ -37,8 +37,8 @@ class EpochObserver {
   /// Returns whether the next collect() also needs what all components wait for. Called on rank 0
   /// only, after collect().
   virtual bool wants_account() const { return false; }
-  /// On rank 0 only, if it was: a line for each that waits for something, by id.  A RunError ends
-  /// the run.
+  /// Takes a line for each component that waits for something, by id. Called on rank 0 only, if it
+  /// was asked for. A RunError ends the run.
   virtual void account(Time end, const std::string& waiting) {
     static_cast<void>(end), static_cast<void>(waiting);
   }

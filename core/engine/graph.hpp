@@ -43,7 +43,7 @@ class Graph {
   const std::vector<Kind>& kinds() const { return kinds_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Edge>& edges() const { return edges_; }
-  /// "sm[7]"
+  /// Returns the component's name, such as "sm[7]".
   std::string name(ComponentId component) const;
   /// The sending end for the component at the link's source to own.
   Link link(LinkId id) const;

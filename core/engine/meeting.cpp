@@ -44,7 +44,7 @@ Meeting::Meeting(const Graph& graph, const Assignment& assignment, Communicator&
   incoming_.resize(neighbours_.size());
 }
 
-/// Everything is agreed by an elementwise minimum.
+/// Encodes values so that an elementwise minimum over the ranks is the agreement.
 std::vector<std::int64_t> Meeting::encode(const Agreement& own) const {
   std::vector<std::int64_t> values;
   for (const Time next : own.next) values.push_back(next.femtoseconds());

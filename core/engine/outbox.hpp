@@ -34,7 +34,7 @@ class Outbox {
     return place + sizeof(Body);
   }
 
-  /// `targets[c]` is where messages to component c go; set by the engine.
+  /// Sets where messages to component c go: `targets[c]`. Called by the engine.
   void attach(std::vector<MailTarget> targets) { targets_ = std::move(targets); }
 
  private:

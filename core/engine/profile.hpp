@@ -45,7 +45,7 @@ class WindowTimesRecorder {
   /// Adds a row after a window: ticks until now, where waiting within an exchange counts as
   /// exchange.
   void add(std::uint64_t window, const TicksSpent& until_now);
-  /// After an exchange: so many ticks of the one before were waiting for other ranks.
+  /// Notes an exchange: so many ticks of the one before were spent waiting for other ranks.
   void exchanged(std::uint64_t waited_before);
 
   const std::vector<WindowTimes>& times() const { return times_; }

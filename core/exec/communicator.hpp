@@ -23,7 +23,7 @@ class Communicator {
   virtual void exchange(std::span<const int> neighbours, std::span<const Bytes> outgoing,
                         std::span<Bytes> incoming) = 0;
 
-  /// Elementwise minimum over all ranks.
+  /// Replaces the values by the elementwise minimum over all ranks.
   virtual void minimum(std::span<std::int64_t> values) = 0;
 
   /// Returns when `to` has begun to receive, so that no rank is sent more than it has asked for.

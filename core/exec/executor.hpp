@@ -38,7 +38,7 @@ class Executor {
   /// Returns when all tasks of all shares (one per thread) of the window `number` have been run.  A
   /// thread that comes late may still ask `tasks` to fetch: they stay until end().
   virtual void run_window(WindowTasks& tasks, std::uint64_t number) = 0;
-  /// Around many windows: other threads are at hand in between.
+  /// Begins a series of windows; other threads are at hand until its end.
   virtual void begin() {}
   virtual void end() {}
   virtual ExecutorTimes times() const = 0;

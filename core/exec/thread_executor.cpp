@@ -254,7 +254,8 @@ class ThreadExecutor final : public Executor {
   bool owns(std::uint32_t index, std::uint32_t thread) const {
     return thread == index || thread == shares_[index].opener.load(std::memory_order_relaxed);
   }
-  /// Moving little work to another cache costs more than it gains.
+  /// Returns whether helping is worth it: moving little work to another cache costs more than it
+  /// gains.
   bool worth_taking(const Remainder& left, std::uint32_t index, std::uint32_t thread) const {
     const std::uint32_t remaining = left.tasks - left.taken;
     return remaining > 0 && (owns(index, thread) || cost(remaining) >= ticks_per_microsecond_);

@@ -112,8 +112,8 @@ void CheckpointWriter::begin(const std::string& part) {
   checksums_.clear();
 }
 
-/// Most parts have one chunk and get a data set of their size; only long ones are given room by
-/// whole chunks.
+/// Writes a chunk. Most parts have one chunk and get a data set of their size; only long ones are
+/// given room by whole chunks.
 void CheckpointWriter::write(std::span<const std::byte> chunk) {
   if (checksums_.empty()) {
     first_.assign(chunk.begin(), chunk.end());

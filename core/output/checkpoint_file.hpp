@@ -23,7 +23,7 @@ class CheckpointWriter final : public PartSink {
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  /// For people: attributes of the file.
+  /// Adds an attribute of the file, for readers.
   void describe(const std::string& name, const std::string& value);
 
   void begin(const std::string& part) override;

@@ -46,7 +46,8 @@ void refuse_what_is_no_output(const std::string& path) {
                   "choose another --output or remove the file");
 }
 
-/// HDF5 empties a file before it asks for its lock, so a reader's is asked for here.
+/// Throws if a reader has the file. HDF5 empties a file before it asks for its lock, so the lock of
+/// a reader is asked for here.
 void refuse_what_is_read(const std::string& path, int file) {
   const bool is_read = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   flock(file, LOCK_UN);

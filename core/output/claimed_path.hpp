@@ -21,9 +21,9 @@ class ClaimedPath {
   ClaimedPath(const ClaimedPath&) = delete;
   ClaimedPath& operator=(const ClaimedPath&) = delete;
 
-  /// Descriptor of the file, for reading and writing.
+  /// Returns the descriptor of the file, for reading and writing.
   int file() const { return file_; }
-  /// From now on other programs may read the file, but HDF5 lets none of them write it.
+  /// Lets other programs read the file from now on, but HDF5 lets none of them write it.
   void admit_readers() const;
   /// The file takes another name, `place`, and goes on to be claimed as `path`, which leads there.
   void rename(const std::string& place, const std::string& path);
@@ -33,13 +33,13 @@ class ClaimedPath {
   void use_set_aside();
   /// A file that was made for the claim stays.
   void keep() { is_new_ = false; }
-  /// Whether some process has claimed it.
+  /// Returns whether some process has claimed the path.
   static bool is_claimed(const std::string& path);
   /// Throws UserError when the path has another file by now, or none.
   void check() const;
 
  private:
-  /// Whether the path still leads to the file that was claimed.
+  /// Returns whether the path still leads to the file that was claimed.
   bool is_there() const;
   void leave();
 

@@ -114,7 +114,7 @@ struct Object {
   bool is_dataset = false;
 };
 
-/// Whether a file begins as HDF5 files do.
+/// Returns whether a file begins as HDF5 files do.
 bool is_hdf5(const std::string& path);
 
 /// A data set, and the scales of each of its axes.
@@ -128,7 +128,7 @@ class File {
   File() = default;
   /// Errors call it `name` if that is not empty.
   static File create(const std::string& path, const std::string& name = "");
-  /// To write more into it.
+  /// Opens a file to write more into it.
   static File open(const std::string& path, const std::string& name = "");
   /// Opens a file to read. It may still be written, or have a writer that died.
   static File open_to_read(const std::string& path);
@@ -155,9 +155,9 @@ class File {
                    std::size_t row_bytes, std::uint64_t rows, const void* data);
   /// Writes the bytes one behind the other in the file, neither chunked nor compressed.
   void write_bytes(const std::string& path, std::span<const std::byte> bytes);
-  /// Empty, chunked by `chunk`, not compressed.
+  /// Creates an empty series of bytes, chunked by `chunk`, not compressed.
   Series create_bytes(const std::string& path, std::uint64_t chunk);
-  /// Empty, chunked by `chunk_rows`, compressed.
+  /// Creates an empty series, chunked by `chunk_rows`, compressed.
   Series create_series(const std::string& path, Scalar type, const Shape& row,
                        std::uint64_t chunk_rows, Sums sums = Sums::none);
   /// Creates an empty series of the compound type that has these members, chunked by `chunk_rows`,
@@ -176,7 +176,7 @@ class File {
   void attach_scales(const std::vector<ScaledAxes>& data_sets);
 
   // Reading.
-  /// Everything below the root in the order of names.
+  /// Returns everything below the root in the order of names.
   std::vector<Object> objects() const;
   ElementType type(const std::string& dataset) const;
   /// Returns the shape of the data set.  Throws UserError if the file's data are shorter than that.
@@ -192,9 +192,9 @@ class File {
 
   // Reading what must have a certain type and shape, since its bytes are taken for that: UserError
   // if it has not (hdf5_typed.cpp).
-  /// Length of the first axis.
+  /// Returns the length of the first axis.
   std::uint64_t rows(const std::string& dataset) const;
-  /// Length of the first axis of a data set that must have rows of this shape.
+  /// Returns the length of the first axis of a data set that must have rows of this shape.
   std::uint64_t rows_of(const std::string& dataset, Scalar type, const Shape& row) const;
   /// Numbers of 64 bits: rows [first, first + count) along the first axis.
   std::vector<std::uint64_t> words(const std::string& dataset, std::uint64_t first,
@@ -204,7 +204,7 @@ class File {
   /// All entries.
   std::vector<std::string> texts(const std::string& dataset) const;
   std::string text(const std::string& dataset) const;
-  /// "" if there is no such attribute, or one that is no text.
+  /// Returns a text attribute; "" if there is none, or one that is no text.
   std::string text_attribute(const std::string& object, const std::string& name) const;
   [[noreturn]] void refuse(const std::string& dataset, const std::string& what) const;
 

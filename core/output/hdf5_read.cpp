@@ -73,7 +73,7 @@ bool has_values_elsewhere(hid_t type) {
   throw UserError(file, what, "it may be damaged or no output of lockstep");
 }
 
-/// How much the elements of a shape take.
+/// Returns how many bytes the elements of a shape take.
 std::uint64_t checked_bytes(const Shape& shape, std::size_t element, const std::string& file,
                             const std::string& path) {
   std::uint64_t bytes = element;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t largest_chunk = 1 << 20;  // elements of a chunk of a fixed array
 
-/// Fixed length, padded with zeros: the only kind that SWMR allows.
+/// Returns the type of texts of a fixed length, padded with zeros: the only kind that SWMR allows.
 Handle text_type(std::size_t length) {
   Handle type = owned_type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type.id(), std::max<std::size_t>(length, 1));

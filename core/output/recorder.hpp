@@ -57,7 +57,7 @@ class StatisticsLayout {
   /// The kind with this schema, in a group.
   std::size_t kind_of(const StatisticsSchema* schema,
                       std::optional<std::uint32_t> group = {}) const;
-  /// First word of a component.
+  /// Returns the first word of a component.
   std::size_t offset(std::size_t kind, std::size_t instance) const {
     return offsets_[kind] + instance * row_sizes_[kind];
   }
@@ -98,7 +98,7 @@ class StatisticsRecorder {
   void record(Time end, std::span<const std::uint64_t> values);
   /// Makes all recorded epochs readable; record() does so by itself about twice a second.
   void flush();
-  /// After the last epoch, before RunOutput::finish_epochs().
+  /// Finishes the epochs, before RunOutput::finish_epochs().
   void finish();
   /// Writes the totals of the run as /final/stats, after RunOutput::finish_epochs().
   void write_totals();

@@ -39,13 +39,14 @@ class RunOutput {
   h5::File& file() { return file_; }
   /// The output written before a resumed run, to be read until start().
   const h5::File& before() const { return before_; }
-  /// All that was written and flushed reaches the disk before this returns.
+  /// Brings all flushed bytes to the disk before it returns.
   void reach_disk() const;
 
   /// The resolved configuration: no paths, ranks or threads in it.
   void write_config(const std::string& yaml);
   void start();
-  /// At most `bytes` are going to be appended.  UserError if the file lost its place.
+  /// Makes room for at most `bytes` that are going to be appended. Throws UserError if the file
+  /// lost its place.
   void make_room(std::uint64_t bytes);
   void finish_epochs();
 
@@ -55,13 +56,13 @@ class RunOutput {
   }
   void write_table(const TableSchema& schema, const void* rows, std::size_t count);
 
-  /// /final/<name>
+  /// Writes /final/<name>.
   void write_final(const std::string& name, const std::string& unit, const std::string& doc,
                    std::uint64_t value);
   void write_final(const std::string& name, const std::string& unit, const std::string& doc,
                    const std::string& value);
 
-  /// /buffers/<tenant>/<name>
+  /// Writes /buffers/<tenant>/<name>.
   void write_buffer(const std::string& tenant, const std::string& name, h5::Scalar type,
                     const std::vector<std::uint64_t>& shape, std::span<const std::byte> data);
 

@@ -167,7 +167,8 @@ void describe_table(h5::File& file, const TableSchema& schema);
 /// UserError names a column that the file does not have in this form.
 void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std::size_t count,
                std::size_t first = 0);
-/// UserError when the file has no such table, as long as its run has not finished.
+/// Returns the rows of the table. Throws UserError when the file has no such table, as long as its
+/// run has not finished.
 std::size_t count_rows(const h5::File& file, const TableSchema& schema);
 
 template <class Row>

@@ -5,7 +5,8 @@
 
 namespace lockstep {
 
-/// Whether a value names a file by its word alone, such as `gpu: v100`: no folder, no ending.
+/// Returns whether a value names a file by its word alone, such as `gpu: v100`: no folder, no
+/// ending.
 bool is_word(const std::string& name);
 
 /// Returns the path of `name`.yaml: in the folder `beside`, in those of the environment variable

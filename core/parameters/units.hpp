@@ -20,7 +20,7 @@ std::string format_scalar(const ParameterScalar& value, ParameterType type);
 /// Returns "bytes", "time", "cycles", "count"...: the unit that a writer of a value must know.
 std::string unit_name(ParameterType type);
 
-/// Shortest decimal text that reads back to the same double.
+/// Returns the shortest decimal text that reads back to the same double.
 std::string format_real(double value);
 
 }  // namespace lockstep

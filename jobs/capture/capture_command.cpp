@@ -79,7 +79,7 @@ UserError runtime_inside(const std::string& program, const std::string& end) {
           "build it with nvcc -cudart shared (nvcc's default puts the runtime inside)"};
 }
 
-/// Why a program asked nothing of the GPU, as far as that can be seen.
+/// Returns why a program asked nothing of the GPU, as far as that can be seen.
 UserError unused(const std::string& program, const Session& session, const std::string& end) {
   const std::string and_end = end.empty() ? "" : ", and " + end;
   if (session.has_runtime_inside() || !session.memory().has_driver_mark())

@@ -49,8 +49,8 @@ class CapturedModules {
   /// A module of ours, as text.  It stands last in the recording, so that addresses of the
   /// program's functions, which are their numbers, stay.
   std::uint64_t add_own(const std::string& ptx);
-  /// Number of a kernel, for kernel(); throws UserError when the module cannot be read or has none
-  /// of that name.
+  /// Returns the number of a kernel, for kernel(); throws UserError when the module cannot be read
+  /// or has none of that name.
   std::uint64_t find_kernel(std::uint64_t module, const std::string& name);
   const Kernel& kernel(std::uint64_t number) const { return kernels_[number]; }
   /// Registers of a thread that the program's own machine code of the kernel takes, for the GPU's

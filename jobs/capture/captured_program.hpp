@@ -20,7 +20,7 @@ class CapturedProgram {
   int socket() const { return socket_; }
   /// Ends the program, whatever it does.
   void end() const;
-  /// How it ended: a status of wait().
+  /// Returns how the program ended: a status of wait().
   int wait();
 
  private:

@@ -31,7 +31,7 @@ class DeviceMemory {
     std::uint64_t hidden = 0;          ///< bytes at its beginning that are left alone
     std::vector<std::byte> last_seen;  ///< of shared memory: the bytes recorded so far
 
-    /// Begin of the part of shared memory that belongs to the recording.
+    /// Returns the begin of the part of shared memory that belongs to the recording.
     std::uint64_t shared_address() const { return address + hidden; }
     std::uint64_t shared_bytes() const { return asked - hidden; }
   };
@@ -50,7 +50,7 @@ class DeviceMemory {
   /// A process that has the file has left its mark there (protocol.hpp).
   bool has_child_mark() const { return base_[child_mark] != std::byte{0}; }
   bool has_driver_mark() const { return base_[driver_mark] != std::byte{0}; }
-  /// 0 when there is no room.
+  /// Allocates memory. Returns its address; 0 when there is no room.
   std::uint64_t allocate(MemoryKind kind, std::uint64_t bytes, const std::string& symbol = "",
                          std::uint32_t device = 0);
   /// Takes device memory away from kernels, of devices for which `hides(device)`.  Returns where
@@ -72,7 +72,7 @@ class DeviceMemory {
   void hide_around(std::uint64_t address, std::uint64_t hidden, std::uint64_t bytes);
   /// Returns the lowest address since the last call that lay behind the bytes asked for.
   std::optional<std::uint64_t> lowest_stray();
-  /// False when nothing begins there that was allocated.
+  /// Releases memory. Returns false when no allocation begins there.
   bool release(std::uint64_t address);
   /// A variable that turns out to be managed.
   void share(std::uint64_t address);

@@ -23,7 +23,7 @@ class Session {
   /// `devices`: so many GPUs of the kind, which see each other.
   Session(const GpuParameters& gpu, const std::string& recording, bool strict,
           std::uint32_t devices = 1);
-  /// From now on kernels' races in shared memory are said.
+  /// Reports kernels' races in shared memory from now on.
   void find_races() { races_.emplace(); }
 
   struct Reply {
@@ -34,7 +34,7 @@ class Session {
   Reply serve(const Request& request, std::span<const std::byte> bytes);
   /// A request was none that a CUDA runtime makes: no other is served.
   bool is_over() const { return is_over_; }
-  /// Most bytes behind a request.
+  /// Returns the most bytes behind a request.
   std::uint64_t largest_request() const;
 
   DeviceMemory& memory() { return memory_; }

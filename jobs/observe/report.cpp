@@ -107,7 +107,7 @@ bool add_delays(const ObservedRun& run, std::size_t gpu, const std::string& coun
   return true;
 }
 
-/// How long each tenant waited behind each, over all.
+/// Returns how long each tenant waited behind each, over all.
 std::string delays_json(const ObservedRun& run) {
   const std::size_t tenants = run.tenants().size();
   List all;

@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// "sm[12]" -> "sm"
+/// Returns the kind of a component: "sm" for "sm[12]".
 std::string kind_of_component(const std::string& name);
 
 /// Returns the three largest shares of the time of all ranks and threads in words, a line for each.

@@ -24,7 +24,7 @@ RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSum
 /// The largest costs and the predicted speed-ups, for people.
 std::string profile_report(const RunProfile& profile);
 
-/// /run/profile: costs by component, window and rank, predictions.
+/// Writes /run/profile: costs by component, window and rank, predictions.
 void write_profile(RunOutput& file, const RunProfile& profile);
 
 }  // namespace lockstep

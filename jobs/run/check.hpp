@@ -42,7 +42,7 @@ std::string note_of_check(const Scenario& scenario);
 /// it, without running anything. check_tenants finds all of them.
 std::vector<std::string> find_forgotten_copies(const Scenario& scenario, const Machine& machine);
 
-/// /final/digests
+/// Writes /final/digests.
 void write_digests(const CheckResult& check, RunOutput& file);
 
 }  // namespace lockstep

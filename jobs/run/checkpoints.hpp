@@ -27,12 +27,13 @@ class Checkpoints {
   Checkpoints(const Identity& identity, const std::string& output, RunOutput* file,
               StatisticsRecorder* recorder);
 
-  /// On rank 0, before RunOutput::start(): what is not the engine's.  UserError if the checkpoint
-  /// is of another run, or the output not the one it goes with.
+  /// Restores, on rank 0 and before RunOutput::start(), the parts that are not the engine's. Throws
+  /// UserError if the checkpoint is of another run, or the output not the one it goes with.
   void restore(CheckpointReader& source, const std::string& path);
 
-  /// Between two windows, on all ranks.  The output's rows are on disk before it, and the one
-  /// before is kept.  Nothing, or why it could not be written ("" on other ranks than 0).
+  /// Writes a checkpoint between two windows, on all ranks. The output's rows are on disk before
+  /// it, and the checkpoint before is kept. Returns nothing, or why it could not be written ("" on
+  /// other ranks than 0).
   [[nodiscard]] std::optional<std::string> write(Engine& engine);
   /// Writes as write() does the checkpoint of a run that has been simulated to its end, at `end`,
   /// and is not checked yet. Throws UserError if it cannot be written.

@@ -176,7 +176,7 @@ class Collection {
     }
   }
 
-  /// Over the instances: every `stride`-th word from `first` on.
+  /// Returns the sum over the instances: every `stride`-th word from `first` on.
   static std::uint64_t sum(const std::vector<std::uint64_t>& words, std::size_t first,
                            std::size_t stride, bool is_real) {
     std::uint64_t whole = 0;

@@ -63,7 +63,7 @@ class PointLog {
   const bool is_held_;
 };
 
-/// "failed with status 1", "was ended by SIGKILL".
+/// Returns a text such as "failed with status 1" or "was ended by SIGKILL".
 std::string end_text(int status) {
   if (WIFSIGNALED(status)) return fmt::format("was ended by SIG{}", sigabbrev_np(WTERMSIG(status)));
   return fmt::format("failed with status {}", WEXITSTATUS(status));

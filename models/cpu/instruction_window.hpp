@@ -59,7 +59,7 @@ class InstructionWindow {
     }
   }
 
-  /// How many instructions have retired by a slot, if `next` has not entered by then.
+  /// Returns how many instructions have retired by a slot, if `next` has not entered by then.
   std::int64_t retired(std::int64_t slot, std::int64_t next) const {
     const std::int64_t bound = answered_ < misses_.size() ? misses_[answered_].instruction : next;
     return std::clamp(slot - retiring_lag(), std::int64_t{0}, bound);

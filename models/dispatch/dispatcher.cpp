@@ -81,7 +81,8 @@ Time Dispatcher::until_next_block(std::uint32_t blocks, Time now) {
   return whole;
 }
 
-/// No SM has taken a block: only a message, or a grid that becomes ready, can change that.
+/// Sleeps after no SM has taken a block: only a message, or a grid that becomes ready, can change
+/// that.
 void Dispatcher::sleep_until_ready(Time now) {
   wake_ = grids_.empty() ? Time::never() : preempting_.next_limit();
   for (const Grid& grid : grids_) {

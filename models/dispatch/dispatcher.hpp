@@ -96,7 +96,7 @@ class Dispatcher final : public Component, public ProgressSource {
   /// A saved block is to return to another SM.
   void block_given(const MessageHeader& message, Outbox& outbox);
   using GridPlace = DispatchedGrids::iterator;
-  /// SMs end the tenant's blocks; the dispatcher forgets those that wait.
+  /// Ends the tenant's blocks on SMs, and forgets those that wait here.
   void abort_tenant(TenantId tenant, Time now, Outbox& outbox);
   /// Ends the blocks in hand of a grid whose tenant is ended.
   void drop_in_hand(GridPlace grid, Time now, Outbox& outbox);
@@ -116,7 +116,7 @@ class Dispatcher final : public Component, public ProgressSource {
   bool gather(Grid& gang, Time now, Outbox& outbox);
   /// Returns whether the grid is a gang that has to wait for places.
   bool has_to_wait(std::size_t gang);
-  /// While a gang waits for places, saved blocks of other grids return.
+  /// Brings saved blocks of other grids back while a gang waits for places.
   bool bring_back_meanwhile(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   /// Returns the grid of which the SM gets a block next.
   std::optional<std::size_t> choose(std::uint32_t sm);

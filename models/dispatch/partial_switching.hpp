@@ -41,7 +41,7 @@ class PartialSwitching {
   };
   explicit PartialSwitching(const Parts& parts) : parts_(parts) {}
 
-  /// SMs make room for grids that have come.
+  /// Lets SMs make room for grids that have come.
   void make_room(std::span<const GridView> views, Time now, Outbox& outbox);
   /// Blocks that an SM may get: any, or only saved ones.
   enum class Offer : std::uint8_t { all, returns };

@@ -51,8 +51,8 @@ class PreemptingDispatch {
   Time next_limit() const { return std::min(takeovers_.next_limit(), slices_.next()); }
   const std::vector<PreemptionRecord>& records() const { return takeovers_.records(); }
 
-  /// Before a block goes out, grids that lack SMs take them from less urgent ones.  `views`: views
-  /// of all grids, in their order; they stay until the next call.
+  /// Lets grids that lack SMs take them from less urgent ones. Called before a block goes out.
+  /// `views`: views of all grids, in their order; they stay until the next call.
   void make_room(std::span<const GridView> views, Time now, Outbox& outbox);
   /// Returns the most urgent grid that may have the SM and has something for it.
   std::optional<std::size_t> choose(std::uint32_t sm) const;

@@ -27,7 +27,8 @@ struct HostFaultParameters {
   FaultSplit split;
   Time handling, cpu_service, migrate, allocate;
 
-  /// Time of a fault that waits for no other, without its transfer if that comes on top.
+  /// Returns the time of a fault that waits for no other, without its transfer if that comes on
+  /// top.
   Time expected() const { return cost_model == FaultCost::tanasic ? migrate : handling; }
 
   static auto schema() { return fields<HostFaultParameters>(); }

@@ -48,7 +48,7 @@ class GpuSite {
                                    const LinkTable& links, KindId host) const;
 
   const Place& place() const { return place_; }
-  /// Part of the scenario that concerns this GPU.
+  /// Returns the part of the scenario that concerns this GPU.
   const Scenario& scenario() const { return own_scenario_ ? *own_scenario_ : scenario_; }
   const MachineParameters& parameters() const { return parameters_; }
   const LoadedModules& modules() const { return modules_; }

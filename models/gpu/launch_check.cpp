@@ -47,7 +47,8 @@ bool begins_beyond_repeat(const isa::Program& kernel) {
   return false;
 }
 
-/// Code without points runs to its end, however long the tenant that wants the SM can wait.
+/// Refuses code without preemption points, which runs to its end however long the tenant that wants
+/// the SM can wait.
 void refuse_without_points(const Tenant& victim, const Tenant& urgent, const isa::Program& kernel) {
   if (urgent.latency_bound == Time::never() || has_points(kernel)) return;
   throw UserError(victim.where,

@@ -50,7 +50,7 @@ class Machine {
   std::size_t longest_kernel_name() const;
   bool has_uplinks() const { return !uplinks_.empty(); }
   bool has_ports() const { return parameters_.fabric.has_value(); }
-  /// GPUs that have tenants.
+  /// Returns the GPUs that have tenants.
   const std::vector<std::unique_ptr<GpuSite>>& sites() const { return sites_; }
   /// GPU on which a tenant runs, and the tenant's number there.
   struct TenantPlace {
@@ -63,7 +63,7 @@ class Machine {
   std::vector<TenantPlace> all_places_of(std::size_t tenant) const;
   /// Returns the GPU of a component, which must not be the host.
   const GpuSite& site_of(ComponentId component) const;
-  /// Instance of the statistics of kind "cpu"; nothing if the tenant is on no core.
+  /// Returns the instance of the statistics of kind "cpu"; nothing if the tenant is on no core.
   std::optional<std::size_t> core_of_tenant(std::size_t tenant) const {
     const TenantPlace& place = place_of(tenant);
     return place.site->gpu().core_places().core_of(place.number);

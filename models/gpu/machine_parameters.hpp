@@ -139,12 +139,12 @@ struct MachineParameters {
   std::optional<Fabric> fabric;
 
   bool has_several_gpus() const { return !gpus.empty(); }
-  /// Number of a tenant's GPU.
+  /// Returns the number of a tenant's GPU.
   std::uint32_t gpu_of(std::size_t tenant) const { return gpus.empty() ? 0 : placement[tenant]; }
   const GpuParameters& gpu_at(std::uint32_t number) const {
     return gpus.empty() ? gpu : gpus[number];
   }
-  /// Ascending numbers.
+  /// Returns the tenants' numbers, ascending.
   std::vector<std::uint32_t> tenants_on(std::uint32_t gpu) const;
   /// Returns the parameters as one GPU among several sees them: as if it were the only one.
   MachineParameters on(std::uint32_t gpu) const;

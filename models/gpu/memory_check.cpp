@@ -28,8 +28,8 @@ void check_policy(const Scenario& scenario, const MachineParameters& parameters,
   }
 }
 
-/// Memory that a tenant cannot do without: device buffers, page tables, and a page for all that is
-/// managed.
+/// Returns the memory that a tenant cannot do without: device buffers, page tables, and a page for
+/// all managed buffers.
 std::uint64_t least_bytes(const Tenant& tenant, std::uint64_t granule) {
   std::uint64_t device = 0, pages = 0;
   bool is_paged = false;
@@ -42,7 +42,7 @@ std::uint64_t least_bytes(const Tenant& tenant, std::uint64_t granule) {
   return device + (is_paged ? granule : 0) + PageManager::table_bytes(pages);
 }
 
-/// Foreign pages must leave each tenant enough.
+/// Checks that foreign pages leave each tenant enough.
 void check_fragmentation(const Scenario& scenario, const MachineParameters& parameters) {
   const MemoryParameters& memory = parameters.gpu.memory;
   const std::uint64_t capacity = memory.capacity.count();

@@ -105,8 +105,8 @@ class HostPart final : public SharedPages::Gpu {
   void take_grid_counts(std::vector<GridContribution>& taken);
   /// `tenants`: of all parts.
   void take_progress(std::span<std::uint8_t> tenants);
-  /// Activity of the host itself, then of the directions of the link: to the host, to the GPU; then
-  /// the page manager.
+  /// Returns the activity of the host itself, then of the directions of the link (to the host, to
+  /// the GPU), then of the page manager.
   std::vector<StatisticsView> statistics();
   std::string waiting_for() const;
   void serialize(Archive& archive);
@@ -132,7 +132,7 @@ class HostPart final : public SharedPages::Gpu {
   bool pass_on_pages(const HostCycle& cycle);
   void hold_issue(const HostCycle& cycle);
   bool all_done() const;
-  /// Foreign pages are still to be read.
+  /// Returns whether foreign pages are still to be read.
   bool wants_inspection() const;
   /// Lets every tenant do what it can. Once all have been measured, their further work is stopped.
   /// Returns true if a tenant has begun to leave or has left, since others may wait for its memory.

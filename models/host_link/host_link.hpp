@@ -77,7 +77,7 @@ class HostLink {
   }
   void send_range(PartitionId partition, Time now, MessageKind kind, const ZeroRange& range,
                   Outbox& outbox);
-  /// All partitions hear of a grid's begin or end.
+  /// Tells all partitions of a grid's begin or end.
   void send_mark(MessageKind kind, const GridMark& mark, Time now, Outbox& outbox);
   /// Bytes of the tenant that have gone through a direction.
   std::uint64_t bytes_of(std::uint16_t tenant, bool to_gpu) const;
@@ -109,7 +109,7 @@ class HostLink {
     void serialize(Archive& archive) {
       archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame, asked);
     }
-    /// How long after its begin the first `bytes` of the transfer have gone through.
+    /// Returns how long after its begin the first `bytes` of the transfer have gone through.
     Time through(std::uint64_t bytes) const {
       if (bytes == transfer.bytes) return duration;
       return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};

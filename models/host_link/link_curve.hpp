@@ -20,7 +20,8 @@ class LinkCurve {
  public:
   explicit LinkCurve(const HostParameters& parameters) : parameters_(parameters) {}
 
-  /// Never shorter for a larger transfer; the same bits on every computer.
+  /// Returns the duration of a transfer: never shorter for a larger one, and the same bits on every
+  /// computer.
   Time duration(std::uint64_t bytes) const;
 
  private:

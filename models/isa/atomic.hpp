@@ -40,8 +40,7 @@ struct AtomicWord {
 void modify(const AtomicShape& shape, std::byte* place, const AtomicWord* operands,
             std::uint64_t* old);
 
-/// Whether PTX has this atomic.
-/// Source: PTX ISA 8.x, "atom", "red".
+/// Returns whether PTX has this atomic. Source: PTX ISA 8.x, "atom", "red".
 bool atomic_exists(const AtomicShape& shape);
 
 }  // namespace lockstep::isa

@@ -70,7 +70,8 @@ class WarpPaths {
     std::uint32_t waiting = 0;  ///< a lane that came; the mask may not name it
   };
 
-  /// All lanes of `mask` at `pc`; forgets everything before.  `turn`: see "Forward progress".
+  /// Starts all lanes of `mask` at `pc`, and forgets everything before. `turn`: see "Forward
+  /// progress".
   void start(std::uint32_t mask, std::uint32_t pc = 0, std::uint32_t turn = 0);
 
   /// No lane is left.
@@ -88,7 +89,7 @@ class WarpPaths {
     if (++pc_ == reconvergence_) [[unlikely]]
       reconverge();
   }
-  /// All lanes of the current path go to `target`.
+  /// Moves all lanes of the current path to `target`.
   void jump(std::uint32_t target) {
     if (target <= pc_) {
       ++backward_;
@@ -114,7 +115,7 @@ class WarpPaths {
   /// Branches at the current instruction of `code`, which decides whether the path goes on waiting
   /// (flag_decides_wait): another path may be current afterwards.
   void branch_of_wait(const Instruction* code, std::uint32_t taken);
-  /// brx.idx: the arms' lanes together are mask().
+  /// Executes brx.idx: the arms' lanes together are mask().
   void branch(std::span<const Arm> arms, std::uint32_t meet);
 
   /// `lanes` of the current path call `target`; the path goes on behind the call after all `ret`.
@@ -187,7 +188,7 @@ class WarpPaths {
   /// not expect it.
   bool has_given_up() const { return given_up_; }
 
-  /// Taken backward branches since a lane last left a loop or the warp.
+  /// Returns the number of taken backward branches since a lane last left a loop or the warp.
   std::uint32_t backward_branches() const { return backward_; }
 
   /// A warp without a turn under way takes no more bytes than its paths: contexts that leave an SM

@@ -125,7 +125,7 @@ struct Module {
         return true;
     return false;
   }
-  /// -1 when there is no such kernel.
+  /// Returns the kernel's index; -1 when there is no such kernel.
   int kernel_index(const std::string& kernel) const {
     for (std::size_t k = 0; k < kernels.size(); ++k)
       if (kernels[k].reference.name == kernel) return static_cast<int>(k);

@@ -40,7 +40,7 @@ class DramChannel {
   DramChannel(const DramParameters& parameters, std::unique_ptr<DramScheduler> scheduler,
               std::int64_t phase, std::size_t tenants, PartitionStatistics& statistics);
 
-  /// Whether a request may enter the queue now.
+  /// Returns whether a request may enter the queue now.
   bool room(const MemoryRequest& request, bool write) const {
     if (sizes_decide_) return queue_.room(write);
     if (of_gpu_ >= gpu_queue_ && is_of_gpu(request.source)) return false;
@@ -60,7 +60,7 @@ class DramChannel {
   void enqueue(Time now, PartitionOffset offset, std::uint8_t sectors, bool write,
                const MemoryRequest& request, std::uint32_t owner);
 
-  /// When it will next look for a command; Time::never() when nothing waits.
+  /// Returns when the channel will next look for a command; Time::never() when nothing waits.
   Time next_activity() const { return clock_.edge(wake_); }
 
   struct Step {

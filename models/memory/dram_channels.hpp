@@ -23,7 +23,7 @@ class DramChannels {
                std::vector<std::unique_ptr<DramScheduler>> schedulers, std::int64_t phase,
                std::int64_t phases_apart, std::size_t tenants, PartitionStatistics& statistics);
 
-  /// Whether a request for a line may enter the queue of its channel now.
+  /// Returns whether a request for a line may enter the queue of its channel now.
   bool room(PartitionOffset offset, const MemoryRequest& request, bool write) const {
     return channels_[layout_.channel(offset)]->room(request, write);
   }
@@ -42,7 +42,7 @@ class DramChannels {
     channel.enqueue(now, offset, sectors, write, request, owner);
     next_ = std::min(next_, channel.next_activity());
   }
-  /// When a channel will next look for a command; Time::never() when nothing waits.
+  /// Returns when a channel will next look for a command; Time::never() when nothing waits.
   Time next_activity() const { return next_; }
   /// Lets the channel whose time has come act, until a request leaves, another channel comes first,
   /// or the next command would come after `last`.

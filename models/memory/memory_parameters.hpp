@@ -99,7 +99,7 @@ struct MemoryParameters {
   DramParameters dram;
   FragmentationParameters fragmentation;
 
-  /// Peak bandwidth of all partitions.
+  /// Returns the peak bandwidth of all partitions.
   std::uint64_t bytes_per_second() const { return partitions * dram.bytes_per_second(); }
 
   static auto schema() {

@@ -31,7 +31,7 @@ class PartitionBanks {
     return (line ^ line >> 3 ^ line >> 7 ^ line >> 12) & (count() - 1);
   }
 
-  /// Whether a request that arrives goes past the banks.
+  /// Returns whether a request that arrives goes past the banks.
   bool sends_past(const Transaction& transaction, L2Cycle now) {
     return policy_->has(CachePolicy::admits) && policy_sends_past(transaction, now);
   }
@@ -44,7 +44,7 @@ class PartitionBanks {
     return true;
   }
   bool push_past(std::uint32_t transaction, L2Cycle now);
-  /// Whether a load finds its sectors in a copy of a line of the other half of L2.
+  /// Returns whether a load finds its sectors in a copy of a line of the other half of L2.
   bool use_copy(const Transaction& t) {
     return banks_[t.bank].use_copy(context_, t.request, t.line);
   }
@@ -59,7 +59,7 @@ class PartitionBanks {
   /// place now.
   bool run(L2Cycle now);
   Time next_command() const { return dram_.next_activity(); }
-  /// DRAM commands up to `last`, until a request leaves a channel.
+  /// Runs DRAM commands up to `last`, until a request leaves a channel.
   DramChannel::Step step_dram(Time last);
 
   /// Returns a DramRoom for each direction in which a DRAM queue may take a request now.
@@ -95,7 +95,7 @@ class PartitionBanks {
   void warm_returns(const PartitionBytes& bytes) const;
   void warm_answers(const PartitionBytes& bytes) const;
 
-  /// "3 in the DRAM queue, lines owed per bank: 1 0"
+  /// Returns a text such as "3 in the DRAM queue, lines owed per bank: 1 0".
   std::string waiting() const;
   void serialize(Archive& archive);
 

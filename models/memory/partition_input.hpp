@@ -39,7 +39,7 @@ class PartitionInput {
 
   /// Arrivals reach the FIFOs of their senders.
   void receive(L2Cycle now);
-  /// Free input registers take requests, and give them to the banks.
+  /// Lets free input registers take requests and give them to the banks.
   void arbitrate(L2Cycle now);
   /// The oldest request of the bypass queue enters the DRAM queue, if that has room.
   void pass(L2Cycle now);
@@ -74,7 +74,8 @@ class PartitionInput {
   };
   static constexpr std::uint32_t past_banks = 0xffff;
 
-  /// Whether the request comes from the half of L2 that has neither the line's home nor a copy.
+  /// Returns whether the request comes from the half of L2 that has neither the line's home nor a
+  /// copy.
   bool has_to_cross(Transaction& transaction);
   void enter(std::uint32_t transaction, L2Cycle now);
   bool route(std::uint32_t transaction, std::uint32_t target, L2Cycle now);

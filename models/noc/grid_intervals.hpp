@@ -25,7 +25,7 @@ class GridIntervals {
       return;
     }
   }
-  /// As GridCounter; `counts_of(tenant)` are the counters of a tenant.
+  /// Takes counts as GridCounter does; `counts_of(tenant)` are the counters of a tenant.
   template <class CountsOf>
   void take(const CountsOf& counts_of, std::vector<GridContribution>& taken) {
     for (const GridContribution& grown : std::exchange(ended_, {})) taken.push_back(grown);

@@ -176,7 +176,7 @@ class ReceivePort {
     return packet;
   }
 
-  /// First waiting sender at or after turn_, cyclically; there is one.
+  /// Returns the first waiting sender at or after turn_, cyclically; there is one.
   std::uint32_t next_sender() const {
     std::uint32_t word = turn_ / 64;
     std::uint64_t bits = waiting_[word] & (~std::uint64_t{0} << (turn_ % 64));

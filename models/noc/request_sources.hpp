@@ -60,7 +60,7 @@ class RequestSources {
   /// Gives the sender of an arrived() request its credit back, because an answer goes to it.
   void answered(const Way& way) { --unanswered_[way.place]; }
 
-  /// "; sm[3]: 2; host: 1"
+  /// Returns a text such as "; sm[3]: 2; host: 1".
   std::string unanswered() const;
 
   template <class Archive>

@@ -49,7 +49,8 @@ class ImageBytes {
   Look look_;
 };
 
-/// FNV-1a of the bytes, for people who compare two runs.  `pause` is called now and then.
+/// Returns the FNV-1a of the bytes, for readers who compare two runs. `pause` is called now and
+/// then.
 std::uint64_t digest_of(const ImageBytes& bytes, const std::function<void()>& pause = {});
 
 /// Content of a buffer after the run.

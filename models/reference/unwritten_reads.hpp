@@ -20,7 +20,7 @@ namespace lockstep {
 /// Returns a line for each such buffer.
 std::vector<std::string> find_unwritten_reads(const Workload& workload, const isa::Module& module);
 
-/// Text on one such read.  `where`: file, line and kernel.
+/// Returns the text on one such read.  `where`: file, line and kernel.
 std::string unwritten_read_text(const std::string& where, const std::string& buffer);
 
 }  // namespace lockstep

@@ -78,7 +78,7 @@ class SmCore {
   template <class Policy>
   [[gnu::always_inline]] void step(Policy& policy, SmCycle now);
   void take(const MessageHeader& message, SmCycle now);
-  /// Code that a grid's blocks will fetch.
+  /// Prefetches the code that a grid's blocks will fetch.
   void prefetch(const GridLaunch& launch, SmCycle now);
   SmCycle next_arrival(Inbox inbox, std::size_t next) const;
   Time next_cycle() const {

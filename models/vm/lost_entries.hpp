@@ -36,7 +36,7 @@ class LostEntries {
     note(tlb.base, TlbKey::base(where), lost_.base, why);
     note(tlb.large, TlbKey::large(where), lost_.large, why);
   }
-  /// How the page's entry was lost, if it was.
+  /// Returns how the page's entry was lost, if it was.
   std::optional<TlbLoss> find(TenantPage where) const {
     if (const auto i = lost_.base.find(TlbKey::base(where)); i != TlbArray::none)
       return static_cast<TlbLoss>(lost_.base[i].mark);

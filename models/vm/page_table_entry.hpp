@@ -39,7 +39,7 @@ constexpr PhysicalAddress address_of(Frame frame) {
   return PhysicalAddress{frame.value() << page_shift};
 }
 
-/// Index into the table of `level` (1: root ... 4: leaf) for a virtual page number.
+/// Returns the index into the table of `level` (1: root ... 4: leaf) for a virtual page number.
 constexpr unsigned table_index(std::uint64_t page, unsigned level) {
   return static_cast<unsigned>(page >> (9 * (walk_levels - level))) & 511u;
 }

@@ -57,7 +57,7 @@ class TlbArray {
   std::uint32_t insert(TlbKey key, PageTableEntry value);
   /// Returns the tenant whose entry was replaced by an insert since the last call, if any.
   std::optional<TenantId> take_evicted() { return std::exchange(evicted_, std::nullopt); }
-  /// True if it was there.
+  /// Drops the entry. Returns whether it was there.
   bool drop(TlbKey key);
   void drop_at(std::uint32_t index);
   /// Returns the number of entries dropped.
@@ -109,7 +109,7 @@ class TlbArray {
 /// A translation lookaside buffer: arrays for pages of 4 KiB and of 2 MiB.
 struct Tlb {
   Tlb() = default;
-  /// Any parameters with entries, ways, large_entries and large_ways.
+  /// Takes any parameters with entries, ways, large_entries and large_ways.
   template <class Parameters>
   explicit Tlb(const Parameters& p)
       : base(p.entries, p.ways), large(p.large_entries, p.large_ways) {}

@@ -143,8 +143,8 @@ struct VmParameters {
   ShootdownScope shootdown_scope;
   DevicePages device_pages;
 
-  /// Latency of a link between the GMMU and a partition, where the links of SMs take as long as
-  /// `network`.
+  /// Returns the latency of a link between the GMMU and a partition, where the links of SMs take as
+  /// long as `network`.
   Time memory_link(Time network) const {
     return memory_latency == Cycles{0} ? network : Clock(clock).duration(memory_latency);
   }

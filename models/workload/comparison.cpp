@@ -36,7 +36,7 @@ std::string element_text(isa::Type type, const std::byte* place) {
   return text;
 }
 
-/// Smallest normal number.
+/// Returns the smallest normal number.
 double smallest(isa::Type type) {
   return type == isa::Type::f64 ? 0x1p-1022 : type == isa::Type::f16 ? 0x1p-14 : 0x1p-126;
 }

@@ -20,9 +20,9 @@ struct IntegerLiteral {
   std::uint64_t magnitude = 0;
   bool negative = false;
 
-  /// In two's complement.
+  /// Returns the number in two's complement.
   std::uint64_t bits() const { return negative ? 0 - magnitude : magnitude; }
-  /// Whether the literal is a signed or an unsigned number of so many bits.
+  /// Returns whether the literal is a signed or an unsigned number of so many bits.
   bool fits(unsigned width) const;
 };
 

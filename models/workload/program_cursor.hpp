@@ -23,7 +23,7 @@ class ProgramCursor {
   void advance();
   /// Goes back to the first step.
   void start_over();
-  /// Instead of advance() at a repeat-until: `done` leaves the loop.
+  /// Goes on at a repeat-until, instead of advance(): `done` leaves the loop.
   void answer(bool done);
 
   /// Parameters and the counters of the loops around current().

@@ -147,7 +147,7 @@ void move_buffer(const Node& workload, const std::string& name, const Node& memo
   override_value(workload, "buffers." + name + ".memory", memory);
 }
 
-/// `memory: managed` of a tenant: for all buffers that are device memory.
+/// Applies `memory: managed` of a tenant to all buffers that are device memory.
 void move_buffers(const Node& workload, const Node& memory) {
   if (memory.text() != "managed" && memory.text() != "pinned")
     throw memory.error("no memory is called \"" + memory.text() + "\" here", "managed or pinned");
@@ -157,7 +157,7 @@ void move_buffers(const Node& workload, const Node& memory) {
       move_buffer(workload, name, memory);
 }
 
-/// `set:` of a tenant: dotted keys of its workload.
+/// Applies `set:` of a tenant: dotted keys of its workload.
 void change_workload(const Node& workload, const Node& changes) {
   const std::string buffers = "buffers.", memory = ".memory";
   for (const auto& [key, value] : changes.entries()) {

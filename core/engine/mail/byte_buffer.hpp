@@ -15,7 +15,7 @@ class ByteBuffer {
   /// them into the cache ahead.
   static constexpr std::size_t margin = 4 * cache_line_bytes;
 
-  /// Room for `size` bytes (a multiple of 8) at the end.
+  /// Adds room for `size` bytes (a multiple of 8) at the end.
   std::byte* append(std::size_t size) {
     if (size_ + size > capacity_) grow(size);
     std::byte* place = data_.get() + size_;

@@ -89,7 +89,7 @@ struct MailTarget {
 /// Messages from one thread to the components of one share, or rank; reused window after window.
 class alignas(sharing_bytes) MessageLog {
  public:
-  /// For at most `most` targets.
+  /// Makes a log for at most `most` targets.
   explicit MessageLog(std::size_t most);
 
   /// Adds a message, whose body and payload the caller fills. Returns their place.
@@ -120,7 +120,7 @@ class alignas(sharing_bytes) MessageLog {
     fetch_bundles(0, ahead);
   }
   void fetch_bundles() const { fetch_bundles(ahead, size()); }
-  /// For reuse().
+  /// Prepares the head's line for reuse().
   void warm_head_to_write() const { warm_to_write(memory_.get()); }
 
  private:

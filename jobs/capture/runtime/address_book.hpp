@@ -76,7 +76,7 @@ class AddressBook {
   /// the error noted.
   Function* function(const void* host);
   Variable* variable(const void* host);
-  /// Managed variables get their addresses before the program looks at them.
+  /// Gives managed variables their addresses before the program looks at them.
   void place_managed_variables();
 
  private:

@@ -14,7 +14,7 @@
 
 namespace lockstep::capture {
 
-/// From now on the CPU's accesses to this memory are noted.
+/// Notes the CPU's accesses to this memory from now on.
 void track_pages(std::uint64_t address, std::uint64_t bytes);
 void forget_pages(std::uint64_t address);
 /// Takes all tracked pages from the CPU.

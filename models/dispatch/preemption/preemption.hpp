@@ -92,7 +92,7 @@ class Preemption {
 using MakePreemption = std::unique_ptr<Preemption> (*)(const PolicyChoice&);
 using PreemptionRow = PolicyRegistry<MakePreemption>::Row;
 
-/// Key `policies.preemption`.
+/// Returns the key `policies.preemption`.
 const PolicyList& preemption_policies();
 std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice);
 PreemptionSteps steps_of(const PolicyChoice& choice);

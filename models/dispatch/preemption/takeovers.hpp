@@ -73,7 +73,7 @@ class Takeovers {
   bool any_stopping() const {
     return std::any_of(sms_.begin(), sms_.end(), [](const Sm& sm) { return sm.stopping; });
   }
-  /// Grid for which the SM makes room; places_at(): for how many of its blocks.
+  /// Returns the grid for which the SM makes room; places_at() returns for how many of its blocks.
   std::uint32_t urgent_at(std::uint32_t sm) const { return sms_[sm].urgent; }
   std::uint32_t places_at(std::uint32_t sm) const { return sms_[sm].places; }
   Technique others() const { return take_.others; }
@@ -85,7 +85,7 @@ class Takeovers {
   bool is_released(std::uint32_t sm) const {
     return sms_[sm].stopping && sms_[sm].expected.empty();
   }
-  /// No more blocks can make room at the SM for the grid for which others have.
+  /// Notes that no more blocks can make room at the SM for the grid for which others have.
   void exhaust(std::uint32_t sm) { sms_[sm].exhausted = true; }
   bool is_exhausted(std::uint32_t sm) const { return sms_[sm].exhausted; }
   /// The blocks of `victim`, or some more of them, are told to make room.  `release`: how, if their
@@ -116,7 +116,7 @@ class Takeovers {
     end(sm);
     back_off_.begin(sm, now, rest);
   }
-  /// No block at the SM waits for flushed ones: the blocks go on draining.
+  /// Lets blocks go on draining, because no block at the SM waits for flushed ones.
   void go_on_draining(std::uint32_t sm, Time now) {
     sms_[sm].limit = now + longest_drain(sms_[sm], Time::zero());
   }

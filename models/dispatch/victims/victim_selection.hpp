@@ -62,7 +62,7 @@ class SmSelection {
  private:
   void count_fragments();
   std::optional<Choice> at(std::uint32_t place) const;
-  /// Further blocks leave until threads and slots suffice.  Returns false if they cannot.
+  /// Lets further blocks leave until threads and slots suffice. Returns false if they cannot.
   bool make_fit(Choice& choice) const;
 
   Setup setup_;

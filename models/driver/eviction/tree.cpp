@@ -42,7 +42,7 @@ class Pruning {
   }
 
  private:
-  /// False if the block was taken before.
+  /// Takes the block. Returns false if it was taken before.
   bool take(const PageRange& block) {
     if (!taken_.insert(block.first).second) return false;
     found_ += append_evictable(view_, block, victims_);

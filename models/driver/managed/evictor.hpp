@@ -23,7 +23,7 @@ class Evictor {
         seed_(seed) {}
 
   const std::string& name() const { return name_; }
-  /// Whether the policy ever takes a page.
+  /// Returns whether the policy ever takes a page.
   bool evicts() const { return policy_.evicts(); }
   /// Returns false if no page may be taken.
   bool evict(std::uint64_t pages, const HostCycle& cycle);

@@ -35,7 +35,7 @@ class FaultQueue {
       : pages_(pages), parameters_(parameters), turns_(parameters.order, priorities) {}
 
   bool empty() const { return queue_.empty(); }
-  /// When the first fault came; there must be one.
+  /// Returns when the first fault came; there must be one.
   Time first() const { return queue_.front().queued; }
   void push(const PageFault& fault) { queue_.push_back(fault); }
   /// Queues a fault again that waited for something else.

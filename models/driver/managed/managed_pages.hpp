@@ -62,14 +62,15 @@ class ManagedPages {
   }
   /// Says that other GPUs have the allocation, as buffer `declared` of the tenant of this number.
   void share(std::uint32_t allocation, std::uint32_t tenant, BufferId declared);
-  /// Whether a page may come here, or become writable here, as far as other GPUs go; if not, its
-  /// fault waits.
+  /// Returns whether a page may come here, or become writable here, as far as other GPUs go; if
+  /// not, its fault waits.
   bool may_come(ManagedPage page, bool write, Time now);
-  /// Whether a fault on the page waits for other GPUs.
+  /// Returns whether a fault on the page waits for other GPUs.
   bool waits_for_others(ManagedPage page) const;
-  /// Whether other GPUs keep the page from coming along with others.
+  /// Returns whether other GPUs keep the page from coming along with others.
   bool is_elsewhere(ManagedPage page) const;
-  /// Whether a page that may come stays on another GPU, to be mapped there; borrow() says where.
+  /// Returns whether a page that may come stays on another GPU, to be mapped there; borrow() says
+  /// where.
   bool is_to_be_mapped(ManagedPage page) const;
   /// Returns where the page lies, for this GPU to map.
   std::vector<FrameRun> borrow(ManagedPage page);
@@ -89,7 +90,7 @@ class ManagedPages {
   /// give pages up first.
   bool fetch(PageRange range);
   bool is_ready(PageRange range) const;
-  /// Whether another GPU waits for the page, which leaves.
+  /// Returns whether another GPU waits for the page, which leaves.
   bool is_awaited(ManagedPage page) const;
   /// The pages of a unit have left but for their frames.
   void park(PageRange unit, std::uint32_t departure, std::vector<FrameRun> frames, bool is_newer);
@@ -155,7 +156,8 @@ class ManagedPages {
   /// The GPU has mapped a page by itself; true if that page is leaving.
   bool mapped_by_gpu(ManagedPage page, HostStatistics& statistics);
 
-  /// In GPU memory; on their way off it; with frames, but without entries yet.
+  /// Number of pages in GPU memory; of pages on their way off it; of pages with frames, but without
+  /// entries yet.
   std::uint64_t resident() const { return resident_; }
   std::uint64_t leaving() const { return leaving_; }
   std::uint64_t arriving() const { return arriving_; }
@@ -182,7 +184,7 @@ class ManagedPages {
   std::map<std::uint64_t, ManagedPage> borrowed_;
 };
 
-/// Whether some page of a range comes as a copy.
+/// Returns whether some page of a range comes as a copy.
 inline bool any_comes_as_copy(const ManagedPages& pages, PageRange range) {
   for (ManagedPage page = range.first; page < range.end(); ++page)
     if (pages.comes_as_copy(page)) return true;

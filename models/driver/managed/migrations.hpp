@@ -55,7 +55,7 @@ class Migrations {
   Migrations(const Parts& parts, std::size_t tenants) : parts_(parts), tenants_(tenants) {}
 
   void add(const Migration& migration) { waiting_.push_back(begin(migration)); }
-  /// For a prefetch step, which has counted it.
+  /// Adds a migration for a prefetch step, which has counted it.
   void prefetch(PageRange range, std::uint64_t operation, Time now);
   /// Migrations begin for which there are frames.
   void start_waiting(const HostCycle& cycle);

@@ -70,7 +70,7 @@ class PageManager {
   virtual bool settle(const TenantPages& /*pages*/, PageServices& /*services*/) { return true; }
   /// No SM shall issue just now.
   virtual bool holds_issue() const { return false; }
-  /// How long a partition takes to copy a page.
+  /// Returns how long a partition takes to copy a page.
   virtual Time copy_time() const { return Time{}; }
   /// The pages are mapped and their data there.
   virtual void transfer_finished(const TenantPages& /*pages*/, PageServices& /*services*/) {}

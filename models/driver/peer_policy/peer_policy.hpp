@@ -57,7 +57,7 @@ class PeerPolicy {
   /// A read brings a copy of a page with this history, if the policy decides by pages.
   virtual bool copies_reads(const PeerHistory&) const { return false; }
   virtual void note(const PeerFault&, PeerHistory&) const {}
-  /// Whether pages of the same group should follow when a page's scheme has changed.
+  /// Returns whether pages of the same group should follow when a page's scheme has changed.
   virtual bool spreads_schemes() const { return false; }
   /// Returns for how long a page stays at least on the GPU to which it came, so that the warp which
   /// faulted can use it.

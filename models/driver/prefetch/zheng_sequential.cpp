@@ -37,7 +37,7 @@ class ZhengSequential final : public Prefetcher {
   }
 
  private:
-  /// From the begin of the allocation so far that `wanted` pages come.
+  /// Returns the length, from the begin of the allocation, within which `wanted` pages come.
   static std::uint64_t length(const FaultGroup& group, std::uint64_t wanted) {
     std::uint64_t pages = 0;
     for (; pages < group.allocation.pages && wanted > 0; ++pages)

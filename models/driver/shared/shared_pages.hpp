@@ -45,7 +45,7 @@ class SharedPages {
     /// Takes units [first, first + count) of an allocation off the GPU.
     virtual void give_away(std::uint32_t allocation, std::uint64_t first, std::uint64_t count,
                            Time now, Outbox& outbox) = 0;
-    /// Faults, departures and migrations that waited for others may go on.
+    /// Lets faults, departures and migrations that waited for others go on.
     virtual void reconsider(Time now, Outbox& outbox) = 0;
     /// Returns its number in the machine.
     virtual std::uint32_t number() const = 0;
@@ -57,7 +57,7 @@ class SharedPages {
     virtual std::vector<FrameRun> lend(std::uint32_t allocation, std::uint64_t unit) = 0;
     /// Returns where a unit lies that another GPU reads.
     virtual std::vector<FrameRun> frames(std::uint32_t allocation, std::uint64_t unit) const = 0;
-    /// Whether nothing of a unit is there, nor on its way.
+    /// Returns whether nothing of a unit is there, nor on its way.
     virtual bool is_without(std::uint32_t allocation, std::uint64_t unit) const = 0;
     /// Copies frames here to frames of another GPU; `id` comes back in SharedPages::copied().
     virtual void send(std::uint32_t allocation, const std::vector<FrameRun>& from,
@@ -87,13 +87,13 @@ class SharedPages {
   void remove(std::uint32_t buffer, std::uint32_t gpu);
 
   // Questions of a GPU.
-  /// Whether a unit may come to the GPU now, or become writable there.  If not, its fault waits:
-  /// the others are asked for the unit, or the GPU waits for its turn.
+  /// Returns whether a unit may come to the GPU now, or become writable there.  If not, its fault
+  /// waits: the others are asked for the unit, or the GPU waits for its turn.
   bool may_come(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu, bool write,
                 bool as_copy, Time now);
   /// Returns whether a unit may come along with others: no GPU has it or waits for it.
   bool is_free(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu, bool as_copy) const;
-  /// Whether a fault of the GPU on the unit still waits for others.
+  /// Returns whether a fault of the GPU on the unit still waits for others.
   bool waits(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
   /// Returns whether a read of the unit brings the GPU a copy: as decided when the unit was let
   /// come, else as the policy decides now.
@@ -103,7 +103,8 @@ class SharedPages {
     return policy_->copies_reads(page.history);
   }
 
-  /// Whether a unit that may come stays where it is, to be mapped; borrow() then says where.
+  /// Returns whether a unit that may come stays where it is, to be mapped; borrow() then says
+  /// where.
   bool is_to_be_mapped(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
   std::vector<FrameRun> borrow(std::uint32_t buffer, std::uint64_t unit);
   /// The range leaves a GPU: others that map it give it up first, or have read it first.  Returns
@@ -135,7 +136,7 @@ class SharedPages {
   /// for the range. Returns whether there is something to wait for.
   bool fetch(const SharedRange& range, std::uint32_t gpu);
   bool is_ready(const SharedRange& range, std::uint32_t gpu) const;
-  /// Whether another GPU, which has frames for it, waits for a unit that leaves this one.
+  /// Returns whether another GPU, which has frames for it, waits for a unit that leaves this one.
   bool is_awaited(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
   /// A unit has left the GPU but for its frames.
   void park(std::uint32_t buffer, std::uint64_t unit, Source source);
@@ -225,7 +226,7 @@ class SharedPages {
   };
 
   static constexpr std::uint64_t bit(std::uint32_t gpu) { return std::uint64_t{1} << gpu; }
-  /// GPUs that must give the page up before it comes.
+  /// Returns the GPUs that must give the page up before it comes.
   static std::uint64_t in_the_way(const Page& page, std::uint32_t gpu, bool alone) {
     const std::uint64_t others = page.there & ~bit(gpu);
     return alone ? others : others & ~page.copies;
@@ -237,7 +238,7 @@ class SharedPages {
   /// Notes a fault that is served, and lets the page's neighbours follow.
   void note(Buffer& buffer, std::uint64_t unit, const PeerFault& fault);
   void spread_scheme(Buffer& buffer, std::uint64_t unit);
-  /// Whether a page that others have comes over the fabric.
+  /// Returns whether a page that others have comes over the fabric.
   bool comes_over_fabric(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu) const;
   /// Returns a GPU that has a copy of a page and a way to another GPU; none: there is no such.
   std::uint32_t copy_for(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu) const;

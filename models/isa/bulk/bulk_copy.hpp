@@ -40,7 +40,7 @@ struct BulkCopyForm {
 struct RanksPlace {
   unsigned source = 0, half = 0;
 };
-/// Behind the bytes, or, of a tile, like one more coordinate.
+/// Returns the place of the ranks: behind the bytes or, for a tile, like one more coordinate.
 constexpr RanksPlace ranks_place(BulkCopyForm form) {
   return form.rank == 0 ? RanksPlace{3, 0} : RanksPlace{2 + form.rank / 2, form.rank % 2};
 }

@@ -38,7 +38,8 @@ std::uint32_t next_meeting(const Instruction* code, std::uint32_t pc, std::uint3
   return no_reconvergence;
 }
 
-/// Hardware has no check that all lanes are there.
+/// Returns whether the instruction goes on without lanes that it names, since hardware has no check
+/// that all are there.
 bool goes_on_unchecked(const Instruction& instruction, std::uint32_t members) {
   return members == 0xffffffff && instruction.category != Category::warp_barrier;
 }

@@ -19,7 +19,7 @@ class CallEncoder {
   void prologue(std::uint32_t stack_base);
   void call(const ir::Operation& op);
   void leave(const ir::Operation& op);
-  /// alloca and what belongs to it: reads or writes where the stack ends.
+  /// Encodes alloca, stacksave and stackrestore, which read or move the end of the stack.
   void move_stack_end(const ir::Operation& op);
   /// Calls so far know their targets, when all functions have been encoded.
   void resolve();

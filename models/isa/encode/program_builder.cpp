@@ -144,7 +144,8 @@ Instruction ProgramBuilder::matrix_product(ir::Operation op) const {
   return instruction;
 }
 
-/// Tensor cores of Hopper alone multiply for warp groups; registers change hands since Hopper.
+/// Refuses operations of warp groups on other machines: only tensor cores of Hopper multiply for
+/// warp groups, and registers change hands since Hopper.
 void ProgramBuilder::require_warpgroups(const ir::Operation& op) const {
   std::string name = "wgmma";
   if (op.opcode == Opcode::wgmma)

@@ -27,7 +27,7 @@ AccessKind kind_of(Category category) {
   }
 }
 
-/// Type of a store's elements; an untyped element may be a float.
+/// Returns the type of a store's elements; an untyped element may be a float.
 Type stored_float(Type type) {
   if (type == Type::b32) return Type::f32;
   if (type == Type::b64) return Type::f64;

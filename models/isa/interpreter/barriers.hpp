@@ -17,11 +17,11 @@ namespace lockstep::isa {
 class NamedBarriers {
  public:
   NamedBarriers(const Program& program, std::vector<InterpretedWarp>& warps);
-  /// From now on `races` is told who goes on behind which barrier.
+  /// Tells `races` from now on which warps go on behind which barrier.
   void tell(SharedRaces& races) { races_ = &races; }
 
-  /// All lanes of warp `w`'s current path come to barrier `number`, which waits for `expected`
-  /// threads; zero: for all of the block.
+  /// Lets all lanes of warp `w`'s current path arrive at barrier `number`, which waits for
+  /// `expected` threads; zero: for all of the block.
   void arrive(std::uint32_t w, const Instruction& instruction, std::uint32_t number,
               std::uint32_t expected);
   /// Completes barriers that waited only for lanes that have exited.

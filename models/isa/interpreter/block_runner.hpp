@@ -74,7 +74,8 @@ class BlockRunner {
   bool runnable() const;
   /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.
   bool unblock();
-  /// Neither can any then: waits for phases of mbarriers end without them; false: none waits.
+  /// Ends waits for phases of mbarriers without their phases, when no warp can run otherwise.
+  /// Returns false if none waits.
   bool end_phase_waits() { return phase_waits_.end(); }
   /// Warps have registers that they did not have lately.
   bool gets_on();
@@ -107,7 +108,7 @@ class BlockRunner {
   void barrier(std::uint32_t w, const Instruction& instruction, std::uint32_t active);
   void warp_sync(Warp& warp, const Instruction& instruction, std::uint32_t active);
   const std::uint32_t* row(const Warp& warp, Operand operand) const;
-  /// File and line that it stands at.
+  /// Returns the file and line at which the warp stands.
   std::string place_of(const Warp& warp) const;
   [[noreturn]] void fail(const Warp& warp, unsigned lane, const std::string& what,
                          const std::string& advice) const;

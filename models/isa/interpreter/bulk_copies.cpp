@@ -81,7 +81,7 @@ void BulkCopies::for_each_target(const InterpretedWarp& warp, const Instruction&
   });
 }
 
-/// From global memory, or from the block's shared memory to another block's.
+/// Copies from global memory, or from the block's shared memory to another block's.
 void BulkCopies::load(const InterpretedWarp& warp, const Instruction& instruction,
                       const BulkCopy& copy, unsigned lane) {
   const BulkCopyStep step = BulkCopyForm::unpack(instruction.target).step;

@@ -25,7 +25,7 @@ class PhaseWaits {
   /// Bytes of a bulk copy have come that the lane of the warp has begun.
   void complete(const InterpretedWarp& warp, unsigned lane, std::uint32_t offset,
                 std::uint64_t bytes);
-  /// mbarrier_wait: the path goes on, or waits.
+  /// Executes mbarrier_wait: the path goes on, or waits.
   void wait(InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
   /// No warp can run: waits end without their phases.  False: none waits.
   bool end();

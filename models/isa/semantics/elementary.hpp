@@ -28,7 +28,7 @@ LOCKSTEP_INLINE double power_of_two(double x) {
   sum = sum * y + 1.0;
   return double_of(bits_of(sum) + (bits_of(shifted) << 52));
 }
-/// Beyond the range every format that is asked for has overflowed or vanished.
+/// Returns e^x. Beyond the range every format that is asked for has overflowed or vanished.
 LOCKSTEP_INLINE double exponential(double x) {
   const double low = x > -400.0 ? x : -400.0;
   const double value = power_of_two(low < 400.0 ? low : 400.0);

@@ -39,7 +39,7 @@ inline TrapMessage message_of(const Instruction& trap) {
 
 inline constexpr const char* assertion_advice = "look at what the program asserts there";
 
-/// "assertion `i < n` failed at kernel.cu:7, void k(int)"
+/// Returns a text such as "assertion `i < n` failed at kernel.cu:7, void k(int)".
 std::string assertion_text(const Instruction& trap, const WarpContext& context, unsigned lane,
                            const ModuleText& text);
 

@@ -23,7 +23,7 @@ class PrintFormat {
  public:
   explicit PrintFormat(std::string_view format);
 
-  /// Number of arguments, which printf returns.
+  /// Returns the number of arguments, which is the result of printf.
   std::uint32_t arguments() const { return arguments_; }
   /// Bytes of the argument buffer, a multiple of 4.
   std::uint32_t argument_bytes() const { return argument_bytes_; }

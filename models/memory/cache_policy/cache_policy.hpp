@@ -49,8 +49,8 @@ class CachePolicy : public EpochPolicy {
 
   // `line` is its number in the partition.
 
-  /// Before the bank arbiter: to a bank, or past the L2 to DRAM.  Atomics always look up, and so
-  /// do loads of sectors that are newer here than in DRAM.
+  /// Decides before the bank arbiter: to a bank, or past the L2 to DRAM. Atomics always look up,
+  /// and so do loads of sectors that are newer here than in DRAM.
   virtual CacheAdmission on_arrival(const MemoryRequest&, std::uint64_t /*line*/, Time /*now*/) {
     return CacheAdmission::to_bank;
   }
@@ -79,7 +79,7 @@ PolicyNeed needs_order_of_lines(std::string why);
 
 using CachePolicyFactory = PartitionPolicyFactory<CachePolicy>;
 const PolicyRegistry<CachePolicyFactory>& cache_policy_registry();
-/// For ParametersOf::policy.
+/// Returns the policies, for ParametersOf::policy.
 const PolicyList& cache_policies();
 std::unique_ptr<CachePolicy> make_cache_policy(const PartitionPolicySetup& setup);
 

@@ -38,8 +38,8 @@ class DramBanks {
     return DramCycle{std::max({ready_[command][bank], group_ready_[command][bank & group_mask_],
                                channel_ready_[command]})};
   }
-  /// Cycle from which the bank itself allows the command; changes only by a row command, a column
-  /// command of its own (precharging) or a refresh.
+  /// Returns the cycle from which the bank itself allows the command; changes only by a row
+  /// command, a column command of its own (precharging) or a refresh.
   DramCycle bank_ready(Command command, std::uint32_t bank) const {
     return DramCycle{ready_[command][bank]};
   }
@@ -55,7 +55,7 @@ class DramBanks {
     }
     return among & ~(closed * group_banks_);
   }
-  /// Earliest cycle at which one of some banks can take a command, or a bound below it.
+  /// Returns the earliest cycle at which one of some banks can take a command, or a bound below it.
   DramCycle earliest_of(Command command, std::uint64_t among, DramCycle now) const {
     if (among == 0) return DramCycle::never();
     const DramCycle channel{channel_ready_[command]};
@@ -66,7 +66,7 @@ class DramBanks {
           std::min(first, earliest(command, static_cast<std::uint32_t>(std::countr_zero(among))));
     return first;
   }
-  /// Earliest cycle of a column command for the open row.
+  /// Returns the earliest cycle of a column command for the open row.
   DramCycle earliest_column(std::uint32_t bank, bool writes) const {
     return earliest(writes ? write : read, bank);
   }

@@ -26,7 +26,7 @@ struct DramParameters {
   Cycles rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw;
   Cycles cl, cwl, wtr_s, wtr_l, rtp, wr, refi, rfc, rfc_bank;
 
-  /// Peak bandwidth of all data buses of a partition.
+  /// Returns the peak bandwidth of all data buses of a partition.
   std::uint64_t bytes_per_second() const {
     return channels * atom.count() * static_cast<std::uint64_t>(clock.hertz()) /
            static_cast<std::uint64_t>(burst.count());

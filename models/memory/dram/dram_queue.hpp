@@ -68,7 +68,8 @@ class DramQueue {
   };
   DramQueue(const Sizes& sizes, std::uint32_t banks, const DramDivision& division = {});
 
-  /// For a request of a direction and pool, if the sizes alone decide.
+  /// Returns whether there is room for a request of a direction and pool, if the sizes alone
+  /// decide.
   bool room(bool write, unsigned pool = 0) const {
     return (direction_of(write) == 0 ? counts_[0] < sizes_.reads : counts_[1] < sizes_.writes) &&
            used_[pool] < places_[pool];
@@ -81,7 +82,7 @@ class DramQueue {
 
   // Access of schedulers.
   const DramEntry& operator[](std::uint32_t index) const { return entries_[index]; }
-  /// Whether an entry of the served direction is a write.
+  /// Returns whether an entry of the served direction is a write.
   bool is_write(std::uint32_t index) const {
     return sizes_.writes != 0 ? serving_ == 1 : entries_[index].write;
   }
@@ -93,11 +94,12 @@ class DramQueue {
   void prefetch(std::uint32_t index) const { __builtin_prefetch(&entries_[index]); }
   /// Banks with requests of the served direction and of a level.
   std::uint64_t active_banks(unsigned level = 0) const { return active_[first_ + level]; }
-  /// Oldest request of a bank in the served direction; DramEntry::none if there is none.
+  /// Returns the oldest request of a bank in the served direction; DramEntry::none if there is
+  /// none.
   std::uint32_t oldest(std::uint32_t bank, unsigned level = 0) const {
     return place_of(lists_[first_ + level][bank].head);
   }
-  /// Oldest one of them for the open row.
+  /// Returns the oldest one of them for the open row.
   std::uint32_t oldest_hit(std::uint32_t bank, unsigned level = 0) const {
     return place_of(lists_[first_ + level][bank].hit);
   }
@@ -117,7 +119,7 @@ class DramQueue {
   void chosen() { changed_ = 0; }
 
   DramEntry& entry(std::uint32_t index) { return entries_[index]; }
-  /// Whether a request of this direction is served now.
+  /// Returns whether a request of this direction is served now.
   bool served(bool write) const { return direction_of(write) == serving_; }
 
   template <class Archive>
@@ -149,7 +151,7 @@ class DramQueue {
   };
   static constexpr std::int64_t closed = -1;
 
-  /// 0: reads, and writes if they have no queue of their own.
+  /// Returns 0 for reads, and for writes if they have no queue of their own.
   unsigned direction_of(bool write) const { return write && sizes_.writes != 0 ? 1 : 0; }
   unsigned list_of(const DramEntry& entry) const {
     return direction_of(entry.write) * levels_ + entry.level;

@@ -83,10 +83,10 @@ class BankRace {
     return choice;
   }
 
-  /// Place in the queue of a bank's candidate.
+  /// Returns the place in the queue of a bank's candidate.
   std::uint32_t candidate(std::uint32_t bank) const { return places_[bank]; }
 
-  /// Key of a bank's candidate: the highest goes first.
+  /// Returns the key of a bank's candidate: the highest goes first.
   std::uint32_t key(std::uint32_t bank) const { return keys_[bank]; }
 
  private:

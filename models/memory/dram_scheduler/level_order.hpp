@@ -14,7 +14,7 @@ struct LevelOrderParameters {
   bool open_rows = false;
   Cycles age_limit;
 
-  /// At the head of the parameters P, derived from these, of a scheduler.
+  /// Returns the fields at the head of the parameters P, derived from these, of a scheduler.
   template <class P>
   static ParametersOf<P> fields() {
     using namespace literals;
@@ -39,7 +39,7 @@ class LevelOrder {
         of_banks_(first, end, parameters.age_limit, parameters.open_rows),
         of_all_(dram, first, end, parameters.age_limit, parameters.open_rows) {}
 
-  /// Not in the banks `taken`.
+  /// Chooses a command, but not in the banks `taken`.
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now,
                     std::uint64_t taken = 0) {
     return by_bank_ ? of_banks_.choose(queue, banks, now, taken)

@@ -31,7 +31,7 @@ class StrictLevels {
     for (unsigned level = first; level < end; ++level) levels_.emplace_back(age_limit, level);
   }
 
-  /// Not in the banks `taken`.
+  /// Chooses a command, but not in the banks `taken`.
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now,
                     std::uint64_t taken = 0) {
     unsigned waiting = 0, upper = end_, lower = first_;  // levels with requests

@@ -106,13 +106,13 @@ class L2Bank {
   /// A cycle: a fill, then a lookup.
   Progress run(const L2Context& context, L2Cycle cycle);
 
-  /// Answers: of lookups (0) and of fills (1), each in order.
+  /// Returns the answers of lookups (0) or of fills (1), each in order.
   const Ring<Pending>& answers(unsigned source) const { return answers_[source]; }
   void pop_answer(unsigned source, L2Cycle cycle) {
     answers_[source].pop();
     if (is_blocked() && stall_ == BankStall::responses) wake(cycle + 1);
   }
-  /// When the first of them is ready.
+  /// Returns when the first answer is ready.
   L2Cycle answer_due() const {
     return std::min(answers_[0].empty() ? idle : answers_[0].front().ready,
                     answers_[1].empty() ? idle : answers_[1].front().ready);
@@ -184,14 +184,14 @@ class L2Bank {
     stall_fills_ = fills_done_;
     return false;
   }
-  /// Whether nothing has changed that the blocked head waits for.
+  /// Returns whether the blocked head still waits for the same thing.
   bool still_stalled(const L2Context& context) const {
     if (stall_ == BankStall::responses) return answers_[0].size() >= answer_limit_;
     if (stall_fills_ != fills_done_) return false;
     return stall_ != BankStall::dram_queue || !context.dram.may_have_room(stall_write_);
   }
-  /// Whether a fill of this line may let a blocked head go.  A read that waits for DRAM to take it
-  /// needs its own line; others wait for an MSHR or for a clean victim.
+  /// Returns whether a fill of this line may let a blocked head go.  A read that waits for DRAM to
+  /// take it needs its own line; others wait for an MSHR or for a clean victim.
   bool may_help_head(const L2Context& context, std::uint32_t line) const {
     return !is_blocked() || stall_ != BankStall::dram_queue || stall_write_ ||
            context.transactions[requests_.front().transaction].line == line;

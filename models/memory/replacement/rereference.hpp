@@ -27,7 +27,8 @@ class RereferenceIntervals {
         intervals_(std::size_t{sets} * ways, distant_) {}
 
   std::uint8_t distant() const { return distant_; }
-  /// Interval of a line about which nothing is known: a scan then leaves before lines in use do.
+  /// Returns the interval of a line about which nothing is known: a scan then leaves before lines
+  /// in use do.
   std::uint8_t long_interval() const { return static_cast<std::uint8_t>(distant_ - 1); }
 
   void use(const CachePlace& place) { at(place) = 0; }

@@ -14,7 +14,7 @@ using isa::lanes_from;
 
 namespace {
 
-/// Bit l: lane l + 1 stands `bytes` behind lane l.
+/// Returns a mask: bit l says whether lane l + 1 stands `bytes` behind lane l.
 std::uint32_t find_followers(const LaneAddresses& address, unsigned bytes) {
   const __m128i step = _mm_set1_epi64x(bytes);
   const auto pair = [&](unsigned lane) {
@@ -48,7 +48,7 @@ std::uint8_t sectors_of(unsigned offset, unsigned bytes) {
                                    (1u << (offset / sector_bytes)));
 }
 
-/// All lanes are one run: each line is met once.
+/// Coalesces lanes that are one run: each line is met once.
 void coalesce_contiguous(Access& access, std::uint64_t base, unsigned bytes, unsigned first,
                          unsigned count) {
   unsigned groups = 0;
@@ -64,7 +64,7 @@ void coalesce_contiguous(Access& access, std::uint64_t base, unsigned bytes, uns
   access.contiguous = true;
 }
 
-/// Run by run, with a small hash of the lines found so far.
+/// Coalesces run by run, with a small hash of the lines found so far.
 void coalesce_scattered(Access& access, const LaneAddresses& address, unsigned bytes,
                         std::uint32_t followers) {
   std::array<std::uint8_t, 64> place{};  // 1 + group

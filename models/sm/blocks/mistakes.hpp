@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// "0x1f40"
+/// Returns a text such as "0x1f40".
 std::string hexadecimal(std::uint64_t value);
 
 struct Mistake {

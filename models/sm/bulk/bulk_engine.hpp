@@ -62,7 +62,7 @@ class BulkEngine final : public BulkLines {
   /// Returns whether the queue has room for one more copy. If not, tells the warp when to look
   /// again.
   bool has_room_for(WarpSlot slot);
-  /// bulk_copy, with a copy for each lane.  Throws a Mistake.
+  /// Begins a bulk_copy, with a copy for each lane. Throws a Mistake.
   void begin(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t active, SmCycle now);
   void commit(WarpSlot slot) { groups_.commit(slot, entry_of(slot)); }

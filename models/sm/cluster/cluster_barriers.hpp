@@ -41,7 +41,7 @@ class ClusterBarriers {
     if (members_[place].arrived != 0) [[unlikely]]
       check(place, now);
   }
-  /// All threads of the cluster have arrived.
+  /// Releases the warps of the block, because all threads of the cluster have arrived.
   void released(const ClusterBlock& block, SmCycle now) {
     release(members_.place_of(block.grid, block.cluster, block.rank), now);
   }

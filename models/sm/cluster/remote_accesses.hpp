@@ -55,7 +55,7 @@ class RemoteAccesses final : public Deliveries {
   /// answers, if there is one.
   void issue(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
              const Addresses& address, std::uint16_t flight, SmCycle now);
-  /// st.async, red.async.
+  /// Issues st.async or red.async.
   void issue_async(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
                    SmCycle now);
   /// A bulk copy from the block's shared memory to that of a block of its cluster.

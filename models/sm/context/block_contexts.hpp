@@ -94,8 +94,8 @@ class BlockContexts {
 
   /// Freezes the block's warps that stand at a preemption point or cannot go on by themselves.
   void freeze_at_points(const BlockSlot& block);
-  /// Whether the warp needs entries of the operand log, which are those of squashed accesses of its
-  /// block: these are issued again only when the block has been away.
+  /// Returns whether the warp needs entries of the operand log, which are those of squashed
+  /// accesses of its block: these are issued again only when the block has been away.
   bool waits_for_squashed(WarpSlot slot, const BlockSlot& block) const;
   void freeze(WarpSlot slot) {
     front_end_.held().freeze(slot);

@@ -66,7 +66,7 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
               std::byte* first, const LanePattern& pattern, SmCycle now);
   void complete(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t offset,
                 std::uint64_t bytes, SmCycle now) override;
-  /// mbarrier_wait: the warp goes on, or one of its paths waits.
+  /// Executes mbarrier_wait: the warp goes on, or one of its paths waits.
   void wait(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
             std::uint32_t active, SmCycle now);
 
@@ -104,7 +104,7 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
                                       std::uint32_t lanes, bool checks) const;
   SmCycle limit_of(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
                    SmCycle now) const;
-  /// Cycle from which the banks are free that serve these lanes.
+  /// Returns the cycle from which the banks are free that serve these lanes.
   SmCycle serve(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
                 SmCycle now);
   /// Lets a path of a warp with this record, which has waited, read what was released.

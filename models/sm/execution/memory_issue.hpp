@@ -31,8 +31,8 @@ class MemoryIssue {
         faultable_(faultable),
         remote_(remote) {}
 
-  /// True when the warp must wait for the value (an acquire).  `member`: the instruction's number
-  /// among those that may fault.
+  /// Issues a memory instruction. Returns true when the warp must wait for the value (an acquire).
+  /// `member`: the instruction's number among those that may fault.
   bool issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t active, std::uint16_t member, SmCycle now);
 

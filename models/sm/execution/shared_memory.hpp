@@ -32,14 +32,15 @@ class SharedMemoryUnit {
         mbarriers_(mbarriers),
         gate_(front_end.memory_gate()) {}
 
-  /// Lane l uses address[l] + offset; `commits`: the destinations wait only for this.
+  /// Issues an access in which lane l uses address[l] + offset. `commits`: the destinations wait
+  /// only for this.
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t active, const std::uint32_t* address, std::int64_t offset, bool commits,
              SmCycle now);
   /// Loads one word for each of all 32 lanes, the most frequent case.
   void load_words(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                   SmCycle now);
-  /// ldmatrix, stmatrix: lane l has the address of row l % 8 of matrix l / 8.
+  /// Issues ldmatrix or stmatrix: lane l has the address of row l % 8 of matrix l / 8.
   void issue_matrices(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                       const LaneAddresses& address, SmCycle now);
 

@@ -37,7 +37,7 @@ class InstructionCache final : public FetchAnswers {
   bool has(WarpSlot slot, std::uint32_t line, SmCycle now) {
     return line == buffered_[slot.value()] || fetch(slot, line, now);
   }
-  /// L2 has answered.
+  /// Takes an answer of L2.
   void answered(const MemoryResponse& response, SmCycle usable, SmCycle now) override;
 
   void serialize(Archive& archive);
@@ -66,7 +66,7 @@ class InstructionCache final : public FetchAnswers {
     }
   };
   bool fetch(WarpSlot slot, std::uint32_t line, SmCycle now);
-  /// Into this sub-core's L0, unless it is there or on its way.
+  /// Brings the line into this sub-core's L0, unless it is there or on its way.
   void bring(std::uint32_t line, unsigned sub_core, bool ahead, const Warp& warp, SmCycle now);
   /// The warp hears when its line is there.
   void tell(WarpSlot slot, std::uint32_t line, SmCycle ready);

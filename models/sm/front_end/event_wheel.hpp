@@ -115,7 +115,7 @@ class EventWheel {
       }
   }
 
-  /// Start of the rarely used members; they go on to the end of the object.
+  /// Returns the start of the rarely used members; they go on to the end of the object.
   const void* seldom_used() const { return &nodes_[near_nodes]; }
 
   void serialize(Archive& archive) {
@@ -150,7 +150,7 @@ class EventWheel {
   FreedUnits& units_at(SmCycle cycle) {
     return units_[static_cast<std::size_t>(cycle.value()) % unit_cycles];
   }
-  /// To a list, given by its last one; there must be a free place.
+  /// Appends the event to a list, given by its last one; there must be a free place.
   void append(std::uint8_t& last, std::uint16_t event) {
     const std::uint8_t place = std::exchange(free_, nodes_[free_].next);
     Node& before = nodes_[last == none ? place : last];

@@ -141,7 +141,7 @@ class FrontEnd : public WarpStates {
   void on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now);
   /// Updates the warp after some of its pending results have come.
   void result_came(WarpSlot slot, const Warp& warp, SmCycle now);
-  /// commit_at for an instruction of many destinations: all but the first.
+  /// Does what commit_at does for an instruction of many destinations: all but the first.
   void commit_group_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when);
   /// Returns whether the warp waits for something beyond its operands, or re-issues a squashed
   /// instruction.
@@ -151,7 +151,7 @@ class FrontEnd : public WarpStates {
   bool stays_for_arrivals(WarpSlot slot);
   /// Decides what a warp waits for none of whose paths can run.
   void evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now);
-  /// WarpPaths::unblock, with a warning if lanes go on without others.
+  /// Calls WarpPaths::unblock, and warns if lanes go on without others.
   bool unblock(Warp& warp, bool barriers_too, SmCycle now);
   /// Returns the warps whose next instruction could issue now.
   std::uint64_t issuable() const;

@@ -281,8 +281,8 @@ void LoadStoreUnit::begin_lookups(const Access& access, SmCycle now) {
   hot_.tags_free = now + hot_.tag_cycles;
 }
 
-/// Eight lanes at a time: each group of them compares the tag of a line that it touches (Accel-Sim,
-/// section IV: sub-warps of 8 threads).
+/// Returns the look-ups of a line. Eight lanes go at a time: each group of them compares the tag of
+/// a line that it touches (Accel-Sim, section IV: sub-warps of 8 threads).
 std::uint32_t LoadStoreUnit::lookups_of(const LineGroup& line) const {
   if (!constants_.parameters.l1.banked || constants_.parameters.l1.tag_banks) return 1;
   std::uint32_t lookups = 0;

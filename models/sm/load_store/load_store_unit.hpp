@@ -191,7 +191,7 @@ class LoadStoreUnit final : public ParkedLines {
       return;
     if (flight != Flights::none) flights_.answered(flight, SmCycle{}, now);
   }
-  /// Looking up stops until an answer has come.
+  /// Stops looking up until an answer has come.
   void stall(bool by_translation, SmCycle now);
   /// `count` lines of the access will not be sent.
   void forget_lines(const Access& access, unsigned count);

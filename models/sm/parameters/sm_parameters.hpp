@@ -303,11 +303,11 @@ struct SmParameters {
   SmWarpgroupParameters wgmma;
   SmPortParameters port;
 
-  /// Turn of paths that wait for each other, see isa::WarpPaths.
+  /// Returns the turn of paths that wait for each other, see isa::WarpPaths.
   std::uint32_t turn_of_paths() const {
     return thread_scheduling == ThreadScheduling::independent ? turn : 0;
   }
-  /// Instructions, or constants, come from the simulated memory.
+  /// Returns whether instructions, or constants, come from the simulated memory.
   bool fetches() const { return instruction_cache.on() || constant_cache.on(); }
 
   static auto schema() {

@@ -82,7 +82,7 @@ class RequestPort {
 
   std::uint32_t queued() const { return queued_; }
   std::uint64_t wait_femtoseconds() const { return waited_; }
-  /// "17 requests wait for partition[3], which holds all 8 credits", or "".
+  /// Returns a text such as "17 requests wait for partition[3], which holds all 8 credits", or "".
   std::string waiting_for() const;
 
   void serialize(Archive& archive);
@@ -116,7 +116,7 @@ class RequestPort {
   const Lane& lane_of(Destination destination) const {
     return lanes_[first_[number_of(destination.kind)] + destination.index];
   }
-  /// Good until the next call.
+  /// Returns the link, valid until the next call.
   Link& link_to(Destination destination) {
     return trunks_[number_of(destination.kind)][destination.index];
   }

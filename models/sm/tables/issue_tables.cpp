@@ -100,13 +100,14 @@ std::uint8_t memory_flags(const Instruction& instruction) {
   return flags;
 }
 
-/// To one 32-bit register per lane.
+/// Returns whether the instruction loads one 32-bit register per lane.
 bool loads_words(const Instruction& instruction) {
   return instruction.category == Category::load && instruction.destination[0].valid() &&
          instruction.memory.elements == 1 && moves_words(instruction.memory);
 }
 
-/// FMNMX, FSETP: ptxas waits as long after one of them as after a logic operation for another.
+/// Returns whether the instruction is one of FMNMX and FSETP, for which ptxas waits as long after
+/// another one as between logic operations.
 bool compares_words(const Instruction& instruction) {
   using isa::Opcode;
   return instruction.unit == Unit::fp32 &&

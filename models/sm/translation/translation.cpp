@@ -82,8 +82,9 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
   return Lookup::parked;
 }
 
-/// Ideal translation: the SM knows the page, so that its entry is there at no cost.  One entry for
-/// a page of a large page, since others of its pages may have lines that wait.
+/// Puts the entry of a page into the TLB at no cost, because with ideal translation the SM knows
+/// the page. One entry for a page of a large page, since others of its pages may have lines that
+/// wait.
 bool Translation::recall(TlbKey key, const Access& access, SmCycle now) {
   const auto [tenant, page] = key.where();
   const PageTableEntry entry = known_.find({tenant, page});
@@ -322,7 +323,7 @@ void Translation::on_replay(const PageNotice& notice, SmCycle now) {
   if (pages_.miss(index).state == PageMiss::State::refused) page_replayed(index, now);
 }
 
-/// Parked lines ask at once; squashed accesses ask when they have issued again.
+/// Lets parked lines ask at once; squashed accesses ask when they have issued again.
 void Translation::page_replayed(std::uint16_t index, SmCycle now) {
   if (!squashes_) return ask(index, now);
   pages_.miss(index).come = true;

@@ -53,7 +53,7 @@ class BlockExchange {
     free_homes(homes_in(payload), now);
   }
   bool owes_homes() const { return blocks_.homes().any_due(); }
-  /// Borrowed homes go back when nothing is on its way to them, from the load-store unit or L1.
+  /// Sends borrowed homes back when nothing is on its way to them, from the load-store unit or L1.
   void return_homes(SmCycle now);
 
  private:

@@ -138,7 +138,8 @@ void BlockTurnover::start_block(const StagedBlock& staged, std::uint8_t grid, Sm
   });
 }
 
-/// On an empty SM, the smallest carve-out that holds the grid's blocks; a busy one only grows.
+/// Chooses, on an empty SM, the smallest carve-out that holds the grid's blocks; that of a busy one
+/// only grows.
 void BlockTurnover::choose_carve_out(const GridSlot& grid, SmCycle now) {
   const SmParameters& p = constants_.parameters;
   if (p.l1.unified_bytes.count() == 0) return;

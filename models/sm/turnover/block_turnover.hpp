@@ -76,7 +76,7 @@ class BlockTurnover final : public DrainedWarps {
 
   // Blocks that leave because of faults or a more urgent grid, and return.
   bool has_to_look() const { return scheduler_.has_to_look() || !asked_.empty(); }
-  /// Something has happened that may let blocks leave or return.
+  /// Looks whether blocks may leave or return, because something has happened that may let them.
   void look(SmCycle now);
   /// Returns whether a block in memory waited for the page.
   bool page_came(const PageNotice& notice, SmCycle now);

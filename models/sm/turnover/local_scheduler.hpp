@@ -77,8 +77,8 @@ class LocalScheduler {
   void stop(std::uint8_t grid, std::span<const BlockCommand> commands, SmCycle now);
   /// A page has come; BlockInMemory::all_keys: every page.  Returns whether a block waited for it.
   bool page_came(TlbKey key, SmCycle now);
-  /// Something has happened that may let blocks leave or move.  `staged`: new blocks that wait for
-  /// a place.
+  /// Looks whether blocks may leave or move, because something has happened that may let them.
+  /// `staged`: new blocks that wait for a place.
   void look(std::size_t staged, SmCycle now);
 
   struct Moved {
@@ -98,7 +98,7 @@ class LocalScheduler {
   std::optional<std::uint8_t> next_to_return() const;
   /// The block that returns next takes a place, and begins to return.
   void begin_return(SmCycle now);
-  /// Exchange by which blocks may also return to another SM.
+  /// Returns the exchange by which blocks may also return to another SM.
   BlockExchange& exchange() { return exchange_; }
   /// Frees the place in memory of a context, which may be this SM's or another's.
   void free_place(std::uint32_t number, SmCycle now);
@@ -111,7 +111,7 @@ class LocalScheduler {
   bool empty() const { return blocks_.empty(); }
   /// Brings the SM's gauges of blocks in memory up to date.
   void count_blocks() const;
-  /// "2 blocks wait in memory, 1 of them for pages", or "".
+  /// Returns a text such as "2 blocks wait in memory, 1 of them for pages", or "".
   std::string waiting_for() const;
 
   void serialize(Archive& archive) {
@@ -131,7 +131,7 @@ class LocalScheduler {
   /// accesses.
   Mask notice_faults(std::size_t staged, SmCycle now);
   void displace_youngest(Mask squashed, SmCycle now);
-  /// Cycle from which the block may be displaced.
+  /// Returns the cycle from which the block may be displaced.
   SmCycle displaces_at(BlockPlace place) const {
     return entered_[place.value()] + max_wait_.value();
   }

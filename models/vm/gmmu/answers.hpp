@@ -26,7 +26,7 @@ class GmmuAnswers {
 
   std::vector<Link>& sms() { return to_sms_; }
   Link& host() { return to_host_; }
-  /// Whether each SM has got a translation of the tenant once.
+  /// Returns whether each SM has got a translation of the tenant once.
   std::vector<bool>& told(TenantId tenant) { return told_[tenant.value()]; }
   FarFaults& faults() { return faults_; }
   const FarFaults& faults() const { return faults_; }

@@ -65,7 +65,7 @@ class FarFaults {
   bool refuses_all() const { return refuses_all_; }
   /// Granules that the host had before that of the page; 0 if it does not have the page.
   std::uint32_t position(TenantPage where) const;
-  /// Number of granules that the host has been told of.
+  /// Returns the number of granules that the host has been told of.
   std::uint32_t granules() const { return static_cast<std::uint32_t>(numbers_.size()); }
   /// The page has been found, or is about to be refused.
   void looked_up(const TranslateRequest& request) { retrying_ -= request.retried; }

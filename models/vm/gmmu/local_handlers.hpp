@@ -82,11 +82,11 @@ class LocalHandlers {
   /// The tenant's tables are other ones.
   void forget_tenant(TenantId tenant);
 
-  /// Next cycle with something to do.
+  /// Returns the next cycle with something to do.
   std::int64_t next() const;
   /// Swaps that are due leave.
   void send_swaps(const FarFaults& faults, GmmuCycle& cycle);
-  /// Memory has answered a swap: the entries as they were.
+  /// Takes memory's answer to a swap: the entries as they were.
   void swapped(std::uint32_t index, const std::byte* old_entries);
   /// A handler that has ended; others that waited for it begin.
   std::optional<LocalHandler> take_finished(GmmuCycle& cycle);

@@ -48,7 +48,7 @@ class TableMemory {
   /// bit is set in `wanted`. The answer carries the old entries.
   void swap(std::uint32_t asker, TenantId tenant, PhysicalAddress first, std::uint16_t wanted,
             const GranuleFrames& frames, GmmuCycle& cycle);
-  /// Every answer is told here.
+  /// Counts an answer; every one must be told here.
   void answered() { --in_flight_; }
   std::uint64_t in_flight() const { return in_flight_; }
 

@@ -72,9 +72,9 @@ class Walkers {
 
   Walk& operator[](std::uint32_t index) { return walks_[index]; }
   std::uint32_t find(TenantPage where) const;
-  /// Tenant of the walk that last released a walker and its MSHR.
+  /// Returns the tenant of the walk that last released a walker and its MSHR.
   std::uint16_t last_tenant() const { return last_tenant_; }
-  /// Whether an MSHR is left for a page to be translated; notices of stores need none.
+  /// Returns whether an MSHR is left for a page to be translated; notices of stores need none.
   bool has_room() const { return translations_ < parameters_.l2_tlb.mshrs; }
   bool idle() const { return used_ == 0; }
 

@@ -62,7 +62,8 @@ class TranslationPath : public EpochPolicy {
   virtual std::uint32_t flush(TenantId) { return 0; }
   /// The tenant's pages are other ones from now on.
   virtual void forget_tenant(TenantId) {}
-  /// After a miss: how the page's translation was dropped, if it was here until then.  Told once.
+  /// Returns after a miss how the page's translation was dropped, if it was here until then. Told
+  /// once.
   virtual std::optional<TlbLoss> take_loss(TenantPage) { return std::nullopt; }
 
   virtual void serialize(Archive&) {}

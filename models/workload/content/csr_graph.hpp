@@ -10,7 +10,8 @@ namespace lockstep {
 /// A random directed graph in compressed sparse row form.
 class CsrGraph {
  public:
-  /// From vertices, edges, rmat and seed.  Throws UserError above 2^32 vertices or edges.
+  /// Makes a graph from vertices, edges, rmat and seed. Throws UserError above 2^32 vertices or
+  /// edges.
   explicit CsrGraph(const Initializer& initial);
 
   /// `vertices` + 1 numbers: the edges of vertex v are [rows[v], rows[v + 1]).

@@ -33,7 +33,7 @@ class Recording {
     return has_devices_ ? step.stream / recording_format::streams_of_a_device : 0;
   }
   const std::string& kernel(const RecordedStep& step) const;
-  /// All, by name.
+  /// Returns all launched kernels by name.
   const std::vector<std::string>& launched_kernels() const { return kernels_; }
   /// Returns the arithmetic of the matrix units that computed the program's results; nothing if
   /// there were no matrix products, or it was not noted.

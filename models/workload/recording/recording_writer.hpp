@@ -21,13 +21,13 @@ class RecordingWriter {
   explicit RecordingWriter(const std::string& file, bool has_devices = false);
 
   void add(const RecordedStep& step);
-  /// Place of a launch's parameters.
+  /// Writes a launch's parameters. Returns their place.
   std::uint64_t add_arguments(std::span<const std::byte> bytes);
-  /// Place of the data; nothing is written for blocks that are there already.
+  /// Writes the data, except blocks that are there already. Returns their place.
   std::uint64_t add_data(std::span<const std::byte> bytes);
   /// Floats of the data that was added last that may differ in a replay.
   void add_inexact(std::uint64_t data, std::span<const isa::InexactFloats> floats);
-  /// Index of a kernel.
+  /// Returns the index of a kernel.
   std::uint32_t kernel(const std::string& name);
 
   /// Notes whose tensor cores computed the program's results.

@@ -72,9 +72,9 @@ Error in_stream(StreamHandle stream, Action action, GraphNode::Type type = Graph
 Error in_stream(StreamHandle stream, std::shared_ptr<KernelCall> call);
 /// The graph that the stream is captured into; null: none.
 Graph* graph_of(StreamHandle stream);
-/// From now on the stream is captured as well: it waits for an event of the graph.
+/// Captures the stream as well from now on: it waits for an event of the graph.
 void join(StreamHandle stream, Graph* graph);
-/// While a graph is launched: the stream that all of it goes to.
+/// Returns, while a graph is launched, the stream that all of it goes to.
 const StreamHandle* launching_stream();
 
 }  // namespace lockstep::capture

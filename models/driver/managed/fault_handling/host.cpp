@@ -9,7 +9,7 @@ namespace lockstep {
 
 namespace {
 
-/// Whether one of the pages, which are in order, is in the range.
+/// Returns whether one of the pages, which are in order, is in the range.
 bool is_any_in(std::span<const ManagedPage> pages, PageRange range) {
   const auto first = std::lower_bound(pages.begin(), pages.end(), range.first);
   return first != pages.end() && *first < range.end();

@@ -68,7 +68,7 @@ class HostFaultHandling : public FaultHandling {
   void leave_others(std::span<const ManagedPage> faults, std::vector<PageRange>& moves) const;
   std::vector<PlannedTransfer> plan(std::span<const ManagedPage> pages, bool stores,
                                     const HostCycle& cycle);
-  /// For one fault that moves nothing.
+  /// Returns the migration for one fault that moves nothing.
   Migration migration_of(const PageFault& fault, const Unit& unit, const HostCycle& cycle);
   /// Adds the row of the first fault of these pages to the log.  Returns its number, or none.
   std::uint32_t record(const Unit& unit, PageRange range, bool data);

@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// Free large frames that allocating the pages takes.
+/// Returns the number of free large frames that allocating the pages takes.
 std::uint64_t Mosaic::frames_wanted(const TenantPages& pages) const {
   const Regions& regions = whole_[pages.tenant.value()];
   const auto owner = static_cast<LargeFrames::Owner>(pages.tenant.value());

@@ -110,7 +110,7 @@ class LargeFrames {
   std::uint64_t unused(Owner owner) const {
     return owned_[owner] * pages_per_large - pages_[owner];
   }
-  /// Large frames that an owner has.
+  /// Returns the number of large frames that an owner has.
   std::uint64_t owned(Owner owner) const { return owned_[owner]; }
 
   void serialize(Archive& archive);

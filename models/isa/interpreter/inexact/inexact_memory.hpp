@@ -23,7 +23,7 @@
 
 namespace lockstep::isa {
 
-/// Half of the last place of 1.
+/// Returns half of the last place of 1.
 double unit_roundoff(Type type);
 
 /// Inexactness of a float: how far off it may be, in units of the coarsest type that it was on its
@@ -98,7 +98,7 @@ class InexactMemory {
   const WordMap<Word>& words() const { return words_; }
   /// Takes over the effects of a launch.
   void apply(const FloatTrace& trace);
-  /// Exact values were put there.
+  /// Notes that exact values were put there.
   void clear(std::uint64_t address, std::uint64_t bytes);
   /// Copies the notes of `other` about its bytes at `from`.
   void copy(std::uint64_t to, const InexactMemory& other, std::uint64_t from, std::uint64_t bytes);

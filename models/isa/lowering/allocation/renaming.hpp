@@ -20,7 +20,8 @@ class Renaming {
  public:
   Renaming(ir::Function& function, const Flow& flow);
 
-  /// Either is written, apart from copies between them, where the other is needed afterwards.
+  /// Returns whether either register is written, apart from copies between them, where the other is
+  /// needed afterwards.
   bool interfere(std::uint32_t a, std::uint32_t b) const;
   /// `from` becomes `to` everywhere; copies of a register to itself become nothing.  The two do not
   /// interfere.

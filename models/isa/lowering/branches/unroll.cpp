@@ -63,7 +63,8 @@ class Unrolled {
  public:
   explicit Unrolled(ir::Function& function) : function_(function) {}
 
-  /// Test, four rounds and their end go in front of a block, which is then a loop for the rest.
+  /// Puts the test, four rounds and their end in front of a block, which is then a loop for the
+  /// rest.
   void add(std::uint32_t block, std::array<ir::Block, 3> blocks) {
     added_.emplace(block, std::move(blocks));
   }
@@ -261,7 +262,7 @@ class Unrolling {
     return is_counted(count) ? std::optional(count) : std::nullopt;
   }
 
-  /// Four times of which is a number of 64 bits, too.
+  /// Returns whether four times the value is a number of 64 bits, too.
   static bool is_short(std::int64_t value) {
     return value < std::int64_t{1} << 40 && value > -(std::int64_t{1} << 40);
   }

@@ -202,7 +202,8 @@ void MemoryReader::fence_of_asynchronous_reads(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-/// Initialised barriers are there for all that the SM does.
+/// Reads a fence of initialised barriers, which has no effect: all units of the SM see them at
+/// once.
 void MemoryReader::fence_of_barriers(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
   if (!modifiers.take("release") || !modifiers.take("cluster"))

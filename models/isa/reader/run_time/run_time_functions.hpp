@@ -21,7 +21,7 @@ namespace lockstep::isa {
 /// Gives bodies to prototypes.  Throws UserError for one that is declared with other parameters.
 void supply_run_time_functions(syntax::Module& module, const std::string& file);
 
-/// "32 64 array ": the bits of each.
+/// Returns the bits of each declaration, such as "32 64 array ".
 std::string widths_of(const std::vector<syntax::Declaration>& declarations);
 
 }  // namespace lockstep::isa

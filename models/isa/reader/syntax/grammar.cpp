@@ -247,7 +247,7 @@ namespace {
 
 using Tree = tao::pegtl::parse_tree::node;
 
-/// Pegtl's nodes into ours, so that this is the only file that includes the library.
+/// Converts Pegtl's nodes into ours, so that only this file includes the library.
 Node convert(const Tree& tree) {
   Node node;
   if (!tree.is_root()) {

@@ -22,7 +22,7 @@ struct PtxInstruction {
   void reject_rest() const;
   /// Fails on those of them for which the reason is known.
   void refuse_known() const;
-  /// No type was found among the modifiers.
+  /// Fails because no type was found among the modifiers.
   [[noreturn]] void lacks_type() const;
   /// An operation at the same place, without the guard.
   ir::Operation plain(Opcode opcode, Type type) const;

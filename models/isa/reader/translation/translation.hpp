@@ -46,7 +46,7 @@ class Translation {
   std::uint32_t new_register(Type type, const std::string& name = "");
   /// The condition code.
   std::uint32_t carry_register();
-  /// Type of a register; of any other operand `otherwise`.
+  /// Returns the type of a register; of any other operand `otherwise`.
   Type register_type(const ir::Operand& operand, Type otherwise) const;
 
   /// Returns the constant that a register holds by what last writes it in the text; nothing if

@@ -103,7 +103,8 @@ struct MedicParameters {
   }
 };
 
-/// Whether a lookup for `sectors` that had `hits`, and for which `arriving` were on their way, hit.
+/// Returns whether a lookup for `sectors` that had `hits`, and for which `arriving` were on their
+/// way, hit.
 inline bool is_medic_hit(MedicArriving counted, unsigned sectors, unsigned hits,
                          unsigned arriving) {
   return (counted == MedicArriving::hit ? hits | arriving : hits) == sectors;

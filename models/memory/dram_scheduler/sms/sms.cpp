@@ -66,7 +66,7 @@ void Sms::on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) 
   if (wanted) next_move_ = std::min(next_move_, now + 1);
 }
 
-/// In a cycle one request moves.
+/// Moves one request, as stage 2 does in a cycle.
 void Sms::move(const DramQueue& queue, DramCycle now) {
   for (DramCycle cycle = next_move_; cycle <= now; cycle = next_move_) {
     next_move_ = cycle + 1;
@@ -137,7 +137,8 @@ bool Sms::pick(DramCycle now) {
   return true;
 }
 
-/// Whether the whole batch at the front finds room in its bank, or as much of it as a bank holds.
+/// Returns whether the whole batch at the front finds room in its bank, or as much of it as a bank
+/// holds.
 bool Sms::fits(const SourceFifo& batches) {
   const auto taken = static_cast<std::uint32_t>(banks_[batches.bank()].size());
   if (taken + std::min(batches.batch_size(), parameters_.bank_fifo) <= parameters_.bank_fifo)
@@ -153,8 +154,8 @@ std::size_t Sms::next_in_turn(DramCycle now) const {
   return next;
 }
 
-/// When stage 2, which has not acted from a cycle on, may put a request at the head of a bank, if
-/// no request comes and none leaves a bank.
+/// Returns when stage 2, which has not acted from a cycle on, may put a request at the head of a
+/// bank, if no request comes and none leaves a bank.
 DramCycle Sms::next_head(DramCycle from) const {
   if (waiting_banks_ == all_banks_ || next_move_ == DramCycle::never()) return DramCycle::never();
   const DramCycle next = std::max(next_move_, from);

@@ -118,7 +118,7 @@ class Sms final : public DramScheduler {
       archive(fifo, intensity, in_flight, held);
     }
   };
-  /// Two of each tenant.
+  /// Returns the number of a source; each tenant has two.
   static std::size_t source_of(std::uint16_t tenant, SourceKind kind) {
     return std::size_t{tenant} * 2 + !is_of_gpu(kind);
   }

@@ -61,7 +61,7 @@ void TcmClusters::average(Average& past, const TenantUse& now, double weight) {
   mix(past.banks, ratio(now.bank_cycles, now.bank_cycles_of));
 }
 
-/// How many of the tenants that ask least are in it.
+/// Returns how many of the tenants that ask least are in the latency cluster.
 std::size_t TcmClusters::latency_cluster(const std::vector<std::uint16_t>& by_requests) const {
   double total = 0;
   for (const Average& one : averages_) total += one.columns;
@@ -93,7 +93,7 @@ std::vector<std::uint16_t> TcmClusters::by_niceness(std::vector<std::uint16_t> t
   return tenants;
 }
 
-/// Whether the order by niceness means something.
+/// Returns whether the order by niceness means something.
 bool TcmClusters::differ(const std::vector<std::uint16_t>& tenants) const {
   const auto spread = [&](auto value) {
     if (tenants.empty()) return 0.0;

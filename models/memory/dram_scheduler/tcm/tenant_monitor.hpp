@@ -44,7 +44,7 @@ class TenantMonitor {
   }
   void on_served(const DramEntry& entry, DramCycle now);
 
-  /// Whether anything was counted since the last take().
+  /// Returns whether anything was counted since the last take().
   bool any() const { return any_; }
   /// Appends TenantUse::words of each tenant, which begin anew.
   void take(std::vector<std::uint64_t>& words);
