@@ -29,7 +29,7 @@ namespace lockstep {
 /// access: what lies between costs nothing.
 /// Source: 004, section 5.3.5 and Table 5.2; memory-interference.md, sections 4.4 and 4.5.
 ///
-/// Simplified: caches are not simulated; what misses is generated (ProfileStream) or traced
+/// Simplified: caches are not simulated; misses are generated (ProfileStream) or traced
 /// (TraceStream).
 class CpuCore final : public Component {
  public:

@@ -7,8 +7,8 @@
 /// number, how far the window lags behind instruction n entering in slot n, says when each does.
 /// Source: memory-interference.md, sections 4.4 and 4.5 (AMB-27).
 ///
-/// Simplified: what does not miss takes one slot; no branch is mispredicted, no instruction waits
-/// for another one's data but through the window.
+/// Simplified: an instruction that does not miss takes one slot. No branch is mispredicted. An
+/// instruction waits for the data of another one only through the window.
 #pragma once
 
 #include <algorithm>

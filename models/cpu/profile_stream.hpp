@@ -8,7 +8,8 @@
 /// as the misses in a thousand instructions ask for, and as far apart.
 /// Source: memory-interference.md, sections 1.4 (row locality, bank parallelism) and 4.5 (AMB-27).
 ///
-/// Simplified: no phases; a run in a row begins anew at its start when it comes to its end.
+/// Simplified: programs have no phases; an access stream that comes to the end of a row begins at
+/// its start again.
 #pragma once
 
 #include <vector>

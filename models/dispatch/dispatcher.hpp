@@ -18,8 +18,8 @@
 /// Source: architecture.md, section 8 "Horizons and ranks" (staging), "Tenants"; gpu-parameters.md,
 /// section 2.
 ///
-/// Simplified: one dispatcher for the whole GPU; clusters of SMs take turns, whatever SMs they
-/// have. Cost model: launch latency per grid, one block per interval, link latency to and from SMs.
+/// Simplified: there is one dispatcher for the whole GPU. GPCs take turns, however many SMs each
+/// has. Cost model: launch latency per grid, one block per interval, link latency to and from SMs.
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 /// comes in units of 2 MiB (cuMemGetAllocationGranularity).  From which size on a buffer has its
 /// own is in no publication.
 ///
-/// Simplified: what a freed buffer had is not given to another one before its page goes.
+/// Simplified: the bytes of a freed buffer are not given to another one before the page goes.
 #pragma once
 
 #include <algorithm>

@@ -12,8 +12,8 @@
 /// packets from one port to another.
 /// Source: design of the project; architecture.md, section 8, rules 1, 2 and "Back-pressure".
 ///
-/// Simplified: a packet reaches the other end with its last byte and is passed on at once, the way
-/// in being taken from then on; acknowledgements of copies travel with other packets.
+/// Simplified: a packet reaches the other end with its last byte and is passed on at once; it takes
+/// the way in from then on. Acknowledgements of copies travel with other packets.
 #pragma once
 
 #include <deque>

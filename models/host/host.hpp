@@ -4,7 +4,7 @@
 /// Source: architecture.md, sections 4 and 8 ("The host").
 ///
 /// Simplified: CPU time between steps costs nothing but the launch overhead and `delay`.  Programs
-/// of tenants on CPU cores run there (models/cpu); the host hears when they have been measured.
+/// of tenants on CPU cores run there (models/cpu); the host is told when they have been measured.
 #pragma once
 
 #include <memory>

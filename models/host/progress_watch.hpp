@@ -7,7 +7,7 @@
 /// tenant without blocks on SMs, whose turn may come late.  So the same run finds the same at the
 /// same simulated time, whoever computes it.
 ///
-/// Simplified: what counts for ever in a register, polling or not, gets on; see
+/// Simplified: a warp that counts in a register for ever, polling or not, counts as getting on; see
 /// isa::backward_branch_limit.
 #pragma once
 

@@ -1,7 +1,7 @@
 /// A tenant's streams: the head of each queue is under way until the link, the driver or the
 /// dispatcher says that it is done.  A launch that may overlap with the head is under way, too.
 ///
-/// Simplified: no more than one launch is, in a stream, beside the head.
+/// Simplified: at most one launch of a stream is under way beside the head.
 /// Source: architecture.md, section 8, "The host".
 #pragma once
 

@@ -6,7 +6,7 @@
 /// UVMSmart simulator.  Source: virtual-memory-and-exceptions.md, section 4.
 ///
 /// Simplified: the atan form does not halve its bandwidth from 2 MiB on; the measured times are
-/// from end to end, the latency of the link comes on top of them.
+/// from end to end; the latency of the link is added to them.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace lockstep::isa {
 /// compared; of an mbarrier: a count), `b`: what cas writes.  Floating-point sums are rounded to
 /// nearest, subnormals are kept, NaN is canonical. Source: PTX ISA 8.x, section 9.7.13.
 ///
-/// Simplified: hardware flushes subnormals of atom.global.add.f32; here no space does.
+/// Simplified: subnormals are kept in every space; hardware flushes those of atom.global.add.f32.
 std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std::uint64_t a,
                     std::uint64_t b);
 

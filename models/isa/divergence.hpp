@@ -27,8 +27,7 @@
 /// et al., US patent application 2016/0019066 (threads that wait at a convergence barrier are
 /// released when others yield); design of the project for turns and for where paths meet again.
 ///
-/// Simplified: hardware's own turns are not known.  Backward branches without a lane leaving are
-/// counted for the report.
+/// Simplified: the length of hardware's turns is not known.
 #pragma once
 
 #include <array>

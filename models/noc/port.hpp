@@ -14,8 +14,8 @@
 /// Source: architecture.md, section 3 "noc" and section 8 "Back-pressure"; memory-interference.md,
 /// 1.2, steps 1 to 4.
 ///
-/// Simplified: a packet leaves with its first flit and the receiver charges the flits again, so
-/// that a long packet takes both ports but its latency counts its flits once.
+/// Simplified: a packet leaves with its first flit, and the receiver charges the flits again. So a
+/// long packet takes both ports, but its latency counts the flits once.
 namespace lockstep {
 
 /// The sending end: a few flits per cycle, packets in order.

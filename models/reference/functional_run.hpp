@@ -5,8 +5,8 @@
 /// pointers stored in memory agree as well.
 /// Source: architecture.md, section 8, "What --check means".
 ///
-/// Simplified: streams are one; a program whose result depends on which of two streams is first has
-/// no single meaning.
+/// Simplified: all streams run as one. A program whose result depends on the order of two streams
+/// has no single meaning.
 #pragma once
 
 #include <cstddef>

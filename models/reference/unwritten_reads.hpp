@@ -6,7 +6,8 @@
 /// (isa/encode/idempotence.hpp), what it reads from how its first warp begins
 /// (isa/interpreter/first_accesses.hpp).  So what is said is sure, and not all is said.
 ///
-/// Simplified: the steps up to the first that depends on what a kernel computed (`repeat: until`).
+/// Simplified: only the steps before the first one that depends on a kernel's result (`repeat:
+/// until`) are looked at.
 #pragma once
 
 #include <string>

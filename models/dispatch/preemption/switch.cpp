@@ -8,9 +8,9 @@
 /// on chip (victims/in_place.hpp): less goes through memory, and they return to this SM. Source:
 /// preemption.md, section 2 (switch, "Occup"); 002, sections II, III and V.
 ///
-/// Simplified: what one grid has left on chip goes to memory only after its blocks have returned,
-/// if others who come fit nowhere beside it; no second grid leaves anything there at the same time,
-/// nor one that makes room for a signal.
+/// Simplified: state that one grid has left on chip moves to memory only after its blocks have
+/// returned, and only if arriving blocks do not fit beside it. No second grid leaves state on the
+/// SM at the same time, nor one that makes room for a signal.
 #include "core/parameters/parameters.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
 

@@ -7,8 +7,9 @@
 /// first, by `advise: {read_mostly: true}`.
 /// Source: uvm_va_block.c and uvm_perf_thrashing.c (open-gpu-kernel-modules 595.45.04).
 ///
-/// Simplified: events are counted by pages from the first on, without those of a block before;
-/// mappings stay when the pin has ended, until the page leaves; access counters are off, as there.
+/// Simplified: events are counted by pages, from the first on, without earlier events of the block.
+/// Mappings stay after the pin has ended, until the page leaves. Access counters are off, as in the
+/// driver.
 #include <algorithm>
 
 #include "models/driver/peer_policy/peer_policy.hpp"

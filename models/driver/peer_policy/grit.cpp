@@ -7,8 +7,8 @@
 /// (SharedPages::spread_scheme).
 /// Source: GRIT, HPCA 2024.
 ///
-/// Simplified: the table of pages is the driver's own and costs no memory traffic, so that there is
-/// no PA-Cache; schemes begin anew when a buffer does.
+/// Simplified: the driver keeps the table of pages without memory traffic, so that there is no
+/// PA-Cache. Schemes begin anew when a buffer does.
 #include "models/driver/peer_policy/peer_policy.hpp"
 
 namespace lockstep {

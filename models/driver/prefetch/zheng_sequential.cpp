@@ -7,7 +7,7 @@
 /// Source: 001, section B.3.2 (what sequential-local replaces); virtual-memory-and-exceptions.md,
 /// section 5.3 (zheng_seq).
 ///
-/// Simplified: the stream goes on with faults only, not whenever the link is free.
+/// Simplified: the stream goes on only with faults, not whenever the link is free.
 #include "core/parameters/parameters.hpp"
 #include "models/driver/prefetch/missing_pages.hpp"
 

@@ -11,7 +11,7 @@
 /// stands in the object is up to the machine; modern-isa.md, sections 3.2 and 5.5.
 ///
 /// Simplified: what PTX leaves undefined is a mistake: more arrivals than the phase waits for, a
-/// use of what nobody has initialised, .noComplete that completes, more bytes of transactions than
+/// barrier that was not initialised, .noComplete that completes, more bytes of transactions than
 /// the word has room for.
 #pragma once
 

@@ -1,8 +1,8 @@
 /// Calls: parameters travel in rows of their own, so that moving them disturbs nobody; a function
 /// that may be entered again below itself first saves what it still needs to its thread's stack.
 ///
-/// Simplified: ptxas passes parameters in fixed registers and keeps callee-saved ones; the number
-/// of moves is alike, the saves only happen where recursion is possible.
+/// Simplified: ptxas passes parameters in fixed registers and keeps callee-saved ones. The number
+/// of moves is about the same here, but registers are saved only where recursion is possible.
 #include "models/isa/encode/calls.hpp"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 /// Source: Schwartz et al., "All You Ever Wanted to Know About Dynamic Taint Analysis and Forward
 /// Symbolic Execution", S&P 2010, section III (which values depend on what is not known).
 ///
-/// Simplified: a register is unknown as a whole, for all lanes; shuffles, votes and printf are not
-/// executed.
+/// Simplified: a register is known or unknown for all lanes together; shuffles, votes and printf
+/// are not executed.
 #pragma once
 
 #include <cstdint>

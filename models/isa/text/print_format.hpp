@@ -5,8 +5,9 @@
 /// Source: CUDA C++ Programming Guide, "Format Specifiers" and "Limitations" of "Formatted Output";
 /// ISO C, "The fprintf function".
 ///
-/// Simplified: at most 32 arguments, what is beyond is printed as it stands (so CUDA says), like
-/// conversions that are none; widths and precisions end at 4096.  z, j and t are read as l.
+/// Simplified: there are at most 32 arguments. Conversions beyond them are printed as they stand,
+/// as CUDA says, and so are unknown conversions; widths and precisions end at 4096.  z, j and t are
+/// read as l.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 /// program counters folded by XOR).
 ///
 /// Simplified: eleven bits of a program counter tell instructions apart.  The table begins anew
-/// each period, because what goes past the L2 is not measured.
+/// each period, because requests past the L2 are not measured.
 #include <vector>
 
 #include "core/parameters/parameters.hpp"

@@ -4,8 +4,8 @@
 /// looks up, so that the level is measured all the same.
 /// Source: 004, section 6.4.3; memory-interference.md, section 5.3.4.
 ///
-/// Simplified: a level, or data, with fewer than `least` lookups in an epoch stays judged as it
-/// was.
+/// Simplified: a level, or data, with fewer than `least` lookups in an epoch keeps its last
+/// verdict.
 #pragma once
 
 #include <algorithm>

@@ -20,8 +20,8 @@ namespace lockstep {
 /// tCCD_S, tRRD_S, tFAW, tWTR_S and the turn from read to write per channel.
 /// Source: gpu-parameters.md, sections 1 "DRAM timing" and 18; JEDEC's names.
 ///
-/// Simplified: one rank.  Power-down is left out; a refresh closes rows without
-/// a precharge of its own, and one of a bank comes whether requests wait for it or not.
+/// Simplified: one rank.  Power-down is left out; a refresh closes rows without a precharge of its
+/// own. A refresh of one bank comes even if requests wait for the bank.
 class DramBanks {
  public:
   static constexpr std::uint32_t no_row = ~std::uint32_t{0};

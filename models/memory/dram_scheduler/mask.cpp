@@ -10,8 +10,7 @@
 /// requests of warps that mostly hit go first.
 /// Source: 004, sections 4.3.4 and 6.4.4; memory-interference.md, sections 5.3.5 and 7.
 ///
-/// Simplified: whether the tenant whose turn it is has fallen silent is looked at when a request
-/// arrives.
+/// Simplified: only the arrival of a request ends the turn of a tenant that has fallen silent.
 #include <algorithm>
 #include <vector>
 

@@ -53,11 +53,11 @@ struct LineDecision {
 /// or `blocked` when only something else (a free place) can help, or `idle`.
 /// Source: memory-interference.md, section 1.2, steps 5 to 7; AMB-01 (a lookup per cycle).
 ///
-/// Simplified: tags only, the bytes live once per partition.  Lines are allocated when the fill
-/// arrives, so that no set can be full of reservations.  A store to an absent sector needs no DRAM
-/// read; it leaves a byte mask.  Fill and lookup have ports of their own.  A limit of dirty lines
-/// (`l2.dirty_ways`: a Quadro GV100's counters show that half of its L2 stays dirty) holds in each
-/// set, for stores; atomics may pass it.
+/// Simplified: the bank has tags only; the partition has the bytes.  Lines are allocated when the
+/// fill arrives, so that no set can be full of reservations.  A store to an absent sector needs no
+/// DRAM read; it leaves a byte mask.  Fill and lookup have ports of their own.  A limit of dirty
+/// lines (`l2.dirty_ways`: a Quadro GV100's counters show that half of its L2 stays dirty) holds in
+/// each set, for stores; atomics may pass it.
 class L2Bank {
  public:
   static constexpr L2Cycle idle = L2Cycle::never();

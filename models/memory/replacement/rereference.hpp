@@ -6,8 +6,7 @@
 /// Source: Jaleel et al., "High performance cache replacement using re-reference interval
 /// prediction (RRIP)", ISCA 2010, section 4 (hit priority; victims from the lowest way on).
 ///
-/// Simplified: the lines that a cache policy keeps from leaving grow older with the others, up to
-/// `distant`.
+/// Simplified: lines that a cache policy protects grow older with the others, up to `distant`.
 #pragma once
 
 #include <algorithm>

@@ -7,8 +7,7 @@
 /// What is to happen behind all copies so far (cp.async.mbarrier.arrive) cuts the open group in
 /// two.
 ///
-/// Simplified: waiting for more copies than asked is what a lane may see that waits a little
-/// longer.
+/// Simplified: such a wait may take a little longer than PTX asks for.
 #pragma once
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 /// waits for them, and their block stays until they are.
 /// Source: modern-isa.md, sections 3.7 and 5.8; architecture.md, section 8, rules 2, 4 and 5.
 ///
-/// Simplified: a store of st.async is held against the next release, too.
+/// Simplified: the next release also waits for stores of st.async.
 ///
 /// Cost model: a message takes the port to the hub by its data in flits, and as long the way from
 /// the SM's warps to shared memory; its answer can be used `noc.hub.service_latency` after it has

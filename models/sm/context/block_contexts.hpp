@@ -21,9 +21,9 @@
 /// Occupied registers take what the block has in the register file, the predicates of its warps
 /// among them.
 ///
-/// Simplified: a warp that needs more rows than its launch states registers saves more than that:
-/// values of 64 bits have rows of their own here.  Control state takes the bytes of its serialised
-/// form.
+/// Simplified: values of 64 bits have rows of their own here, so that a warp may need more rows
+/// than its launch states registers. Such a warp saves all of them.  Control state takes the bytes
+/// of its serialised form.
 #pragma once
 
 #include <cstddef>

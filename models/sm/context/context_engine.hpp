@@ -9,9 +9,9 @@
 /// and 7.3 (`share`: each context has the SM's whole part of the bandwidth); 002, section III.C
 /// (two cycles, pipelined).
 ///
-/// Simplified: without traffic - `share`, and ideal ones in a cycle - contexts are kept here.  With
-/// `share` one moves while what its block has in flight is answered (003, section 4.1: the block
-/// stalls for the estimated time).
+/// Simplified: contexts without traffic (`share`, and ideal ones, which move in a cycle) are kept
+/// here. With `share` a context moves while the block's requests in flight are answered (003,
+/// section 4.1: the block stalls for the estimated time).
 /// Cost model: at most one line per SM cycle, otherwise that of the network and the partitions; a
 /// line with compressed registers leaves when its share of them has passed.
 #pragma once

@@ -9,9 +9,9 @@
 /// Source: 000, sections 3.1 to 3.3; virtual-memory-and-exceptions.md, section 2 with its errata
 /// (lines leave as they are checked).
 ///
-/// Simplified: a warp issues again what one page brought as soon as that page is there, though
-/// older squashed accesses may wait for other pages; a page that waits for its replay is never
-/// evicted, so that waiting for all of them could block a full memory.
+/// Simplified: a warp re-issues the accesses of one page as soon as that page is there, even if
+/// older squashed accesses wait for other pages. Waiting for all pages could block a full memory,
+/// since a page that waits for its replay is never evicted.
 #pragma once
 
 #include <array>

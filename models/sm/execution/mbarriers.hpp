@@ -11,8 +11,8 @@
 /// What the instructions mean stands in models/isa/barriers/mbarrier.hpp.  Source: modern-isa.md,
 /// section 5.5.
 ///
-/// Simplified: an arrival behind copies comes when all lanes' copies are through that the warp has
-/// begun before it; a store to a barrier's word by other means wakes nobody before its time is up.
+/// Simplified: an arrival behind copies comes when the earlier copies of all lanes of the warp are
+/// through. A store to a barrier's word by other instructions wakes no path before its time is up.
 ///
 /// A wait that acquires beyond the block, for what other blocks of a cluster have written, drops
 /// the SM's clean sectors.

@@ -7,8 +7,8 @@
 /// Source: gpu-parameters.md, sections 3 and 10; CUDA programming guide, "Shared Memory"; packed
 /// returns: forums.developer.nvidia.com, 77228 (compute capability 7.0 to 7.5).
 ///
-/// Simplified: an access reads and writes when it issues; the banks only decide when its result is
-/// there.  Atomics to one word are served one lane after the other.
+/// Simplified: an access reads and writes when it issues; the banks only decide when its result can
+/// be used.  Atomics to one word are served one lane after the other.
 #pragma once
 
 #include <cstdint>

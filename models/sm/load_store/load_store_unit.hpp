@@ -10,9 +10,9 @@
 /// Source: gpu-parameters.md, sections 7 and 10 (one access per cycle to the L1 structures);
 /// te42kyfo/gpu-benches, strides of L1 hits (four tags a cycle, then conflicts of 32 banks).
 ///
-/// Simplified: the pipeline in front of the tags is a constant of latencies and departures, so that
-/// a group is looked up in the cycle in which its instruction issues if nothing is before it. Lines
-/// that wait for their bank of tags are spread evenly over the instruction's cycles.
+/// Simplified: the pipeline in front of the tags is a constant part of latencies. So a group is
+/// looked up in the cycle in which its instruction issues if no other is before it. Lines that wait
+/// for their bank of tags are spread evenly over the instruction's cycles.
 #pragma once
 
 #include <cstdint>
@@ -170,8 +170,8 @@ class LoadStoreUnit final : public ParkedLines {
   /// Looks up the first parked line whose page has come.  Returns false if there is no room, so
   /// that the caller tries again later.
   bool look_up_parked_line(SmCycle now);
-  /// Looking up the lines of the access at the head begins.
   bool fetches_texels(const Access& access) const;
+  /// Begins to look up the lines of the access at the head.
   void begin_lookups(const Access& access, SmCycle now);
   /// Returns how many lines of the access at the head banked tags have compared by the end of this
   /// cycle.

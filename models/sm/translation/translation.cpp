@@ -84,7 +84,7 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
 
 /// Puts the entry of a page into the TLB at no cost, because with ideal translation the SM knows
 /// the page. One entry for a page of a large page, since others of its pages may have lines that
-/// wait.
+/// wait. Returns whether there is such an entry now.
 bool Translation::recall(TlbKey key, const Access& access, SmCycle now) {
   const auto [tenant, page] = key.where();
   const PageTableEntry entry = known_.find({tenant, page});

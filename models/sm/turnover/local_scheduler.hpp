@@ -15,8 +15,8 @@
 /// Source: 000, section 4.1, Figure 9.
 ///
 /// Simplified: the new block is the one that the dispatcher keeps staged at the SM.  A block that
-/// waits for pages and returns to another SM issues its squashed accesses there again, to wait for
-/// the pages.
+/// returns to another SM before its pages have come issues its squashed accesses there again, and
+/// waits for the pages there.
 #pragma once
 
 #include <algorithm>

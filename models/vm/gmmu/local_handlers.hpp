@@ -9,7 +9,7 @@
 /// Handlers run side by side, as many on an SM as `per_sm` lets; others wait for one of them.
 /// Source: 000, sections 4.2 and 5.4; virtual-memory-and-exceptions.md, section 9.
 ///
-/// Simplified: a handler is a latency, the way to the SM and back a part of it; its instructions
+/// Simplified: a handler is a latency, which includes the way to the SM and back. Its instructions
 /// take no issue slots.
 /// Cost model: `latency` from the fault to the replay.  Its last microsecond is the swap, so that
 /// walks of others may find the pages that much before the replay.

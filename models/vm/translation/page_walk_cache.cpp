@@ -4,7 +4,7 @@
 /// cache; each is known by its level and the pages beneath it.
 /// Source: 004, section 6.2 (PWCache).
 ///
-/// Simplified: with a fixed walk latency nothing is read, so that the cache stands idle.
+/// Simplified: with a fixed walk latency walks read no memory, so that the cache is not used.
 /// Cost model: `vm.walk_cache.latency` per lookup, hit or miss.
 #include "models/vm/translation/translation.hpp"
 

@@ -1,7 +1,7 @@
 /// The devices and contexts on them.
 ///
-/// Simplified: contexts share all memory and modules; what they are told apart by is their device,
-/// and who is current in a thread.
+/// Simplified: contexts share all memory and modules; they differ only in their device, and in
+/// which one is current in a thread.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,8 +1,8 @@
 /// Nodes of graphs that allocate and free memory.
 ///
 /// As with a driver the address is known when the node is made, and each launch has its memory
-/// there.  Simplified: it is taken when the node is made and given back when neither the graph nor
-/// a copy of it is left, so what is reserved is what all graphs can use.
+/// there.  Simplified: memory is taken when the node is made, and given back when neither the graph
+/// nor a copy of it is left. So the memory that all graphs can use is reserved.
 #include "jobs/capture/runtime/graphs/memory_nodes.hpp"
 
 #include <algorithm>

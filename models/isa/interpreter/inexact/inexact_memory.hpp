@@ -9,7 +9,7 @@
 /// Source: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, 2002, sections
 /// 2.8 and 4.2 (errors of sums in any order grow with the square root of n as a rule).
 ///
-/// Simplified: by words of 4 bytes; both halves of a word in which an f16 or bf16 is are one.
+/// Simplified: words of 4 bytes are followed, so that two f16 or bf16 in one word count as one.
 #pragma once
 
 #include <array>

@@ -8,8 +8,8 @@
 /// 2009; PTX ISA 8.x, "Memory Consistency Model", sections "Conflict and Data-races" and
 /// "Causality order".
 ///
-/// Simplified: a strong access of shared memory orders as if it had its fences, and one of global
-/// memory that loads as if it had the one behind it.
+/// Simplified: a strong access of shared memory counts as if it had its fences, and a strong load
+/// of global memory as if it had the fence behind it.
 #pragma once
 
 #include <algorithm>

@@ -7,8 +7,8 @@
 /// Source: Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI
 /// 2009, section 3 (vector clocks).
 ///
-/// Simplified: what a lane learns other than by a member mask, all lanes of its warp know.  So
-/// fewer races are found, and the found ones are sure.
+/// Simplified: knowledge that a lane gets other than by a member mask counts as known to all lanes
+/// of its warp. So fewer races are found, and the found ones are sure.
 #pragma once
 
 #include <array>

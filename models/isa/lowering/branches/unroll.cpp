@@ -10,10 +10,10 @@
 /// (docs/validation/lowering.md), of 1 to 200 operations and 2 to 100 rounds; `.pragma "nounroll"`
 /// holds.
 ///
-/// Simplified: only loops of one block whose counter and bound are 32-bit integers; none that do
-/// not become straight code and have barriers, atomics, calls or operations that look at other
-/// lanes, for their lanes may part here.  ptxas takes up to twelve rounds at a time of short bodies
-/// with known bounds, and two at a time of what is left over.
+/// Simplified: only loops of one block whose counter and bound are 32-bit integers; a loop that
+/// does not become straight code is left alone if it has barriers, atomics, calls or operations
+/// that look at other lanes, since its lanes may part here. ptxas unrolls short bodies with known
+/// bounds by up to twelve rounds, and the remaining rounds by two.
 #include <algorithm>
 #include <array>
 #include <map>

@@ -1,8 +1,9 @@
 /// Loop-invariant motion: pure operations of a loop whose operands come from outside move in front
 /// of it.  Source: own choice, in the textbook form.
 ///
-/// Simplified: only into a single block from which the loop is entered, only registers written
-/// once; nothing that can be slow (divisions) moves to where it might not have been needed.
+/// Simplified: operations move only into a single block from which the loop is entered, and only if
+/// their registers are written once. Slow operations (divisions) do not move to where they might
+/// not be needed.
 #include <algorithm>
 
 #include "models/isa/lowering/analysis/operation.hpp"

@@ -1,5 +1,5 @@
 /// Source: PTX ISA 8.x, section 9.7 "Instructions".  Simplified: of modifiers that many
-/// instructions have ({.ftz}, {.sat}, cache hints), only those that are used much are shown.
+/// instructions have ({.ftz}, {.sat}, cache hints), the advice shows only the frequent ones.
 #include "models/isa/reader/advice/instruction_forms.hpp"
 
 #include <algorithm>

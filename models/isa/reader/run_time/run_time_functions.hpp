@@ -6,7 +6,7 @@
 /// Source: PTX Interoperability guide, "System Calls"; CUDA C++ Programming Guide, "Formatted
 /// Output".
 ///
-/// Simplified: ptxas links a function of the driver; this one is shorter.
+/// Simplified: the function is shorter than the driver's, which ptxas links.
 /// Cost model: a call and some ten instructions, and seven for each four bytes of arguments, the
 /// loads of these from (mostly local) memory among them.
 #pragma once

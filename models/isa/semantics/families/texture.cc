@@ -7,8 +7,8 @@
 ///
 /// Simplified: weights are rounded to the nearest 1/256, and products and sums of a mixture are
 /// exact until one rounding at the end, where the guide says nothing; mirrored coordinates reflect
-/// whole texels, so that 1 + k / N is texel N - 1 - k also where it is on the edge exactly;
-/// channels that the format lacks are zero.
+/// whole texels, so that 1 + k / N is texel N - 1 - k even exactly on the edge; channels that the
+/// format lacks are zero.
 #include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/half.hpp"
 #include "models/isa/semantics/surface_modes.hpp"

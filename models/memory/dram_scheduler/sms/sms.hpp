@@ -13,8 +13,8 @@
 ///
 /// Simplified: a source is a tenant's GPU or CPU side; the GPU always counts as asking often
 /// (AMB-14).  A request that goes past a batch in motion waits in a register of its source
-/// (AMB-16). Who found its FIFO full asks again when a request has left the controller.  Reads and
-/// writes share one queue.  Stages 1 and 2 are simulated up to a cycle when a request comes, or
+/// (AMB-16). A source whose FIFO was full asks again when a request has left the controller.  Reads
+/// and writes share one queue.  Stages 1 and 2 are simulated up to a cycle when a request comes, or
 /// when they may have given stage 3 a command to look for.
 #pragma once
 
