@@ -20,7 +20,7 @@ struct KernelRecord {
   std::array<std::uint32_t, 3> blocks{}, threads{};
   Time enqueued, launched = Time::never(), done = Time::never();
   bool is_over = false;    ///< no further event comes: done, or cut off before it was launched
-  GridCounts counts = {};  ///< until the last epoch
+  GridCounts counts = {};  ///< counts until the last epoch
   std::uint32_t gpu = 0;   ///< number of the GPU on which it was launched
 
   template <class Archive>

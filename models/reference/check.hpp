@@ -71,7 +71,7 @@ struct Mismatch {
   std::string type;         ///< of a float among bytes, whose byte `index` is; else empty
   std::string expected, got;
 
-  /// A line for people.
+  /// Returns a line for readers.
   std::string text() const;
 };
 

@@ -165,13 +165,13 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
     record.flags |= IssueRecord::ordered_before;  // where the engine's queue has an end
     interval = parameters.memory_interval.count();
   } else if (instruction.category == Category::warpgroup_product) {
-    record.flags |= IssueRecord::ordered_before;  // where the queue of products has an end
+    record.flags |= IssueRecord::ordered_before;  // waits while the queue of products is full
     interval = parameters.wgmma.issue_interval.count();
   } else if (instruction.category == Category::warpgroup_step) {
     const auto wait = static_cast<std::uint16_t>(isa::ir::WarpgroupStep::wait);
     if (instruction.detail == wait) record.flags |= IssueRecord::ordered_before;
   } else if (instruction.category == Category::register_limit) {
-    record.flags |= IssueRecord::ordered_before;  // where some are taken
+    record.flags |= IssueRecord::ordered_before;  // an increase waits for free registers
   } else if (instruction.category == Category::bulk_group) {
     const auto commit = static_cast<std::uint16_t>(isa::ir::BulkGroupStep::commit);
     if (instruction.detail != commit) record.flags |= IssueRecord::ordered_before;

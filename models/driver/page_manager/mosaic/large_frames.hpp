@@ -44,7 +44,7 @@ class LargeFrames {
     }
   };
 
-  /// The last of the owners is that of frames with foreign pages.
+  /// The last owner is that of frames with foreign pages.
   LargeFrames(std::uint64_t capacity, std::size_t owners);
 
   const LargeFrame& operator[](std::uint32_t number) const { return frames_[number]; }
