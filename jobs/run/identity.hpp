@@ -36,7 +36,7 @@ class Identity {
 /// Returns a text such as "version 0.1.0 of the sources 0123456789abcdef": the digest tells one
 /// build from another.
 std::string program_version();
-/// The commit, with "+" if sources had changed since; "unknown" outside of a repository.
+/// Returns the commit, with "+" if sources had changed since; "unknown" outside of a repository.
 std::string program_revision();
 /// Returns a text such as "Release by GNU 12.2.0".
 std::string program_build();

@@ -82,7 +82,7 @@ class ManagedPages {
   /// Pages leave: GPUs that map them give them up first.  Returns whether there are some.
   bool recall(PageRange range);
   bool is_borrowed(PageRange range) const;
-  /// Pages are mapped that are on another GPU.
+  /// Notes that pages are mapped here which lie on another GPU.
   void tell_mapping(PageRange range);
 
   // Pages that come over the fabric, or go.

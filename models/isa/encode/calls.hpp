@@ -29,7 +29,7 @@ class CallEncoder {
   void call_instruction(const ir::Operation& op);
   void move_arguments(const ir::Operation& op);
   void move_results(const ir::Operation& op);
-  /// A move under the guard of an operation.
+  /// Appends a move under the guard of an operation.
   void move(Type type, Operand to, Operand from, const Instruction& guarded);
   void find_live_behind_calls();
   std::vector<std::uint32_t> live_across(const ir::Operation& op);

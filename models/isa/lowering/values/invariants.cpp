@@ -14,7 +14,7 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
-// The only block outside the loop that leads to its header.
+// Returns the only block outside the loop that leads to its header.
 std::uint32_t entrance(const Flow& flow, const Flow::Loop& loop) {
   std::uint32_t found = Flow::unreachable;
   for (std::uint32_t p : flow.predecessors[loop.header]) {
