@@ -40,7 +40,7 @@ struct HostFaultParameters {
     return parameters<P>()
         .field("replay", &P::replay, ReplayMode::listed,
                choice({"listed", "broadcast", "block-tlb"}),
-               "whom the GMMU tells that a page has come")
+               "SMs that the GMMU tells that a page has come")
         .field(
             "cost_model", &P::cost_model, FaultCost::uvmsmart,
             choice({"uvmsmart", "tanasic", "linear"}),

@@ -27,10 +27,10 @@ struct UplinkParameters {
   static auto schema() {
     using P = UplinkParameters;
     return parameters<P>()
-        .required("gpus", &P::gpus, range(0, 65535), "whose links meet there, by their numbers",
+        .required("gpus", &P::gpus, range(0, 65535), "numbers of the GPUs whose links meet there",
                   "GPUs")
         .required("bandwidth", &P::bandwidth, range(Bandwidth{1e6}, Bandwidth{1e13}),
-                  "each direction, of all of them together");
+                  "bandwidth of each direction, for all of them together");
   }
 };
 

@@ -32,11 +32,12 @@ struct SimulationParameters {
         .field("stop_at", &P::stop_at, 0_fs, at_least(0_fs),
                "end here even if tenants are not done; 0s: run until they are")
         .field("progress_limit", &P::progress_limit, 100_ms, range(0_fs, 100'000_ms),
-               "for how long a tenant may wait without anything changing (no word of memory, no "
-               "register of its warps; no block and no step of its host program ends); a tenth of "
-               "that if its warps poll all the time; 0s: for ever")
+               "time for which a tenant may wait without progress (no word of memory and no "
+               "register of its warps changes, no block and no step of its host program ends); a "
+               "tenth of that if its warps poll all the time; 0s: for ever")
         .field("on_no_progress", &P::on_no_progress, NoProgress::stop, choice({"stop", "warn"}),
-               "a tenant waits for longer: end the run with an error, or say so and go on")
+               "what happens when a tenant waits for longer: the run ends with an error, or it "
+               "warns and goes on")
         .field("record_faults", &P::record_faults, false,
                "whether the output has a row for every fault that was handled (/faults)")
         .field("record_blocks", &P::record_blocks, false,

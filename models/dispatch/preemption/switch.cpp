@@ -32,11 +32,11 @@ struct SwitchParameters {
         .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(),
                context_traffic_doc)
         .field("in_place", &P::in_place, false,
-               "blocks leave registers and shared memory on chip that are not in the way of those "
-               "that come (002, section III.A)")
+               "blocks leave registers and shared memory on chip if these are not in the way of "
+               "arriving blocks (002, section III.A)")
         .field("signal", &P::signal, Cycles{0}, range(Cycles{0}, Cycles{1'000'000'000}),
-               "so often one SM, the next in turn, makes room and takes its blocks back, though no "
-               "other grid wants it (002, section V); 0: never");
+               "cycles after which one SM, the next in turn, makes room and takes its blocks back, "
+               "though no other grid wants it (002, section V); 0: never");
   }
 };
 

@@ -26,7 +26,7 @@ struct DriverPeerParameters : PeerParameters {
     using P = DriverPeerParameters;
     return PeerParameters::fields<P>()
         .field("events", &P::events, 3, range(1, 1 << 20),
-               "moves of a page from GPU to GPU in a row from which on it thrashes")
+               "moves of a page from GPU to GPU in a row after which it counts as thrashing")
         .field("lapse", &P::lapse, 500_us, range(0_ns, 1000_ms),
                "time between two moves within which they belong together")
         .field("nap", &P::nap, 500_us, range(0_ns, 1000_ms),

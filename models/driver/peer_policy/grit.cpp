@@ -21,7 +21,7 @@ struct GritParameters : CountedPeerParameters {
     using P = GritParameters;
     return CountedPeerParameters::fields<P>().field(
         "faults", &P::faults, 4, range(1, 1 << 20),
-        "faults on a page, stores to copies among them, after which its scheme is chosen anew");
+        "faults on a page, including stores to copies, after which its scheme is chosen again");
   }
 };
 

@@ -20,7 +20,7 @@ struct ZhengSequentialParameters {
   static auto schema() {
     using P = ZhengSequentialParameters;
     return parameters<P>().field("pages", &P::pages, 128, range(1, 1 << 20),
-                                 "how far the stream goes on with a fault", "pages");
+                                 "pages by which the stream goes on with each fault", "pages");
   }
 };
 

@@ -25,7 +25,7 @@ struct PcalParameters {
     return parameters<P>()
         .field("tokens", &P::tokens, 16, range(0, 1024), "tokens of an SM", "warps")
         .field("period", &P::period, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
-               "L2 cycles after which they are handed out anew");
+               "L2 cycles after which tokens are handed out anew");
   }
 };
 

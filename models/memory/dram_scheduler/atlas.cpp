@@ -31,7 +31,7 @@ struct AtlasParameters {
     using P = AtlasParameters;
     return parameters<P>()
         .field("quantum", &P::quantum, 10'000'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
-               "DRAM cycles after which ranks follow anew")
+               "DRAM cycles after which ranks are computed again")
         .field("alpha", &P::alpha, 0.875, range(0.0, 1.0), "weight of the quanta before the last")
         .field("starve", &P::starve, 100'000_cycles, range(0_cycles, 10'000'000'000_cycles),
                "DRAM cycles after which a request goes first; 0: never");

@@ -48,18 +48,19 @@ struct SmsParameters {
         .field("bank_fifo", &P::bank_fifo, 15, range(1, 64), "places of a bank", "requests")
         .field("max_batch", &P::max_batch, 20, range(1, 64), "requests in a batch", "requests")
         .field("low_intensity", &P::low_intensity, 1.0, range(0.0, 1000.0),
-               "requests in a thousand DRAM cycles; those of a source that sends fewer form no "
+               "requests in a thousand DRAM cycles; requests of a source that sends fewer form no "
                "batches",
                "requests")
         .field("high_intensity", &P::high_intensity, 10.0, range(0.0, 1000.0),
                "requests in a thousand DRAM cycles; a source that sends more asks often",
                "requests")
         .field("age_medium", &P::age_medium, 50_cycles, age,
-               "DRAM cycles after which a batch is ready, of a source between the two")
+               "DRAM cycles after which a batch is ready, for a source between low_intensity and "
+               "high_intensity")
         .field("age_high", &P::age_high, 200_cycles, age,
-               "DRAM cycles after which a batch is ready, of a source that asks often")
+               "DRAM cycles after which a batch is ready, for a source that asks often")
         .field("bypass_below", &P::bypass_below, 16, range(0, 4096),
-               "while so few are in the controller, requests form no batches", "requests")
+               "requests form no batches while fewer than this are in the controller", "requests")
         .check([](const P& p) -> std::string {
           return p.low_intensity <= p.high_intensity
                      ? ""
