@@ -89,7 +89,7 @@ int validate_command(const CommandLine& line) {
   return exit_done;
 }
 
-/// Beside what the operand log gains.
+/// Prints the costs of the operand log, beside its gains.
 static void print_operand_log_costs() {
   std::puts("\noperand log of an SM: percent of area and power (paper 000, Table 2)");
   std::puts("   size   SM area  GPU area  SM power  GPU power");
@@ -133,7 +133,8 @@ int partition_command(const CommandLine& line) {
   return exit_done;
 }
 
-/// In what the runs were configured differently: most often why they count differently.
+/// Returns the keys in which the runs' configurations differ: most often the cause of different
+/// counts.
 static std::string configuration_text(const std::string& a, const std::string& b) {
   constexpr std::size_t most = 10;
   std::vector<Node> configurations;

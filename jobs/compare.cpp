@@ -49,7 +49,7 @@ const TenantRow& find_tenant(const std::vector<TenantRow>& rows, const std::stri
   throw UserError(where, "there is no tenant " + name + " in the shared run", "it has " + known);
 }
 
-/// `tenant=FILE` of --alone.
+/// Reads `tenant=FILE` of --alone.
 void read_alone(const std::string& option, Plan& plan) {
   const std::size_t equals = option.find('=');
   const std::string where = "--alone " + option;
@@ -100,7 +100,7 @@ Plan read_plan(const CommandLine& line) {
   return plan;
 }
 
-/// Where the files go; made if it is not there.
+/// Makes the folder for the files, if it is not there.
 void make_folder(const std::string& path) {
   if (path.empty()) return;
   std::error_code error;
@@ -108,7 +108,7 @@ void make_folder(const std::string& path) {
   if (error) throw UserError(path, error.message(), "choose another --output");
 }
 
-/// Alone, too, the memory is that of the shared run, though it may follow from all tenants'
+/// Keeps the memory of the shared run for the run alone, though it may follow from all tenants'
 /// buffers.
 void keep_capacity(const Node& gpu, const MachineParameters& machine) {
   const Node memory = gpu.find("memory");
@@ -118,7 +118,7 @@ void keep_capacity(const Node& gpu, const MachineParameters& machine) {
   override_value(gpu, "memory.oversubscription", parse_document("0", "the capacity"));
 }
 
-/// The scenario of which only one tenant is left.
+/// Returns the scenario with only one tenant left.
 Scenario leave_alone(const Scenario& all, const std::string& name) {
   const auto found = std::find_if(all.tenants.begin(), all.tenants.end(),
                                   [&](const Tenant& tenant) { return tenant.name == name; });
@@ -175,7 +175,7 @@ PlannedRun run_shared(const CommandLine& line, const Plan& plan) {
   return run;
 }
 
-/// Returns the runs of `plan` that nobody has simulated before.
+/// Returns the runs of `plan` that have not been simulated before.
 std::vector<PlannedRun> missing_runs(const CommandLine& line, const Plan& plan) {
   std::vector<PlannedRun> runs;
   for (const std::string& name : plan.tenants)
@@ -191,7 +191,7 @@ void check_outputs(const std::vector<PlannedRun>& runs) {
       require_own_output(run.line.output, "", identity_of(run.line, run.change));
 }
 
-/// Rank 0's rows; the status that all ranks agree on.
+/// Simulates the run. Returns rank 0's rows, and the status that all ranks agree on.
 RunOutcome simulate(const PlannedRun& run, Communicator& communicator) {
   if (!run.line.quiet && communicator.rank() == 0) std::printf("\n%s\n", run.title.c_str());
   RunOutcome outcome = simulate(run.line, run.change, communicator);
@@ -213,7 +213,7 @@ RunOutcome simulate_once(const PlannedRun& run, Communicator& communicator) {
   return {exit_done, read_tenants(run.line.output)};
 }
 
-/// Whether a run has ended; report() says what to do about a tenant that had not finished.
+/// Returns whether a run has ended. report() says what to do about a tenant that had not finished.
 bool has_ended(const RunOutcome& outcome) {
   return outcome.status == exit_done || outcome.status == exit_unfinished;
 }

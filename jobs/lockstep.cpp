@@ -48,7 +48,7 @@ int fail(const std::string& what) {
   return exit_error;
 }
 
-/// For failures that the ranks do not agree upon: the others may be waiting for this one.
+/// Ends after a failure that the ranks do not agree upon: the others may be waiting for this one.
 int fail_alone(const std::string& what, const Communicator& communicator) {
   fail(what);
   if (communicator.size() > 1) MpiSession::abort(exit_error);
@@ -80,7 +80,7 @@ UserError no_such_command(const CLI::App& app, const std::string& name) {
   return UserError(name, "there is no such command", suggest(name, known));
 }
 
-/// "run: scenario is required - lockstep run --help tells what it takes"
+/// Returns a text such as "run: scenario is required - lockstep run --help tells what it takes".
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> used = app.get_subcommands();
   const std::vector<std::string> unknown = app.remaining();
@@ -104,7 +104,7 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
       .what();
 }
 
-/// `lockstep help run`, and `lockstep` alone.
+/// Runs `lockstep help run`, and `lockstep` alone.
 int help_command(const CLI::App& app, const CommandLine& line) {
   const CLI::App* about = line.key.empty() ? &app : nullptr;
   for (const CLI::App* other : app.get_subcommands({}))

@@ -21,7 +21,7 @@ struct CommandLine {
   bool bounds = true;             ///< accesses outside of buffers end their tenant
   bool overwrite = false;         ///< the output of another run is replaced
   bool check = false, profile = false, quiet = false;
-  bool verbose = false;  ///< also notes that nobody needs to act on
+  bool verbose = false;  ///< also print notes that need no action
   std::string first_file, second_file;
   std::vector<std::string> files;           ///< of predict
   std::string shared_file;                  ///< of compare
@@ -37,11 +37,11 @@ struct CommandLine {
   std::string rows;                         ///< of calibrate; "": the source's own
   std::string help_format = "text";         ///< of help: text, man, completion
   std::string slurm_script;                 ///< of sweep: batch script of an array
-  std::vector<std::string> program;         ///< of capture: what is captured, and its arguments
+  std::vector<std::string> program;         ///< of capture: the program and its arguments
   std::uint64_t first_launch = 0, last_launch = 0;  ///< of extract
   bool strict = false;        ///< of capture: allocations end with their last byte
   bool races = false;         ///< of capture: races in shared memory are said
-  bool list = false;          ///< of capture: what is not there
+  bool list = false;          ///< of capture: list the calls that are not there
   bool host_time = false;     ///< of capture: the CPU's time between calls is recorded
   std::string gpu = "v100";   ///< of capture: what the program finds
   std::uint32_t devices = 1;  ///< of capture: so many of them

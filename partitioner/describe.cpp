@@ -12,7 +12,7 @@ std::string percent(double part, double whole) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
 }
 
-/// "0-3, 7" of ascending numbers.
+/// Returns a text such as "0-3, 7" for ascending numbers.
 std::string ranges(const std::vector<std::uint32_t>& numbers) {
   std::string text;
   for (std::size_t first = 0; first < numbers.size();) {
@@ -25,7 +25,7 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
   return text;
 }
 
-/// "sm[0-39] partition[0-15]" of the components that `owns` accepts.
+/// Returns a text such as "sm[0-39] partition[0-15]" for the components that `owns` accepts.
 template <class Owns>
 std::string owned_text(const Graph& graph, Owns&& owns) {
   std::map<std::uint16_t, std::vector<std::uint32_t>> numbers;

@@ -41,7 +41,7 @@ Neighbours neighbours_of(const Graph& graph) {
   return result;
 }
 
-/// Whole numbers from 1 in proportion to `values`, whose sum stays far from METIS' 32 bits.
+/// Returns whole numbers from 1 in proportion to `values`, whose sum stays far from METIS' 32 bits.
 std::vector<idx_t> scaled(const std::vector<double>& values) {
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
   const double factor = sum > 0 ? 1e8 / sum : 0;
@@ -233,8 +233,8 @@ void mix_kinds(const Graph& graph, const Neighbours& neighbours, const std::vect
   }
 }
 
-/// Longest processing time: the heaviest component left goes to the thread with the least load.
-/// Threads take turns where loads are equal.
+/// Deals components to threads by longest processing time: the heaviest component left goes to the
+/// thread with the least load. Threads take turns where loads are equal.
 void assign_threads(const std::vector<double>& weights, int threads, std::vector<Place>& places) {
   std::vector<std::size_t> order(places.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -326,7 +326,7 @@ Graph graph_of(const Graph& graph, const Group& group) {
   return inside;
 }
 
-/// Whole groups: the heaviest that is left goes to the rank with the least load.
+/// Deals whole groups to ranks: the heaviest that is left goes to the rank with the least load.
 void deal_groups(const std::vector<Group>& groups, std::vector<int>& rank_of,
                  std::vector<double>& loads) {
   std::vector<const Group*> order;

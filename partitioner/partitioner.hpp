@@ -29,7 +29,8 @@ inline Assignment partition(const Graph& graph, int ranks, int threads,
   return partition(graph, {.ranks = ranks, .threads = threads, .on_rank_0 = on_rank_0});
 }
 
-/// Any assignment that gives each rank at least one component: results must not depend on it.
+/// Returns any assignment that gives each rank at least one component: results must not depend on
+/// it.
 Assignment random_assignment(const Graph& graph, int ranks, int threads, std::uint64_t seed,
                              ComponentId on_rank_0 = ComponentId::none());
 

@@ -58,7 +58,9 @@ UNCLEAR = pathlib.Path("tests/unclear_comments.yaml")
 # A word without a noun before it at the start of a comment, behind `name:` too; phrases that leave the reader to guess.
 UNCLEAR_BEGINNING = re.compile(
     r"(?:`\w+`: )?(?:What(?:ever)?|Of|One|Its?|They|Them|The same|The others?|Who(?:ever|se|m)?|That|Those|These|This|"
-    r"By|Which|Such|Likewise|So|Another|Others?)\b")
+    r"By|Which|Such|Likewise|So|Another|Others?|Nobody|None of (?:them|it|these|those)|(?:For|In|With) (?:it|its|them)|"
+    r"Where (?:it|they|those)|Whether (?:it|they)|(?:Ends|Puts|Takes) it)\b|"
+    r"True:|False:|As \w+\(")
 UNCLEAR_PHRASE = re.compile(
     r"; (?:they|it|those)\.|\bwhether (?:it|one|they) (?:did|does|do|was|is|has)\.|\bof it left\.")
 
@@ -245,7 +247,7 @@ def unclear_comments(tree):
 
 def too_many_unclear(tree):
     bounds = tree.root / UNCLEAR
-    most = yaml.safe_load(bounds.read_text(encoding="utf-8")) if bounds.exists() else {}
+    most = (yaml.safe_load(bounds.read_text(encoding="utf-8")) if bounds.exists() else None) or {}
     for room, found in sorted(unclear_comments(tree).items()):
         if len(found) > most.get(room, 0):
             yield (f"words: {room} has {len(found)} unclear comments (at most {most.get(room, 0)}); the last ones:"

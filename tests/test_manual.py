@@ -115,7 +115,7 @@ class Trust(unittest.TestCase):
     def test_a_simplification_ends_with_its_paragraph(self):
         said = dict((path.as_posix(), words) for path, words in trust.simplifications(ROOT))
         self.assertEqual(said["models/sm/access/coalescer.hpp"],
-                         "the whole warp is coalesced at once, hardware goes by 8 threads.")
+                         "the whole warp is coalesced at once; hardware coalesces 8 threads at a time.")
         self.assertNotIn("models/memory/replacement/lru.cpp", said)
 
 

@@ -34,7 +34,7 @@ class CountedBytes final : public std::streambuf {
   std::size_t count_ = 0;
 };
 
-/// Behind where it stands; all that can be if it does not tell.
+/// Returns the bytes left behind the present place; the largest number if the buffer does not tell.
 std::uint64_t bytes_left(std::streambuf& bytes) {
   constexpr auto in = std::ios_base::in;
   const std::streamoff here = bytes.pubseekoff(0, std::ios_base::cur, in);

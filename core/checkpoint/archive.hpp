@@ -35,7 +35,7 @@ namespace lockstep {
 class Archive {
  public:
   static Archive saving(std::ostream& out) { return Archive(&out, nullptr, ""); }
-  /// `owner` is whose state it is, such as "sm[3]": errors begin with it.
+  /// `owner`: the component whose state it is, such as "sm[3]". Errors begin with it.
   static Archive restoring(std::istream& in, std::string owner = "") {
     return Archive(nullptr, &in, std::move(owner));
   }
@@ -50,16 +50,16 @@ class Archive {
 
   /// Begins a section, named "component/part" ("component" for the component itself).
   void section(const char* name, std::uint32_t version);
-  /// How many have begun.
+  /// Returns how many sections have begun.
   std::size_t sections() const { return sections_; }
 
   /// A payload: bytes of a known size that mean nothing to the program, or whose meaning another
   /// value tells.
   void bytes(void* data, std::size_t size);
-  /// Before room is made for what is to be restored: UserError unless so many bytes are left, at
-  /// least `each` for each of `count`.
+  /// Throws UserError unless so many bytes are left, at least `each` for each of `count`. Call it
+  /// before room is made for restored values.
   void require(std::uint64_t count, std::uint64_t each = 1) const;
-  /// UserError unless a list that was restored is as long as it must be.
+  /// Throws UserError unless a list that was restored is as long as it must be.
   void require_length(std::size_t restored, std::size_t must_be) const;
 
  private:
@@ -78,12 +78,12 @@ class Archive {
     }
   }
 
-  /// Values of which any bytes are one.
+  /// Plain values, for which any bytes are valid.
   template <class Value>
   static constexpr bool is_plain =
       (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) || std::is_enum_v<Value>;
 
-  /// The elements of what is contiguous.
+  /// Saves or restores the elements of a contiguous container.
   template <class Value>
   void elements(Value* values, std::size_t count) {
     if constexpr (is_plain<Value>) {

@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-/// Checksum of bytes that may get damaged; no change of a single word is missed.  As fast as
-/// memory.
+/// Returns a checksum of bytes that may get damaged. No change of a single word is missed, and the
+/// speed is that of memory.
 std::uint64_t checksum(std::span<const std::byte> bytes);
 
 }  // namespace lockstep

@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// Where parts are kept, one after the other.
+/// Destination of parts, one after the other.
 class PartSink {
  public:
   virtual ~PartSink() = default;
@@ -25,26 +25,26 @@ class PartSink {
   virtual void end() = 0;
 };
 
-/// Where they are found again, in any order.
+/// Source of parts, which are found in any order.
 class PartSource {
  public:
   virtual ~PartSource() = default;
-  /// Chunk `index` of a part as it was written; empty behind the last.  UserError if there is no
-  /// such part, or if it has been damaged.
+  /// Returns chunk `index` of a part as it was written; empty behind the last. Throws UserError if
+  /// there is no such part, or if it has been damaged.
   virtual std::vector<char> read(const std::string& part, std::size_t index) = 0;
   /// Bytes of all chunks.
   virtual std::uint64_t size(const std::string& part) = 0;
 };
 
-/// Cuts what is written into chunks; neither the writer nor who takes them holds more of a part
-/// than one.  Where chunks end depends on the bytes alone.
+/// Cuts written bytes into chunks, so that neither the writer nor the sink holds more of a part
+/// than one chunk. The ends of chunks depend on the bytes alone.
 class PartWriter final : public std::streambuf {
  public:
   static constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
   using Sink = std::function<void(std::span<const std::byte>)>;
 
   explicit PartWriter(Sink sink);
-  /// Writes what is left.
+  /// Writes the remaining bytes.
   void finish();
 
  private:
@@ -58,14 +58,14 @@ class PartWriter final : public std::streambuf {
 class PartReader final : public std::streambuf {
  public:
   PartReader(PartSource& source, std::string part) : source_(source), part_(std::move(part)) {}
-  /// To be asked when the part should have been read to its end.
+  /// Returns whether the part has been read to its end.
   bool all_was_read();
 
  private:
   int_type underflow() override;
   /// Tells where it stands, and where the part ends.
   pos_type seekoff(off_type offset, std::ios_base::seekdir from, std::ios_base::openmode) override;
-  /// Goes nowhere else.
+  /// Only seeks to the place where it stands.
   pos_type seekpos(pos_type place, std::ios_base::openmode which) override;
 
   PartSource& source_;
@@ -74,7 +74,7 @@ class PartReader final : public std::streambuf {
   std::size_t next_ = 0;
 };
 
-/// A part that is no component: what `values` saves or restores.
+/// Saves a part that is no component: the one that `values` saves or restores.
 void save_part(PartSink& sink, const std::string& part,
                const std::function<void(Archive&)>& values);
 void restore_part(PartSource& source, const std::string& part,

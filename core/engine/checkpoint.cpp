@@ -21,7 +21,7 @@
 namespace lockstep {
 namespace {
 
-/// Header by fields; body and payload as their bytes.
+/// Saves the header by fields, body and payload as their bytes.
 void save_message(Archive& archive, const MessageHeader& message) {
   MessageHeader header = message;
   archive(header);

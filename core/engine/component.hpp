@@ -20,8 +20,8 @@ class Component {
  public:
   virtual ~Component() = default;
 
-  /// Earliest time it will act by itself if no message arrives; Time::never() when idle.
-  /// Messages not yet delivered are the engine's business and not counted here.
+  /// Returns the earliest time at which the component will act by itself if no message arrives;
+  /// Time::never() when idle. Messages not yet delivered are counted by the engine, not here.
   virtual Time next_activity() const = 0;
 
   /// Simulates everything strictly before `horizon`.  `inbox` holds every message that arrives
@@ -41,11 +41,12 @@ class Component {
   /// Only components of one kind have parts of a schema, and as many each.
   virtual std::vector<StatisticsView> parts(Time) { return {}; }
 
-  /// False while this component still has work that must end before the run may end.  The run ends
-  /// at the first epoch boundary where every component is finished.
+  /// Returns false while the component still has work that must end before the run may end. The run
+  /// ends at the first epoch boundary where every component is finished.
   virtual bool finished() const { return true; }
 
-  /// For stall reports: what it waits for and who holds it, "" when it waits for nothing.
+  /// Returns for stall reports what the component waits for and who holds it; "" when it waits for
+  /// nothing.
   virtual std::string waiting_for() const { return ""; }
 };
 

@@ -19,7 +19,8 @@ Distances steps(const Graph& graph, Predicate wanted) {
   return result;
 }
 
-/// Floyd-Warshall; the diagonal ends as the shortest cycle because it starts without a zero.
+/// Closes the table by Floyd-Warshall. The diagonal ends as the shortest cycle because it starts
+/// without a zero.
 void close(Distances& table) {
   for (std::size_t via = 0; via < table.kinds(); ++via) {
     for (std::size_t from = 0; from < table.kinds(); ++from) {

@@ -19,7 +19,8 @@ class Distances {
   Time between(std::size_t from, std::size_t to) const { return table_[from * kinds_ + to]; }
   std::size_t kinds() const { return kinds_; }
 
-  /// horizons[k] = min over j of (next[j] + between(j, k)), at most `horizons[k]` as it stands.
+  /// Sets horizons[k] to the minimum over j of (next[j] + between(j, k)), but never above its old
+  /// value.
   void cap_horizons(const std::vector<Time>& next, std::vector<Time>& horizons) const;
 
   /// Returns the length of the shortest path of all; a path is no shorter than its first link.
@@ -31,11 +32,12 @@ class Distances {
   std::vector<Time> table_;
 };
 
-/// Shortest paths with at least one link, over the links between components of `rank` only;
-/// between(k, k) is the shortest cycle through kind k.
+/// Returns the shortest paths with at least one link, over the links between components of `rank`
+/// only; between(k, k) is the shortest cycle through kind k.
 Distances distances_inside(const Graph& graph, const Assignment& assignment, int rank);
 
-/// Shortest paths over all links with at least one that crosses from one rank to another.
+/// Returns the shortest paths over all links with at least one that crosses from one rank to
+/// another.
 Distances distances_across(const Graph& graph, const Assignment& assignment);
 
 /// The shortest cycle, as text; see Engine::limiting_cycle.

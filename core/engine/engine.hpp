@@ -26,15 +26,15 @@ struct RunSummary {
   Time end;               ///< every component stands here
   bool finished = false;  ///< false: RunControl::agreed left the run
   // The rest may differ between two runs of the same scenario.
-  std::uint64_t windows = 0;         ///< in which some component of this rank was called
+  std::uint64_t windows = 0;         ///< windows in which some component of this rank was called
   std::uint64_t exchanges = 0;       ///< between ranks (outer windows); counted for one rank too
   double wall_seconds = 0;           ///< of the simulation loop
   double synchronisation_share = 0;  ///< barriers, exchange, copying; without waiting for others
   double imbalance_share = 0;        ///< waiting for slower threads and ranks
 };
 
-/// The run failed for a reason that concerns this rank: what() is the one message to print.
-/// User errors are thrown as they are.
+/// The run failed for a reason that concerns this rank; what() is the message to print. Mistakes of
+/// users are thrown as UserError.
 class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -54,36 +54,35 @@ class Engine {
          Communicator& communicator, EngineOptions options);
   ~Engine();
 
-  /// Until the first epoch boundary at which all components are finished, or stop_at.
+  /// Runs until the first epoch boundary at which all components are finished, or until stop_at.
   RunSummary run(EpochObserver& observer, RunControl& control);
   RunSummary run();
-  /// After run() was left: all components come to the earliest time that none has passed, which is
-  /// returned, and are sampled as at an epoch.  Collective; run() may go on afterwards.
+  /// Brings all components, after run() was left, to the earliest time that none has passed, and
+  /// samples them as at an epoch. Returns that time. Collective; run() may go on afterwards.
   Time catch_up(EpochObserver& observer);
 
-  /// After run(): if all components are finished, time goes on until all ranks say that what
-  /// components have still to tell each other has arrived.  Returns whether they are finished.
-  /// Collective.
+  /// Lets time go on after run(), if all components are finished, until all ranks say that the last
+  /// messages of components have arrived. Returns whether all are finished. Collective.
   bool settle(const std::function<bool()>& has_arrived);
 
   /// The components of this rank, by id.
   std::span<const LocalComponent> components() const;
   Communicator& communicator() const;
   const Profile& profile() const;
-  /// For a start-up note: the kinds on the shortest cycle of links, which limits the windows, and
-  /// its length: "sm -> partition -> sm: 121.951 ns"; "" without cycles.  A cycle that touches only
-  /// kinds named in `except` is passed over.
+  /// Returns for a start-up note the kinds on the shortest cycle of links, which limits the
+  /// windows, and its length: "sm -> partition -> sm: 121.951 ns"; "" without cycles. A cycle that
+  /// touches only kinds named in `except` is passed over.
   std::string limiting_cycle(std::span<const std::string> except = {}) const;
 
-  /// Returns what this rank's part of the run has taken so far; called from RunControl::agreed.
+  /// Returns the cost of this rank's part of the run so far; called from RunControl::agreed.
   RunSummary so_far() const;
 
-  /// All state, without a trace of ranks or threads; rank 0 hands it to `sink`, which is null
-  /// elsewhere.  Between windows only: from RunControl::agreed or outside run.  False: another rank
-  /// failed, and throws what happened.
+  /// Saves all state, without a trace of ranks or threads. Rank 0 hands the state to `sink`, which
+  /// is null elsewhere. Call it between windows only: from RunControl::agreed or outside run.
+  /// Returns false if another rank failed, which throws the reason.
   [[nodiscard]] bool save(PartSink* sink);
-  /// Every rank reads what it needs of the same parts.  The run may stop at another time than the
-  /// one that was saved.
+  /// Restores state; every rank reads the parts that it needs. The run may stop at another time
+  /// than the saved one.
   void restore(PartSource& source);
 
  private:

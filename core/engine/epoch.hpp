@@ -22,22 +22,23 @@ class EpochObserver {
  public:
   virtual ~EpochObserver() = default;
 
-  /// On every rank, when all components stand at `end`: what this rank contributes.  The components
-  /// are those of this rank, by id.
+  /// Returns this rank's contribution. Called on every rank, when all components stand at `end`.
+  /// The components are those of this rank, by id.
   virtual std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) {
     static_cast<void>(end), static_cast<void>(components);
     return {};
   }
 
-  /// On rank 0 only: the contributions of all ranks, in the order of ranks.
+  /// Takes the contributions of all ranks, in the order of ranks. Called on rank 0 only.
   virtual void collect(Time end, std::span<const std::vector<std::byte>> contributions) {
     static_cast<void>(end), static_cast<void>(contributions);
   }
 
-  /// On rank 0 only, after collect: what all components wait for is to be told.
+  /// Returns whether the next collect() also needs what all components wait for. Called on rank 0
+  /// only, after collect().
   virtual bool wants_account() const { return false; }
-  /// On rank 0 only, if it was: a line for each that waits for something, by id.  A RunError ends
-  /// the run.
+  /// Takes a line for each component that waits for something, by id. Called on rank 0 only, if it
+  /// was asked for. A RunError ends the run.
   virtual void account(Time end, const std::string& waiting) {
     static_cast<void>(end), static_cast<void>(waiting);
   }

@@ -86,7 +86,7 @@ void Engine::State::fail(const Failure& failed) const {
   throw RunError(text);
 }
 
-/// In the order of components, however they are dealt to ranks.
+/// Gathers the texts in the order of components, however they are dealt to ranks.
 std::string Engine::State::gather_waiting() {
   Communicator::Bytes own;
   for (const LocalComponent& local : components) {

@@ -23,8 +23,9 @@ class Graph {
     KindId kind;
     std::uint32_t index;  ///< among its kind
     double weight;        ///< expected cost, for the partitioner
-    /// Components that talk to each other much more than to others, such as those of a GPU; nothing
-    /// for what all groups share, and where there is only one.
+    /// Number of a group of components that talk to each other much more than to others, such as
+    /// those of a GPU. Nothing for components that all groups share, and if there is only one
+    /// group.
     std::optional<std::uint32_t> group;
   };
   struct Edge {
@@ -42,7 +43,7 @@ class Graph {
   const std::vector<Kind>& kinds() const { return kinds_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Edge>& edges() const { return edges_; }
-  /// "sm[7]"
+  /// Returns the component's name, such as "sm[7]".
   std::string name(ComponentId component) const;
   /// The sending end for the component at the link's source to own.
   Link link(LinkId id) const;

@@ -21,7 +21,7 @@ class Link {
   ComponentId destination() const { return destination_; }
   Time latency() const { return latency_; }
 
-  /// Only what changes; the rest comes from the graph.
+  /// Saves the members that change; the graph gives the rest.
   template <class Archive>
   void serialize(Archive& archive) {
     archive(sequence_, last_departure_);

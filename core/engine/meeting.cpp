@@ -44,7 +44,7 @@ Meeting::Meeting(const Graph& graph, const Assignment& assignment, Communicator&
   incoming_.resize(neighbours_.size());
 }
 
-/// Everything is agreed by an elementwise minimum.
+/// Encodes values so that an elementwise minimum over the ranks is the agreement.
 std::vector<std::int64_t> Meeting::encode(const Agreement& own) const {
   std::vector<std::int64_t> values;
   for (const Time next : own.next) values.push_back(next.femtoseconds());
@@ -66,7 +66,7 @@ Agreement Meeting::decode(const std::vector<std::int64_t>& values) {
   for (unsigned bit = 0; bit < request_bits; ++bit) {
     agreed.requests |= *value++ < 0 ? 1u << bit : 0u;
   }
-  // Of what this rank waited, the least that any rank waited is the price of the exchange itself.
+  // The shortest wait of all ranks is the price of the exchange itself.
   waited_before_ = static_cast<std::uint64_t>(last_wait_ - *value);
   waiting_ticks_ += waited_before_;
   return agreed;

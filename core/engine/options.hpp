@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-/// How windows are chosen.  Every choice ends in the same state; the others are there to prove
-/// it, and to measure what the distances gain.
+/// Ways to choose windows. Every one ends in the same state; the others exist to prove that, and to
+/// measure the gain of the distances.
 enum class Pacing : std::uint8_t {
   horizons,       ///< as far as the shortest paths allow
   random_cuts,    ///< windows end at random times before that
@@ -20,7 +20,7 @@ struct EngineOptions {
   Time epoch = Time{10'000'000'000};  ///< sampled every so often (10 us); never() for no epochs
   Time stop_at = Time::never();       ///< end here even if components are not finished
   double progress_seconds = 0.5;      ///< wall time between two calls of RunControl::progress
-  bool profile = false;  ///< record what components cost, and where the time of windows goes
+  bool profile = false;               ///< record the costs of components and the time of windows
 
   Pacing pacing = Pacing::horizons;
   bool shuffle = false;         ///< run the components of a window in random order

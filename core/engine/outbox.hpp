@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// Where the components of one worker put what they send in a window.
+/// Messages that the components of one worker send in a window.
 class Outbox {
  public:
   /// Sends `body` and `payload` at `departure`; it arrives `link.latency()` later.
@@ -23,8 +23,8 @@ class Outbox {
     if (!payload.empty()) std::memcpy(place, payload.data(), payload.size());
   }
 
-  /// As send, but returns the place of `payload_bytes` bytes for the caller to fill (before the
-  /// next send).
+  /// Sends as send() does, but returns the place of `payload_bytes` bytes for the caller to fill
+  /// (before the next send).
   template <class Body>
   std::byte* reserve(Link& link, Time departure, std::uint16_t kind, const Body& body,
                      std::size_t payload_bytes) {
@@ -34,7 +34,7 @@ class Outbox {
     return place + sizeof(Body);
   }
 
-  /// `targets[c]` is where messages to component c go; set by the engine.
+  /// Sets where messages to component c go: `targets[c]`. Called by the engine.
   void attach(std::vector<MailTarget> targets) { targets_ = std::move(targets); }
 
  private:

@@ -17,7 +17,7 @@ struct WindowCost {
   std::uint32_t windows;
 };
 
-/// Where the time of one window went: nanoseconds, averaged over the threads of this rank.
+/// Time of one window by use: nanoseconds, averaged over the threads of this rank.
 struct WindowTimes {
   std::uint32_t window, working, synchronising, exchanging, waiting;
 };
@@ -31,20 +31,21 @@ struct Profile {
   double exchanging_seconds = 0;
 };
 
-/// Ticks since the beginning, by what they were spent on.
+/// Ticks since the beginning, by use.
 struct TicksSpent {
   double all = 0, working = 0, exchanging = 0, waiting = 0, observing = 0;
 };
 
-/// Makes a row for each window out of what has been spent in all.
+/// Makes a row for each window out of running totals.
 class WindowTimesRecorder {
  public:
   explicit WindowTimesRecorder(double ticks_per_nanosecond)
       : ticks_per_nanosecond_(ticks_per_nanosecond) {}
 
-  /// After a window: ticks until now, with what was waited for in an exchange counted as exchange.
+  /// Adds a row after a window: ticks until now, where waiting within an exchange counts as
+  /// exchange.
   void add(std::uint64_t window, const TicksSpent& until_now);
-  /// After an exchange: so many ticks of the one before were waiting for other ranks.
+  /// Notes an exchange: so many ticks of the one before were spent waiting for other ranks.
   void exchanged(std::uint64_t waited_before);
 
   const std::vector<WindowTimes>& times() const { return times_; }
@@ -56,7 +57,7 @@ class WindowTimesRecorder {
   double ticks_per_nanosecond_;
   std::vector<WindowTimes> times_;
   TicksSpent before_;
-  std::size_t last_exchange_ = 0;  ///< the window in whose time it fell
+  std::size_t last_exchange_ = 0;  ///< window in whose time it fell
   double waited_ = 0;              ///< in exchanges of a window that is not over yet
 };
 

@@ -20,16 +20,17 @@ class RunControl {
  public:
   virtual ~RunControl() = default;
 
-  /// On rank 0 between windows, at most once per EngineOptions::progress_seconds of wall time.
+  /// Reports progress. Called on rank 0 between windows, at most once per
+  /// EngineOptions::progress_seconds of wall time.
   virtual void progress(const ProgressReport& report) { static_cast<void>(report); }
 
-  /// On every rank before each exchange: bits that this rank raises (0 for nothing).  Only the low
-  /// 16 bits travel.  What a signal handler sets belongs here.
+  /// Returns bits that this rank raises (0: none), on every rank before each exchange. Only the low
+  /// 16 bits travel. Flags of signal handlers belong here.
   virtual unsigned requests() { return 0; }
 
-  /// On every rank, between windows and after the same exchange: the bits that any rank raised
-  /// (never 0).  Engine::save may be called from here.  False leaves Engine::run, which may be
-  /// called again to go on.
+  /// Acts on the bits that any rank raised (never 0). Called on every rank, between windows and
+  /// after the same exchange. Engine::save may be called from here. Returns false to leave
+  /// Engine::run, which may be called again to go on.
   virtual bool agreed(unsigned bits) { return static_cast<void>(bits), true; }
 };
 

@@ -42,7 +42,7 @@ struct Engine::State {
   [[noreturn]] void fail(const Failure& failure) const;
   void stop_if_failed(const Agreement& agreed);
   [[noreturn]] void report_stall();
-  /// Collective: what components of all ranks wait for, on rank 0.
+  /// Returns on rank 0 what components of all ranks wait for. Collective.
   std::string gather_waiting();
   void give_account(EpochObserver& observer);
 

@@ -162,7 +162,7 @@ bool Engine::State::finish_boundary(EpochObserver& observer) {
   return false;
 }
 
-/// Where the component stands, on any rank, that has come furthest.
+/// Returns the time of the component, on any rank, that has come furthest.
 Time Engine::State::furthest() const {
   Time here;
   for (const Time reached : window->reached()) here = std::max(here, reached);

@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// A mistake of the user: one line that says where, what, and what to do about it.
+/// A mistake of the user: one line that says where, what is wrong, and what to do about it.
 class UserError : public std::runtime_error {
  public:
   /// `where` is "file:line:column" or another place a person can find; both it and `advice` may be
@@ -13,8 +13,8 @@ class UserError : public std::runtime_error {
   UserError(const std::string& where, const std::string& what, const std::string& advice);
 };
 
-/// Text of whoever wrote a file, for a terminal: control characters, which might be commands to it,
-/// are shown as "\x1b".
+/// Returns text of a file for a terminal: control characters, which might be commands to it, are
+/// shown as "\x1b".
 std::string printable(const std::string& text);
 /// Returns the text as printable() does, but keeps its ends of lines: for texts that may have
 /// several lines.

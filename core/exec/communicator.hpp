@@ -23,14 +23,14 @@ class Communicator {
   virtual void exchange(std::span<const int> neighbours, std::span<const Bytes> outgoing,
                         std::span<Bytes> incoming) = 0;
 
-  /// Elementwise minimum over all ranks.
+  /// Replaces the values by the elementwise minimum over all ranks.
   virtual void minimum(std::span<std::int64_t> values) = 0;
 
-  /// Returns when `to` has begun to receive: nobody is sent more than it has asked for.
+  /// Returns when `to` has begun to receive, so that no rank is sent more than it has asked for.
   virtual void send(int to, std::span<const std::byte> bytes) = 0;
   virtual Bytes receive(int from) = 0;
 
-  /// On rank 0: what every rank contributed, by rank.  Empty elsewhere.
+  /// Returns on rank 0 the contribution of every rank, by rank; empty elsewhere.
   std::vector<Bytes> gather(Bytes contribution);
 };
 

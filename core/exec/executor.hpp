@@ -10,20 +10,20 @@ namespace lockstep {
 class WindowTasks {
  public:
   virtual ~WindowTasks() = default;
-  /// `open` will be called for `share` in the window of that number: asks for what it reads, which
-  /// other threads wrote.
+  /// Prefetches data of `share` that other threads wrote. `open` will be called for the share in
+  /// the window of that number.
   virtual void fetch(std::uint32_t share, std::uint64_t number) const = 0;
   /// Fetches the results of tasks, which other threads may have run, into the cache of the thread
   /// that called run_window.
   virtual void fetch_outcome() const = 0;
-  /// Finds out what is to be done for `share`; returns how many tasks.  Once per share and window.
+  /// Finds the tasks of `share`. Returns how many there are. Called once per share and window.
   virtual std::uint32_t open(std::uint32_t share, std::uint32_t thread) = 0;
   /// Runs tasks [first, last) of an open share.
   virtual void run(std::uint32_t share, std::uint32_t first, std::uint32_t last,
                    std::uint32_t thread) = 0;
 };
 
-/// Where the time of the windows went, in ticks and averaged over the threads.
+/// Time of the windows by use, in ticks and averaged over the threads.
 struct ExecutorTimes {
   double working = 0;
   double synchronising = 0;  ///< from the opening of a window or the last arrival to the exit
@@ -38,7 +38,7 @@ class Executor {
   /// Returns when all tasks of all shares (one per thread) of the window `number` have been run.  A
   /// thread that comes late may still ask `tasks` to fetch: they stay until end().
   virtual void run_window(WindowTasks& tasks, std::uint64_t number) = 0;
-  /// Around many windows: other threads are at hand in between.
+  /// Begins a series of windows; other threads are at hand until its end.
   virtual void begin() {}
   virtual void end() {}
   virtual ExecutorTimes times() const = 0;

@@ -19,8 +19,8 @@ constexpr std::size_t all_places_of_a_rank = std::size_t{1} << 20;
 /// A rank that waits so long may be keeping another from the processor.
 constexpr int spins_before_yielding = 4096;
 
-/// MPI promises no alignment.  Ranks see the memory at different addresses, but of the same place
-/// in a page.
+/// Returns the first aligned place, since MPI promises no alignment. Ranks see the memory at
+/// different addresses, but at the same place in a page.
 std::byte* first_aligned(void* memory) {
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   return static_cast<std::byte*>(memory) + (round_up(address, sharing_bytes) - address);

@@ -53,7 +53,7 @@ struct Remainder {
 
 struct alignas(sharing_bytes) TaskShare {
   std::atomic<std::uint64_t> remainder{0};
-  std::atomic<std::uint32_t> opened{0};  ///< the last round in which someone began to open it
+  std::atomic<std::uint32_t> opened{0};  ///< last round in which a thread began to open it
   std::atomic<std::uint32_t> opener{0};
 };
 
@@ -200,7 +200,8 @@ class ThreadExecutor final : public Executor {
 
   WindowTasks& tasks() const { return *tasks_.load(std::memory_order_relaxed); }
 
-  /// Whether the next round has begun; lets some time pass in which others are not disturbed.
+  /// Returns whether the next round has begun. Lets some time pass in which other threads are not
+  /// disturbed.
   bool over(std::uint32_t round) const {
     for (std::uint32_t i = 0; i < steal_interval && !crowded_; ++i) {
       if (signal_.load(std::memory_order_acquire) != round) return true;
@@ -217,7 +218,7 @@ class ThreadExecutor final : public Executor {
     }
   }
 
-  /// Does what there is to do; true when no task is left that this thread would take.
+  /// Does tasks that are left. Returns true when none is left that this thread would take.
   bool take_part(std::uint32_t thread, std::uint32_t round) {
     bool exhausted = true;
     for (std::uint32_t step = 0; step < threads_; ++step) {
@@ -253,7 +254,8 @@ class ThreadExecutor final : public Executor {
   bool owns(std::uint32_t index, std::uint32_t thread) const {
     return thread == index || thread == shares_[index].opener.load(std::memory_order_relaxed);
   }
-  /// Moving little work to another cache costs more than it gains.
+  /// Returns whether helping is worth it: moving little work to another cache costs more than it
+  /// gains.
   bool worth_taking(const Remainder& left, std::uint32_t index, std::uint32_t thread) const {
     const std::uint32_t remaining = left.tasks - left.taken;
     return remaining > 0 && (owns(index, thread) || cost(remaining) >= ticks_per_microsecond_);
@@ -321,7 +323,7 @@ class ThreadExecutor final : public Executor {
     remember(working, count);
   }
 
-  /// Learns what a window costs, to decide how to run the next.
+  /// Remembers the cost of a window, to decide how to run the next.
   void remember(double working, std::uint32_t count) {
     if (count > 0) learned_task_ticks_ += (working / count - learned_task_ticks_) / 8;
     const double microseconds = working / ticks_per_microsecond_;

@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// Tells the time in which a thread ran from that in which the system gave its core to another:
-/// what ticks() measured meanwhile is not what it took.
+/// Separates the time in which a thread ran from that in which the system gave its core to another,
+/// which ticks() counts as well.
 class ThreadTime {
  public:
   /// Starts the measurement; called by the thread that is measured.
@@ -18,7 +18,7 @@ class ThreadTime {
     ran_ = nanoseconds_run();
   }
 
-  /// Ticks since begin(), or since the last call, in which this thread had no core.
+  /// Returns the ticks since begin(), or since the last call, in which this thread had no core.
   std::uint64_t ticks_away(double ticks_per_nanosecond) {
     const std::uint64_t wall_before = wall_;
     const std::int64_t ran_before = ran_;

@@ -5,8 +5,8 @@
 
 namespace lockstep {
 
-/// Wall-clock ticks that cost some ten nanoseconds to read; what a tick is worth is measured.
-/// Only for measuring: nothing simulated may depend on it.
+/// Returns wall-clock ticks, which cost some ten nanoseconds to read; the length of a tick is
+/// measured. Only for measuring: nothing simulated may depend on it.
 inline std::uint64_t ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -15,8 +15,8 @@ inline std::uint64_t ticks() {
 #endif
 }
 
-/// As ticks(), but not before all that stands before it is done: for stretches so short that what
-/// is still under way in the processor would count with the wrong one.
+/// Returns ticks as ticks() does, but not before all earlier instructions are done: for stretches
+/// so short that instructions still under way in the processor would count with the wrong one.
 inline std::uint64_t ordered_ticks() {
 #if defined(__x86_64__)
   __builtin_ia32_lfence();

@@ -6,10 +6,9 @@
 
 namespace lockstep {
 
-/// Where a key's chain begins in a table of buckets, a power of two of them.
-///
-/// Neighbouring keys have neighbouring buckets: who goes through lines or pages in order stays in
-/// few cache lines.  Blocks of as many keys as there are buckets lie at random to each other.
+/// Start of a key's chain in a table of buckets, a power of two of them. Neighbouring keys have
+/// neighbouring buckets, so that a pass over lines or pages in order stays in few cache lines.
+/// Blocks of as many keys as there are buckets lie at random to each other.
 class Buckets {
  public:
   Buckets() = default;

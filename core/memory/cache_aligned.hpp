@@ -49,10 +49,10 @@ struct CacheAlignedAllocator {
   bool operator==(const CacheAlignedAllocator&) const = default;
 };
 
-/// For what a thread writes often.
+/// Allocator for data that one thread writes often.
 template <class T>
 using CacheAlignedVector = std::vector<T, CacheAlignedAllocator<T, sharing_bytes>>;
-/// For many small ones, each of which one thread writes at a time.
+/// Allocator for many small objects, each of which one thread writes at a time.
 template <class T>
 using LineAlignedVector = std::vector<T, CacheAlignedAllocator<T, cache_line_bytes>>;
 

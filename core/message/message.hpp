@@ -20,7 +20,8 @@ struct MessageHeader {
   std::uint16_t body_bytes = 0;
   std::uint32_t payload_bytes = 0;
 
-  /// Header, body and payload, rounded up to the alignment of the next message.
+  /// Returns the bytes of header, body and payload, rounded up to the alignment of the next
+  /// message.
   std::size_t total_bytes() const {
     return (sizeof(MessageHeader) + body_bytes + payload_bytes + 7) & ~std::size_t{7};
   }

@@ -43,7 +43,8 @@ bool says_checkpoint(const std::vector<h5::Attribute>& attributes) {
   return false;
 }
 
-/// Also a damaged one: an HDF5 file that nobody can say to be anything else.
+/// Returns whether the file may be a checkpoint. A damaged one counts: an HDF5 file that cannot be
+/// said to be anything else.
 bool may_be_checkpoint(const std::string& path) {
   std::error_code absent;
   if (std::filesystem::file_size(path, absent) == 0) return true;
@@ -111,8 +112,8 @@ void CheckpointWriter::begin(const std::string& part) {
   checksums_.clear();
 }
 
-/// Most parts have one chunk and get a data set of their size; only long ones are given room by
-/// whole chunks.
+/// Writes a chunk. Most parts have one chunk and get a data set of their size; only long ones are
+/// given room by whole chunks.
 void CheckpointWriter::write(std::span<const std::byte> chunk) {
   if (checksums_.empty()) {
     first_.assign(chunk.begin(), chunk.end());

@@ -17,19 +17,19 @@ namespace lockstep {
 /// can be read.  Every failure to write is a UserError.
 class CheckpointWriter final : public PartSink {
  public:
-  /// Something else than a checkpoint at `path` is not replaced.
+  /// Does not replace a file at `path` that is no checkpoint.
   explicit CheckpointWriter(const std::string& path);
   ~CheckpointWriter() override;
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  /// For people: attributes of the file.
+  /// Adds an attribute of the file, for readers.
   void describe(const std::string& name, const std::string& value);
 
   void begin(const std::string& part) override;
   void write(std::span<const std::byte> chunk) override;
   void end() override;
-  /// `keeps_previous`: what has the name is known to be good.
+  /// `keeps_previous`: the file with the name is known to be good.
   void finish(bool keeps_previous);
 
  private:
@@ -63,11 +63,11 @@ class CheckpointReader final : public PartSource {
   std::vector<std::uint64_t> checksums_;
 };
 
-/// Where a checkpoint is until the next one takes its place.
+/// Returns the path of the checkpoint before, until the next one takes its place.
 std::string previous_checkpoint(const std::string& path);
-/// UserError if something else stands there, which a checkpoint would replace.
+/// Throws UserError if the path has another file, which a checkpoint would replace.
 void require_place_of_checkpoint(const std::string& path);
-/// Removes all files of a checkpoint; what is none stays.
+/// Removes all files of a checkpoint; other files stay.
 void remove_checkpoint(const std::string& path);
 
 }  // namespace lockstep

@@ -20,7 +20,8 @@
 namespace lockstep {
 namespace {
 
-/// An HDF5 file that nobody can say to be anything else: what a killed run left may not open.
+/// Returns whether the file may be an output. An HDF5 file that cannot be said to be anything else
+/// counts, since the file of a killed run may not open.
 bool may_be_output(const std::string& path) {
   if (H5Fis_hdf5(path.c_str()) <= 0) return false;
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -45,7 +46,8 @@ void refuse_what_is_no_output(const std::string& path) {
                   "choose another --output or remove the file");
 }
 
-/// HDF5 empties a file before it asks for its lock, so a reader's is asked for here.
+/// Throws if a reader has the file. HDF5 empties a file before it asks for its lock, so the lock of
+/// a reader is asked for here.
 void refuse_what_is_read(const std::string& path, int file) {
   const bool is_read = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   flock(file, LOCK_UN);

@@ -88,7 +88,7 @@ std::string difference_text(const h5::ElementType& type, const std::byte* a, con
   return text_a + " against " + text_b;
 }
 
-/// "[3, 1]" of a flat index into one row.
+/// Returns a text such as "[3, 1]" for a flat index into one row.
 std::string index_text(std::uint64_t flat, const Shape& row) {
   std::string text;
   for (std::size_t i = row.size(); i-- > 0; flat /= row[i]) {
@@ -134,8 +134,7 @@ class Comparison {
     others_.push_back(what);
   }
 
-  /// Digests of buffers are there after --check alone: one run with it and one without are compared
-  /// by what both have.
+  /// Leaves digests of buffers out that only one run has: they exist after --check alone.
   void leave_out_digests(std::map<std::string, bool>& of_checked, std::size_t checked) {
     const auto is_digest = [](const auto& object) { return object.first.starts_with(digests); };
     if (std::erase_if(of_checked, is_digest) > 0)
@@ -257,7 +256,8 @@ class Comparison {
     }
   }
 
-  /// "epoch 12 (ends at 130us), sm[3] cycles[3, 1]" for series, "/kernels row 4" for others.
+  /// Returns a text such as "epoch 12 (ends at 130us), sm[3] cycles[3, 1]" for series, "/kernels
+  /// row 4" for others.
   std::string place_text(const DatasetResult& result, const Difference& difference) const {
     if (!result.path.starts_with("/stats/")) {
       return result.path + " row " + std::to_string(difference.row) + difference.place;

@@ -8,12 +8,12 @@ namespace lockstep {
 /// sets errno, if that fails.
 bool reach_disk(const std::string& path);
 
-/// Copies all of a file, over what is there.  False, and errno, if it could not; the standard
-/// library does not tell a full disk from a broken one.
+/// Copies all of a file over the file at `to`. Returns false, and errno, if it could not; the
+/// standard library does not tell a full disk from a broken one.
 bool copy_whole(const std::string& from, const std::string& to);
 
-/// The file `from` takes the name `to` at once, whatever has it, and keeps it whatever happens to
-/// this computer.  False, and errno, if it does not.
+/// Gives the file `from` the name `to` at once, even if another file has it, and durably. Returns
+/// false, and errno, if it could not.
 bool take_name(const std::string& from, const std::string& to);
 
 }  // namespace lockstep

@@ -24,7 +24,7 @@ class EpochStatistics final : public EpochObserver {
   /// Collects contributions that stand among others.
   void collect(Time end, std::span<const Bytes> contributions);
 
-  /// All words as the layout says, whoever contributed what.
+  /// Returns all words as the layout orders them, from the contributions of all ranks.
   std::span<const std::uint64_t> merge(std::span<const Bytes> contributions);
   std::span<const std::uint64_t> merge(std::span<const std::vector<std::byte>> contributions) {
     return merge(std::vector<Bytes>(contributions.begin(), contributions.end()));

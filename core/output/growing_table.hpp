@@ -31,10 +31,10 @@ class GrowingTable {
   std::uint64_t most_bytes() const;
   /// Makes all rows readable.
   void flush();
-  /// After the last row, before RunOutput::finish_epochs().
+  /// Closes the table after its last row, before RunOutput::finish_epochs().
   void close() { series_.close(); }
 
-  /// After flush(): how many rows stand in the file.
+  /// Saves or restores, after flush(), how many rows the file has.
   template <class Archive>
   void serialize(Archive& archive) {
     archive(rows_);

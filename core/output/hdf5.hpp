@@ -67,11 +67,11 @@ class Series {
   /// Appends `count` rows of 64-bit numbers that are 0 but for `words`, which are in the order of
   /// their rows.
   void append(std::uint64_t count, std::span<const Word> words);
-  /// Makes what was appended visible to readers.
+  /// Makes appended rows visible to readers.
   void flush();
-  /// Nothing more is appended; nothing happens if there is none.
+  /// Ends appending; does nothing without an open data set.
   void close();
-  /// As File::abandon.
+  /// Abandons the data set as File::abandon does.
   void abandon() { dataset_.abandon(); }
 
  private:
@@ -114,7 +114,7 @@ struct Object {
   bool is_dataset = false;
 };
 
-/// Whether a file begins as HDF5 files do.
+/// Returns whether a file begins as HDF5 files do.
 bool is_hdf5(const std::string& path);
 
 /// A data set, and the scales of each of its axes.
@@ -128,9 +128,9 @@ class File {
   File() = default;
   /// Errors call it `name` if that is not empty.
   static File create(const std::string& path, const std::string& name = "");
-  /// To write more into it.
+  /// Opens a file to write more into it.
   static File open(const std::string& path, const std::string& name = "");
-  /// Also a file that is being written, or whose writer died.
+  /// Opens a file to read. It may still be written, or have a writer that died.
   static File open_to_read(const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -138,7 +138,8 @@ class File {
   void start_swmr();
   void flush();
   void close();
-  /// Never closed, by which the library would write once more; what is on disk stays.
+  /// Never closes the file, since the library would write once more when it does. The file on disk
+  /// stays.
   void abandon() { file_.abandon(); }
   /// Bytes that the file has, or will have once the library has written all.
   std::uint64_t size() const;
@@ -154,9 +155,9 @@ class File {
                    std::size_t row_bytes, std::uint64_t rows, const void* data);
   /// Writes the bytes one behind the other in the file, neither chunked nor compressed.
   void write_bytes(const std::string& path, std::span<const std::byte> bytes);
-  /// Empty, chunked by `chunk`, not compressed.
+  /// Creates an empty series of bytes, chunked by `chunk`, not compressed.
   Series create_bytes(const std::string& path, std::uint64_t chunk);
-  /// Empty, chunked by `chunk_rows`, compressed.
+  /// Creates an empty series, chunked by `chunk_rows`, compressed.
   Series create_series(const std::string& path, Scalar type, const Shape& row,
                        std::uint64_t chunk_rows, Sums sums = Sums::none);
   /// Creates an empty series of the compound type that has these members, chunked by `chunk_rows`,
@@ -168,32 +169,32 @@ class File {
   /// Attributes of one object, which is looked for once.
   void set_attributes(const std::string& path,
                       const std::vector<std::pair<std::string, AttributeValue>>& attributes);
-  /// Makes `path` a dimension scale, and names what it says of an axis.
+  /// Makes `path` a dimension scale, and names its axis.
   void make_scale(const std::string& path, const std::string& label);
   /// Attaches all scales of a file at once: the library's own call, for one at a time, reads and
   /// writes the list of all data sets of a scale again for each.
   void attach_scales(const std::vector<ScaledAxes>& data_sets);
 
   // Reading.
-  /// Everything below the root in the order of names.
+  /// Returns everything below the root in the order of names.
   std::vector<Object> objects() const;
   ElementType type(const std::string& dataset) const;
-  /// UserError if it is larger than what the file holds.
+  /// Returns the shape of the data set.  Throws UserError if the file's data are shorter than that.
   Shape shape(const std::string& dataset) const;
-  /// Rows [first, first + count) along the first axis; a scalar is one row.  UserError for types
-  /// whose values stand elsewhere, such as texts of any length.
+  /// Returns rows [first, first + count) along the first axis; a scalar is one row. Throws
+  /// UserError for types whose values stand elsewhere, such as texts of any length.
   std::vector<std::byte> read(const std::string& dataset, std::uint64_t first,
                               std::uint64_t count) const;
-  /// In the order of names; without the data of types that Lockstep does not know, and without the
-  /// references by which dimension scales are attached.
+  /// Returns the attributes in the order of names, without the data of types that Lockstep does not
+  /// know, and without the references of dimension scales.
   std::vector<Attribute> attributes(const std::string& object) const;
   bool has(const std::string& path) const;
 
   // Reading what must have a certain type and shape, since its bytes are taken for that: UserError
   // if it has not (hdf5_typed.cpp).
-  /// Length of the first axis.
+  /// Returns the length of the first axis.
   std::uint64_t rows(const std::string& dataset) const;
-  /// Length of the first axis of a data set that must have rows of this shape.
+  /// Returns the length of the first axis of a data set that must have rows of this shape.
   std::uint64_t rows_of(const std::string& dataset, Scalar type, const Shape& row) const;
   /// Numbers of 64 bits: rows [first, first + count) along the first axis.
   std::vector<std::uint64_t> words(const std::string& dataset, std::uint64_t first,
@@ -203,7 +204,7 @@ class File {
   /// All entries.
   std::vector<std::string> texts(const std::string& dataset) const;
   std::string text(const std::string& dataset) const;
-  /// "" if there is no such attribute, or one that is no text.
+  /// Returns a text attribute; "" if there is none, or one that is no text.
   std::string text_attribute(const std::string& object, const std::string& name) const;
   [[noreturn]] void refuse(const std::string& dataset, const std::string& what) const;
 

@@ -27,8 +27,8 @@ Result was_read(Result result, const std::string& file) {
   return result;
 }
 
-/// Closes what was written to: only then the library writes what it held back, and says so if it
-/// could not.
+/// Closes a written object. Only then the library writes the bytes that it held back, and reports a
+/// failure.
 inline void close_written(Handle& handle, const std::string& file) {
   written(handle.close() ? 0 : -1, file);
 }

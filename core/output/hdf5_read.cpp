@@ -37,7 +37,7 @@ ElementType describe_simple(hid_t id) {
   return type;
 }
 
-/// Without a description if there is a member that is no number and no text.
+/// Describes a compound type; without a description if a member is no number and no text.
 ElementType describe_compound(hid_t id) {
   ElementType type;
   type.bytes = H5Tget_size(id);
@@ -73,7 +73,7 @@ bool has_values_elsewhere(hid_t type) {
   throw UserError(file, what, "it may be damaged or no output of lockstep");
 }
 
-/// How much the elements of a shape take.
+/// Returns how many bytes the elements of a shape take.
 std::uint64_t checked_bytes(const Shape& shape, std::size_t element, const std::string& file,
                             const std::string& path) {
   std::uint64_t bytes = element;
@@ -101,8 +101,9 @@ std::uint64_t stored_bytes(hid_t data, hid_t space, std::size_t element, std::ui
   return bytes;
 }
 
-/// As many rows as there are epochs, whose times are all stored: of a series, chunks of zeros are
-/// not.  Who looks while a run appends may see more rows of it already.
+/// Returns whether the data set has as many rows as there are epochs, whose times are all stored
+/// (of a series, chunks of zeros are not). A reader of a file under way may see more rows of it
+/// already.
 bool has_a_row_per_epoch(hid_t file, hid_t space, std::uint64_t file_bytes) {
   const Shape shape = shape_of(space);
   if (shape.empty() || H5Lexists(file, "/epochs", H5P_DEFAULT) <= 0 ||
@@ -117,7 +118,7 @@ bool has_a_row_per_epoch(hid_t file, hid_t space, std::uint64_t file_bytes) {
   return known.size() == 1 && known[0] <= stored / sizeof(std::int64_t) && shape[0] / 2 <= known[0];
 }
 
-/// Refuses sizes that are claimed only: nobody has the memory or time for them.
+/// Refuses sizes that are only claimed, for which no computer has the memory or time.
 void check_size(hid_t id, hid_t data, hid_t space, std::size_t element, std::uint64_t file_bytes,
                 const std::string& file, const std::string& path) {
   const std::uint64_t claimed = checked_bytes(shape_of(space), element, file, path);
@@ -246,7 +247,7 @@ std::vector<Attribute> File::attributes(const std::string& object) const {
     const std::uint64_t bytes = checked_bytes(entry.shape, entry.type.bytes, path_, name);
     if (bytes > most_attribute_bytes) fail_damaged(path_, "attribute " + name + " is too large");
     entry.data.resize(bytes);
-    if (entry.type.description.empty()) {  // pointers, perhaps: nobody here reads it
+    if (entry.type.description.empty()) {  // perhaps pointers, which are never read here
       result.push_back(std::move(entry));
       continue;
     }

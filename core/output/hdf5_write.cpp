@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t largest_chunk = 1 << 20;  // elements of a chunk of a fixed array
 
-/// Fixed length, padded with zeros: the only kind that SWMR allows.
+/// Returns the type of texts of a fixed length, padded with zeros: the only kind that SWMR allows.
 Handle text_type(std::size_t length) {
   Handle type = owned_type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type.id(), std::max<std::size_t>(length, 1));
@@ -108,8 +108,8 @@ Series::Series(std::string file, Handle dataset, Handle type, Shape row, std::ui
       row_(std::move(row)),
       chunk_rows_(chunk_rows) {}
 
-/// Chunk by chunk, from the first row that is not 0 to the last: whether a chunk is stored depends
-/// on what stands in it, not on who appends how much at once, so that equal runs make equal files.
+/// Appends chunk by chunk, from the first row that is not 0 to the last. Whether a chunk is stored
+/// depends on its bytes, not on the sizes of appends, so that equal runs make equal files.
 void Series::append(const void* rows, std::uint64_t count) {
   const std::uint64_t begin = length_;
   grow(count);

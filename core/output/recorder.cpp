@@ -32,7 +32,7 @@ h5::Shape shape_of(const StatisticsField& field, std::size_t instances, std::siz
   return shape;
 }
 
-/// "epoch, instance, tenant, bin"
+/// Returns the names of a field's axes, such as "epoch, instance, tenant, bin".
 std::string axis_names(const StatisticsField& field) {
   std::string text = "instance";
   for (const StatisticsAxis& axis : field.axes) {
@@ -151,7 +151,7 @@ StatisticsRecorder::~StatisticsRecorder() {
   try {
     flush();  // a run that failed elsewhere keeps its last epochs
   } catch (const UserError&) {
-    // Whoever ended the run reports why.
+    // The code that ended the run reports why.
   }
 }
 
@@ -215,8 +215,8 @@ void StatisticsRecorder::place_words(const Series& series) {
   }
 }
 
-/// Most words are as they were: they are looked at eight at a time.  Returns whether any counter
-/// changed.
+/// Adds what each word grew by. Most words did not grow: they are looked at eight at a time.
+/// Returns whether any counter changed.
 bool StatisticsRecorder::add_increments(std::span<const std::uint64_t> values) {
   constexpr std::size_t step = 8;
   const auto row = static_cast<std::uint32_t>(pending_times_.size());

@@ -23,7 +23,8 @@ struct KindStatistics {
   std::string name;  ///< "sm", "partition", ...
   const StatisticsSchema* schema = nullptr;
   std::uint32_t instances = 0;
-  std::string when = {};  ///< for the page of the output: what a run has it with, if not all have
+  std::string when = {};  ///< for the page of the output: condition under which a run has it, if
+                          ///< not all have
   std::optional<std::uint32_t> group = {};  ///< of its components (Graph::Node)
 };
 
@@ -33,8 +34,8 @@ struct TenantGroup {
   std::vector<std::string> names;
 };
 
-/// Where each component's words stand in the flat row of an epoch: kind after kind, instance after
-/// instance, field after field (StatisticsSchema::gather fills one component's part).  The same on
+/// Place of each component's words in the flat row of an epoch: kind after kind, instance after
+/// instance, field after field (StatisticsSchema::gather fills one component's part). The same on
 /// every rank.
 class StatisticsLayout {
  public:
@@ -56,7 +57,7 @@ class StatisticsLayout {
   /// The kind with this schema, in a group.
   std::size_t kind_of(const StatisticsSchema* schema,
                       std::optional<std::uint32_t> group = {}) const;
-  /// First word of a component.
+  /// Returns the first word of a component.
   std::size_t offset(std::size_t kind, std::size_t instance) const {
     return offsets_[kind] + instance * row_sizes_[kind];
   }
@@ -97,9 +98,9 @@ class StatisticsRecorder {
   void record(Time end, std::span<const std::uint64_t> values);
   /// Makes all recorded epochs readable; record() does so by itself about twice a second.
   void flush();
-  /// After the last epoch, before RunOutput::finish_epochs().
+  /// Finishes the epochs, before RunOutput::finish_epochs().
   void finish();
-  /// After RunOutput::finish_epochs(): what the run counted in all, as /final/stats.
+  /// Writes the totals of the run as /final/stats, after RunOutput::finish_epochs().
   void write_totals();
 
   /// All words as of the last recorded epoch.

@@ -22,7 +22,7 @@ struct OutputContents {
   std::vector<OutputValue> texts = {};  ///< by their whole path
 };
 
-/// docs/output.md: every path of an output file with shape, unit and meaning.
+/// Returns docs/output.md: every path of an output file with shape, unit and meaning.
 std::string output_page(const OutputContents& contents);
 
 }  // namespace lockstep

@@ -19,10 +19,10 @@
 namespace lockstep {
 namespace {
 
-/// Where a run begins: what stands there is no file yet that everybody can read.
+/// Ending of the name of a file that not everybody can read yet.
 constexpr const char* starting = ".starting";
 
-/// Where tables and buffers are added to the epochs.
+/// Returns the name of the copy to which tables and buffers are added.
 std::string copy_of(const std::string& place) {
   return place + ".finishing";
 }
@@ -40,8 +40,8 @@ std::uint64_t longest_file() {
       file_advice(reason, "free space on that file system, or choose another with --output"));
 }
 
-/// The file ends where its last object does, and says so; if it may not become as long as that, it
-/// goes on to say what it said before.
+/// Sets the length of the file to the end of its last object. If it may not become as long as that,
+/// the old end stays.
 void settle(int descriptor, const h5::File& file) {
   const std::uint64_t end = file.size();
   const off_t length = lseek(descriptor, 0, SEEK_END);
@@ -114,7 +114,7 @@ RunOutput::~RunOutput() {
   try {
     if (phase_ == Phase::epochs) settle(claim_.file(), file_);
   } catch (const UserError&) {
-    // Whoever ended the run reports why.
+    // The code that ended the run reports why.
   }
   if (phase_ == Phase::finishing) std::filesystem::remove(copy_of(place_), ignored);
   file_.abandon();
@@ -198,7 +198,7 @@ void RunOutput::set_run(const std::string& name, double value) {
 
 void RunOutput::close() {
   file_.close();
-  if (phase_ == Phase::alone) return claim_.rename(place_, path_);  // a file that nobody watched
+  if (phase_ == Phase::alone) return claim_.rename(place_, path_);  // a file without readers
   claim_.check();
   const std::string copy = copy_of(place_);
   if (!take_name(copy, place_)) fail_to_write(path_, "cannot write", errno);

@@ -25,11 +25,10 @@ namespace lockstep {
 /// flush, or all.  Every failure to write is a UserError and leaves it so.
 class RunOutput {
  public:
-  /// Creates the file, replacing an old output; nothing else is replaced, nor what another run
-  /// is writing.
+  /// Creates the file, replacing an old output. Other files, and one that another run is writing,
+  /// are not replaced.
   explicit RunOutput(const std::string& path);
-  /// To go on with a run: the file at `path` is the one it wrote so far, of which the recorder
-  /// copies rows.
+  /// Goes on with a run: the recorder copies rows of its file so far, at `path`.
   struct Resumed {};
   RunOutput(const std::string& path, Resumed);
   ~RunOutput();
@@ -40,13 +39,14 @@ class RunOutput {
   h5::File& file() { return file_; }
   /// The output written before a resumed run, to be read until start().
   const h5::File& before() const { return before_; }
-  /// All that was written and flushed reaches the disk before this returns.
+  /// Brings all flushed bytes to the disk before it returns.
   void reach_disk() const;
 
   /// The resolved configuration: no paths, ranks or threads in it.
   void write_config(const std::string& yaml);
   void start();
-  /// At most `bytes` are going to be appended.  UserError if the file lost its place.
+  /// Makes room for at most `bytes` that are going to be appended. Throws UserError if the file
+  /// lost its place.
   void make_room(std::uint64_t bytes);
   void finish_epochs();
 
@@ -56,13 +56,13 @@ class RunOutput {
   }
   void write_table(const TableSchema& schema, const void* rows, std::size_t count);
 
-  /// /final/<name>
+  /// Writes /final/<name>.
   void write_final(const std::string& name, const std::string& unit, const std::string& doc,
                    std::uint64_t value);
   void write_final(const std::string& name, const std::string& unit, const std::string& doc,
                    const std::string& value);
 
-  /// /buffers/<tenant>/<name>
+  /// Writes /buffers/<tenant>/<name>.
   void write_buffer(const std::string& tenant, const std::string& name, h5::Scalar type,
                     const std::vector<std::uint64_t>& shape, std::span<const std::byte> data);
 
@@ -77,12 +77,11 @@ class RunOutput {
   void describe();
 
   std::string path_;
-  ClaimedPath
-      old_claim_;      ///< of the name, and what is there: of a resumed run, what it wrote before
-  std::string place_;  ///< of the output, where symbolic links lead
+  ClaimedPath old_claim_;  ///< of the name and its file: of a resumed run, its earlier file
+  std::string place_;      ///< of the output, where symbolic links lead
   h5::File before_;
   ClaimedPath claim_;
-  h5::File file_;          ///< what is written: the epochs, later the copy
+  h5::File file_;          ///< the file that is written: the epochs, later the copy
   h5::File watched_;       ///< the epochs, once there is a copy
   std::uint64_t end_ = 0;  ///< that readers know of
   enum class Phase : std::uint8_t { alone, epochs, finishing } phase_ = Phase::alone;

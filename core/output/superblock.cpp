@@ -62,7 +62,7 @@ std::uint32_t metadata_checksum(std::span<const std::uint8_t> bytes) {
   return c;
 }
 
-/// False if there is none of version 3.
+/// Reads the superblock. Returns false if there is none of version 3.
 bool read_superblock(int file, std::array<std::uint8_t, superblock_bytes>& block) {
   if (pread(file, block.data(), block.size(), 0) != ssize_t(block.size())) return false;
   return std::memcmp(block.data(), signature_and_version, sizeof signature_and_version - 1) == 0;

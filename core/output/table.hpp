@@ -67,7 +67,7 @@ class TableOf {
     schema_.columns.back().is_optional = true;
     return *this;
   }
-  /// Declares a column whose value is a member of a struct in the row.
+  /// Declares a column with a member of a struct in the row.
   template <class P, class M>
   TableOf& column(std::string name, P Row::*part, M P::*member, std::string unit, std::string doc) {
     return add<M>(std::move(name), address_in(part, member), std::move(unit), std::move(doc));
@@ -167,7 +167,8 @@ void describe_table(h5::File& file, const TableSchema& schema);
 /// UserError names a column that the file does not have in this form.
 void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std::size_t count,
                std::size_t first = 0);
-/// UserError when the file has no such table, as long as its run has not finished.
+/// Returns the rows of the table. Throws UserError when the file has no such table, as long as its
+/// run has not finished.
 std::size_t count_rows(const h5::File& file, const TableSchema& schema);
 
 template <class Row>

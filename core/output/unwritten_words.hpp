@@ -11,23 +11,23 @@ namespace lockstep {
 /// Words of rows that are not in the file yet.  Most words of a row are 0, and take no space.
 class UnwrittenWords {
  public:
-  /// Where a word of the flat row stands in the file.
+  /// Place of a word of the flat row in the file.
   struct Place {
     std::uint32_t series, index;
   };
 
-  /// Room for so many words is set aside; how much of it is touched depends on what is kept.
+  /// Sets room for so many words aside; how much of it is touched depends on how many are kept.
   void make_room(std::size_t words) { words_.reserve(words); }
 
   std::size_t count() const { return words_.size(); }
   /// Forgets the words that were added after the first `count`.
   void cut(std::size_t count) { words_.resize(count); }
-  /// Word `word` of row `row`, which is no earlier than that of any other.
+  /// Keeps word `word` of row `row`, which is no earlier than that of any other.
   void add(std::uint32_t row, std::uint32_t word, std::uint64_t value) {
     words_.push_back({row, word, value});
   }
 
-  /// All of them, series after series; `action(series, words)` is called for each of so many.
+  /// Visits all kept words, series after series; calls `action(series, words)` for each of so many.
   template <class Action>
   void for_each_series(std::span<const Place> places, std::size_t series, Action action) {
     std::vector<std::size_t> ends(series + 1, 0);

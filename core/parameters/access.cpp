@@ -7,7 +7,7 @@
 namespace lockstep {
 namespace {
 
-/// Whether YAML would read a plain `text` back as that text.
+/// Returns whether YAML would read a plain `text` back as that text.
 bool needs_quotes(const std::string& text) {
   if (text.empty() || text == "~" || text == "null" || text == "true" || text == "false")
     return true;

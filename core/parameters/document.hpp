@@ -18,11 +18,11 @@ Node parse_document(const std::string& text, const std::string& name, const std:
 /// `base` as seen from the folder of the file that `node` was written in.
 std::string resolve_file_name(const Node& node);
 
-/// Whether `node` is a text that ends in .yaml.
+/// Returns whether `node` is a text that ends in .yaml.
 bool is_file_name(const Node& node);
 
-/// If `node` is a single value, it names a file: the document in that file (relative to the file
-/// that names it); otherwise the node itself.
+/// Returns the document of a file if `node` is a single value, which names the file (relative to
+/// the file with the name); otherwise the node itself.
 Node resolve_include(const Node& node);
 
 /// The file that `value` stands for as value of `key` if it is a word that no file has for its
@@ -30,8 +30,8 @@ Node resolve_include(const Node& node);
 /// gpus for `gpu`.  "" if there is none; nothing if `value` is no such word.
 std::optional<std::string> file_by_word(const std::string& key, const Node& value);
 
-/// Whether `resolve_include_at` finds a document for `value` as value of `key`: by word, in a
-/// folder, or as a text that ends in .yaml.
+/// Returns whether `resolve_include_at` finds a document for `value` as value of `key`: by word, in
+/// a folder, or as a text that ends in .yaml.
 bool stands_for_file(const std::string& key, const Node& value);
 
 /// Replaces the value of `key` in the map `root` by the document that it names, as `file_by_word`

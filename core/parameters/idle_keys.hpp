@@ -13,7 +13,8 @@ struct IdleKey {
   Node node;
   std::string when;  ///< it would do something; ends a sentence that begins with "only"
 
-  /// "v100.yaml:7:9: gpu.sm.l1.bytes does nothing: only with unified_bytes: 0"
+  /// Returns a line such as "v100.yaml:7:9: gpu.sm.l1.bytes does nothing: only with unified_bytes:
+  /// 0".
   std::string text() const;
 };
 

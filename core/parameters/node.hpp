@@ -31,26 +31,26 @@ class Node {
   bool is_sequence() const { return kind() == Kind::sequence; }
   bool is_map() const { return kind() == Kind::map; }
 
-  /// "two_tenants.yaml:6:23", or "--set key=value".
+  /// Returns the place of the node: "two_tenants.yaml:6:23", or "--set key=value".
   std::string where() const;
-  /// Dotted name from the root, "policies.sharing", "tenants.0.sms".
+  /// Returns the dotted name from the root: "policies.sharing", "tenants.0.sms".
   const std::string& path() const;
   /// The file it was written in ("" for --set), to resolve file names relative to it.
   const std::string& file() const;
-  /// For throwing: "file:line:column: path: what - advice".
+  /// Returns an error to throw: "file:line:column: path: what - advice".
   UserError error(const std::string& what, const std::string& advice = "") const;
 
   // Maps.  All throw UserError if this is no map; entries stand in the order of the file.
   bool has(const std::string& key) const;
-  /// Absent node if there is no such key.
+  /// Returns the node of a key; an absent node if there is none.
   Node find(const std::string& key) const;
   /// Throws UserError if there is no such key.
   Node at(const std::string& key) const;
-  /// For throwing: `key` is not there, or was meant by an unknown key that is.
+  /// Returns an error to throw: `key` is missing, or was meant by an unknown key that is there.
   UserError missing(const std::string& key, const std::string& advice) const;
   /// Marks all keys as known.
   std::vector<std::pair<std::string, Node>> entries() const;
-  /// Where the key itself stands.
+  /// Returns the place of the key itself.
   std::string where_key(const std::string& key) const;
   /// Throws UserError for the first key that was not asked for, with the nearest one that was.
   void reject_unknown_keys() const;

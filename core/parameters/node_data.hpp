@@ -9,8 +9,7 @@
 
 namespace lockstep {
 
-/// Where something was written: a file with line and column from 1, or (line 0) a command-line
-/// option.
+/// Place in a document: a file with line and column from 1, or (line 0) a command-line option.
 struct Position {
   std::shared_ptr<const std::string> source;
   int line = 0, column = 0;

@@ -291,7 +291,7 @@ T defaults() {
   return values;
 }
 
-/// Defaults, then what `map` says; see ParameterSchema::read for what it refuses.
+/// Reads defaults, then the values of `map`; see ParameterSchema::read for the errors.
 template <class T>
 T read_parameters(const Node& map) {
   T values{};

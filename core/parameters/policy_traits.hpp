@@ -20,9 +20,9 @@ struct PolicyNeed {
   std::string plug_point;  ///< key of the other policy
   std::string trait;       ///< of the other policy's row
   bool absent = false;     ///< true: the other policy must not have the trait
-  std::string why;         ///< what this policy does, behind its name: "takes a block away"
-  std::string other;       ///< what the other does that does not go with it: "does not squash"
-  std::string advice;      ///< what to write instead
+  std::string why;         ///< action of this policy, behind its name: "takes a block away"
+  std::string other;       ///< action of the other one that conflicts with it: "does not squash"
+  std::string advice;      ///< the setting to write instead
 };
 
 struct PolicyTraits {
@@ -32,13 +32,13 @@ struct PolicyTraits {
 
 /// Two choices that do not go together.
 struct PolicyConflict {
-  std::string plug_point;  ///< whose need is not met
+  std::string plug_point;  ///< the plug point whose need is not met
   std::string what, advice;
 };
 
-/// Returns the traits of what stands at a plug point; none if its row says nothing.
+/// Returns the traits of a plug point's policy; none if its row names none.
 PolicyTraits traits_of(const PolicyList& policies, const PolicyChoice& choice);
-/// Whether what stands at a plug point has a trait.
+/// Returns whether the policy at a plug point has a trait.
 bool has_trait(const PolicyList& policies, const PolicyChoice& choice, const std::string& trait);
 /// Returns the first need that is not met among the policies of a struct, in the order of its
 /// fields.  `prefix` stands before plug points in the text: "policies.".

@@ -35,7 +35,7 @@ enum class ParameterType : std::uint8_t {
   bandwidth,
   group,
   policy,
-  part,  ///< a Node that somebody else reads
+  part,  ///< a Node that other code reads
 };
 
 /// A policy that may stand at a plug point, with the parameters it takes (none: nullptr).
@@ -72,7 +72,7 @@ struct ParameterField {
   const PolicyList& (*policies)() = nullptr;
 };
 
-/// Keys that do something in some configurations only.
+/// Keys that have an effect in some configurations only.
 struct ParameterCondition {
   std::vector<std::string> keys;  ///< dotted; of a group: all that is in it
   std::string when;               ///< ends a sentence that begins with "only"
@@ -87,8 +87,8 @@ class ParameterSchema {
   const ParameterField* find(const std::string& key) const;
 
   void set_defaults(void* values) const;
-  /// Default values, then what `map` says.  Throws UserError for an unknown or missing key, a wrong
-  /// unit, a value out of range, or a failed check().
+  /// Reads default values, then the values of `map`. Throws UserError for an unknown or missing
+  /// key, a wrong unit, a value out of range, or a failed check().
   void read(const Node& map, void* values) const;
   /// A fresh object with default values.
   std::shared_ptr<void> create() const { return create_(); }

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* ending = ".yaml";
 
-/// Beside the program as it was built (build/NAME/lockstep) or installed (bin/lockstep).
+/// Returns the folders of configurations beside the program, as it was built (build/NAME/lockstep)
+/// or installed (bin/lockstep).
 std::vector<fs::path> folders_of_the_program() {
   std::error_code absent;
   const fs::path program = fs::read_symlink("/proc/self/exe", absent).parent_path();

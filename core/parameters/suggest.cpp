@@ -7,7 +7,8 @@
 namespace lockstep {
 namespace {
 
-/// Insertions, deletions, replacements and swaps of neighbours that make `b` of `a`.
+/// Returns the number of insertions, deletions, replacements and swaps of neighbours that make `b`
+/// of `a`.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;

@@ -5,17 +5,18 @@
 
 namespace lockstep {
 
-/// `did you mean "spatial"? (exclusive, spatial)`: the known word nearest to `word` by edit
-/// distance, if one is near enough to be a slip, and what is known (at most a dozen words).
+/// Returns advice such as `did you mean "spatial"? (exclusive, spatial)`: the known word nearest to
+/// `word` by edit distance, if one is near enough to be a slip, and the known words (at most a
+/// dozen).
 std::string suggest(const std::string& word, const std::vector<std::string>& known);
 
 /// The known word nearest to `word`, "" if none is near enough to be a slip of the pen.
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
-/// Could `word` be a slip of the pen for `meant`?
+/// Returns whether `word` may be a slip of the pen for `meant`.
 bool is_slip_of(const std::string& word, const std::string& meant);
 
-/// Does `text` contain `word`, in whatever case?
+/// Returns whether `text` contains `word`, in upper or lower case.
 bool has_word(const std::string& text, const std::string& word);
 
 }  // namespace lockstep

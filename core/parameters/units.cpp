@@ -106,8 +106,8 @@ std::optional<Number> parse_number(std::string text) {
 
 __extension__ using Wide = unsigned __int128;
 
-/// "1.5", 1000 -> 1500 exactly: decimal digits times the factor; nothing if that is no whole number
-/// or above `limit`.
+/// Returns decimal digits times the factor, exactly ("1.5", 1000 -> 1500); nothing if that is no
+/// whole number or above `limit`.
 std::optional<std::uint64_t> scale_exactly(const std::string& digits, std::uint64_t factor,
                                            std::uint64_t limit) {
   Wide mantissa = 0, divisor = 1;

@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// Value of a text as a given type, or what is wrong with the text and how to write it.
+/// Value of a text as a given type, or the mistake in the text and the right way to write it.
 struct ParsedScalar {
   std::optional<ParameterScalar> value;
   std::string problem, advice;
@@ -17,10 +17,10 @@ ParsedScalar parse_scalar(const std::string& text, ParameterType type);
 /// The shortest text that parse_scalar() reads back to the same value, with its unit.
 std::string format_scalar(const ParameterScalar& value, ParameterType type);
 
-/// "bytes", "time", "cycles", "count"...: what a reader must know to write a value.
+/// Returns "bytes", "time", "cycles", "count"...: the unit that a writer of a value must know.
 std::string unit_name(ParameterType type);
 
-/// Shortest decimal text that reads back to the same double.
+/// Returns the shortest decimal text that reads back to the same double.
 std::string format_real(double value);
 
 }  // namespace lockstep

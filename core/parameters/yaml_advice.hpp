@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Returns what the YAML parser expected, and what to do, where it fails with `message`.
+/// Returns what the YAML parser expected where it fails with `message`, and what to do.
 std::string yaml_advice(const std::string& message);
 
 }  // namespace lockstep

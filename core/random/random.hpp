@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// 53 random bits as a number in [0, 1).
+/// Returns 53 random bits as a number in [0, 1).
 constexpr double unit_interval(std::uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
@@ -30,9 +30,9 @@ class Random {
     const std::uint64_t low = next_uint32();
     return low | (static_cast<std::uint64_t>(next_uint32()) << 32);
   }
-  /// In [0, 1).
+  /// Returns a number in [0, 1).
   double uniform() { return unit_interval(next_uint64()); }
-  /// In [0, bound); the bias of at most bound / 2^64 is accepted.
+  /// Returns a number in [0, bound); the bias of at most bound / 2^64 is accepted.
   std::uint64_t below(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>((static_cast<Wide>(next_uint64()) * bound) >> 64);

@@ -61,7 +61,7 @@ class Histogram {
     bins_[bin < Bins ? bin : Bins - 1] += times;
   }
   constexpr std::uint64_t bin(std::size_t index) const { return bins_[index]; }
-  /// Least value of a bin.
+  /// Returns the least value of a bin.
   static constexpr std::uint64_t bin_start(std::size_t index) {
     return index == 0 ? 0 : std::uint64_t{1} << (index - 1);
   }

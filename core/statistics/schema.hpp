@@ -16,7 +16,7 @@ struct StatisticsAxis {
   Kind kind = Kind::tenants;
   std::size_t size = 0;                   ///< of bins and names; tenants are counted at run time
   std::vector<std::uint64_t> bin_starts;  ///< bins: least value of each
-  std::vector<std::string> names;         ///< names: what each entry counts
+  std::vector<std::string> names;         ///< names of the entries
 };
 
 /// A declared statistic, independent of the struct it lives in.  Made and ended by calls: schemas

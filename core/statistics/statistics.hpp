@@ -100,7 +100,7 @@ class StatisticsOf {
                            const char* const (&names)[N], const char* unit, const char* doc) {
     return add_named(make_per_tenant(name, member, unit, doc), std::to_array(names));
   }
-  /// A member of what each tenant has: PerTenant<P> for a struct P of such members.
+  /// A member of each tenant's part: PerTenant<P> for a struct P of such members.
   template <class P, class M>
   StatisticsOf& per_tenant(const char* name, PerTenant<P> T::*group, M P::*member, const char* unit,
                            const char* doc) {

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// For people: "12.480 us", "121.951 ns", "never".
+/// Returns a time for readers: "12.480 us", "121.951 ns", "never".
 std::string to_text(Time time);
 
 }  // namespace lockstep

@@ -83,11 +83,11 @@ class Clock {
   constexpr Time period() const { return period_; }
   constexpr Time duration(Cycles c) const { return period_ * c.count(); }
   constexpr Time edge(Cycles c) const { return period_ * c.count(); }
-  /// Number of the first edge at or after `t`.
+  /// Returns the number of the first edge at or after `t`.
   constexpr Cycles cycle_at_or_after(Time t) const {
     return Cycles{(t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds()};
   }
-  /// Number of the last edge at or before `t`.
+  /// Returns the number of the last edge at or before `t`.
   constexpr Cycles cycle_at_or_before(Time t) const { return Cycles{t / period_}; }
 
  private:

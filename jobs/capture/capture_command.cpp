@@ -42,7 +42,7 @@ bool receive_bytes(int socket, std::uint64_t count, std::vector<std::byte>& byte
   return true;
 }
 
-/// `host_time`: what the program computes between an answer and its next request is recorded.
+/// `host_time`: record the time that the program computes between an answer and its next request.
 void serve_all(int socket, Session& session, bool host_time) {
   using Clock = std::chrono::steady_clock;
   Request request;
@@ -79,7 +79,7 @@ UserError runtime_inside(const std::string& program, const std::string& end) {
           "build it with nvcc -cudart shared (nvcc's default puts the runtime inside)"};
 }
 
-/// Why a program asked nothing of the GPU, as far as that can be seen.
+/// Returns why a program asked nothing of the GPU, as far as that can be seen.
 UserError unused(const std::string& program, const Session& session, const std::string& end) {
   const std::string and_end = end.empty() ? "" : ", and " + end;
   if (session.has_runtime_inside() || !session.memory().has_driver_mark())

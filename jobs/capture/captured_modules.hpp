@@ -49,8 +49,8 @@ class CapturedModules {
   /// A module of ours, as text.  It stands last in the recording, so that addresses of the
   /// program's functions, which are their numbers, stay.
   std::uint64_t add_own(const std::string& ptx);
-  /// Number of a kernel, for kernel(); throws UserError when the module cannot be read or has none
-  /// of that name.
+  /// Returns the number of a kernel, for kernel(); throws UserError when the module cannot be read
+  /// or has none of that name.
   std::uint64_t find_kernel(std::uint64_t module, const std::string& name);
   const Kernel& kernel(std::uint64_t number) const { return kernels_[number]; }
   /// Registers of a thread that the program's own machine code of the kernel takes, for the GPU's
@@ -60,7 +60,7 @@ class CapturedModules {
   /// A kernel that was launched, by its name in the recording.
   const Kernel& launched(const std::string& recorded_name) const;
   Variable find_variable(std::uint64_t module, const std::string& name);
-  /// Whether the module has it; throws UserError when it cannot be read.
+  /// Returns whether the module has the kernel. Throws UserError when the module cannot be read.
   bool has_kernel(std::uint64_t module, const std::string& name);
   bool has_variable(std::uint64_t module, const std::string& name);
   /// Throws UserError when it cannot be read.

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Beside the program as it was built: capture/libcudart.so.13; or where it was installed.
+/// Returns the folder of the runtime: capture/libcudart.so.13 beside the program as it was built,
+/// or where it was installed.
 std::string runtime_folder() {
   std::error_code error;
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();

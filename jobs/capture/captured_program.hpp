@@ -12,15 +12,15 @@ class CapturedProgram {
  public:
   /// `memory`: file that it may map.  Throws UserError when it cannot be started.
   CapturedProgram(const std::vector<std::string>& command, int memory);
-  /// Ends it if it still runs.
+  /// Ends the program if it still runs.
   ~CapturedProgram();
   CapturedProgram(const CapturedProgram&) = delete;
   CapturedProgram& operator=(const CapturedProgram&) = delete;
 
   int socket() const { return socket_; }
-  /// Ends it, whatever it does.
+  /// Ends the program, whatever it does.
   void end() const;
-  /// How it ended: a status of wait().
+  /// Returns how the program ended: a status of wait().
   int wait();
 
  private:

@@ -4,10 +4,10 @@
 
 namespace lockstep::capture {
 
-/// Whether the name is that of a recording's folder.
+/// Returns whether the name is that of a recording's folder.
 bool is_recording(const std::string& path);
 
-/// Kernels, launches and bytes of a recording, for people.
+/// Returns kernels, launches and bytes of a recording, for readers.
 std::string describe_recording(const std::string& path);
 
 /// Entries of the CUDA runtime that capture answers with cudaErrorNotSupported, one a line.

@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint32_t usual_shared_bytes = 48 << 10;
 constexpr std::uint32_t first_with_reserved = 80, reserved_bytes = 1 << 10;
 
-/// Width of the memory bus from which programs work out the bandwidth: two transfers a cycle of the
-/// memory's clock.
+/// Returns the width of the memory bus from which programs work out the bandwidth: two transfers a
+/// cycle of the memory's clock.
 std::uint32_t bus_bits(const MemoryParameters& memory) {
   return static_cast<std::uint32_t>(
       std::lround(8 * static_cast<double>(memory.bytes_per_second()) /

@@ -23,8 +23,8 @@ std::uint64_t memory_of_this_machine() {
          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// A file in memory of a size that nobody can change: the program has it too, and a page that it
-/// took away would end its reader with a signal.
+/// Returns a file in memory whose size cannot be changed. The program has it too, and a page that
+/// it took away would end its reader with a signal.
 int sealed_file(std::uint64_t bytes) {
   const int file = ::memfd_create("gpu memory", MFD_ALLOW_SEALING);
   if (file < 0) return file;

@@ -27,11 +27,11 @@ class DeviceMemory {
     MemoryKind kind = MemoryKind::device;
     std::string symbol;  ///< variable of the module that it is
     std::uint32_t device = 0;
-    std::uint64_t asked = 0;           ///< of those, what the program asked for
-    std::uint64_t hidden = 0;          ///< at its beginning, bytes that are nobody's business
-    std::vector<std::byte> last_seen;  ///< of shared memory: what has been recorded
+    std::uint64_t asked = 0;           ///< of those, the bytes that the program asked for
+    std::uint64_t hidden = 0;          ///< bytes at its beginning that are left alone
+    std::vector<std::byte> last_seen;  ///< of shared memory: the bytes recorded so far
 
-    /// Begin of the part of shared memory that belongs to the recording.
+    /// Returns the begin of the part of shared memory that belongs to the recording.
     std::uint64_t shared_address() const { return address + hidden; }
     std::uint64_t shared_bytes() const { return asked - hidden; }
   };
@@ -45,12 +45,12 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   int file() const { return file_; }
-  /// Where addresses begin; before anything is allocated.
+  /// Lets addresses begin there. Must be called before anything is allocated.
   void begin_at(std::uint64_t address) { first_ = next_ = address; }
   /// A process that has the file has left its mark there (protocol.hpp).
   bool has_child_mark() const { return base_[child_mark] != std::byte{0}; }
   bool has_driver_mark() const { return base_[driver_mark] != std::byte{0}; }
-  /// 0 when there is no room.
+  /// Allocates memory. Returns its address; 0 when there is no room.
   std::uint64_t allocate(MemoryKind kind, std::uint64_t bytes, const std::string& symbol = "",
                          std::uint32_t device = 0);
   /// Takes device memory away from kernels, of devices for which `hides(device)`.  Returns where
@@ -70,9 +70,9 @@ class DeviceMemory {
   /// Records only a part of the whole pages that the program shares: the `bytes` bytes that begin
   /// `hidden` bytes behind their begin.
   void hide_around(std::uint64_t address, std::uint64_t hidden, std::uint64_t bytes);
-  /// Since the last time: the lowest address that lay behind what was asked for.
+  /// Returns the lowest address since the last call that lay behind the bytes asked for.
   std::optional<std::uint64_t> lowest_stray();
-  /// False when nothing begins there that was allocated.
+  /// Releases memory. Returns false when no allocation begins there.
   bool release(std::uint64_t address);
   /// A variable that turns out to be managed.
   void share(std::uint64_t address);

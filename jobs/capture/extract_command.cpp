@@ -62,7 +62,8 @@ class Extract {
     for (const Buffer& buffer : workload.buffers) addresses_.push_back(*buffer.address);
   }
 
-  /// Steps from launch `first` to launch `last`, and what follows it up to the next launch.
+  /// Copies the steps from launch `first` to launch `last`, and those that follow up to the next
+  /// launch.
   void copy_steps(std::uint64_t first, std::uint64_t last) {
     std::uint64_t launches = 0;
     for (ProgramCursor cursor(workload_); cursor.current() != nullptr; cursor.advance()) {

@@ -77,8 +77,8 @@ std::string text_of(const EntryHeader& header, std::span<const char> payload,
   return text->substr(0, std::min(text->size(), text->find('\0')));
 }
 
-/// Whether an architecture is a better choice for a GPU than another: the newest that is not newer
-/// than the GPU, and otherwise the oldest.
+/// Returns whether an architecture is a better choice for a GPU than another: the newest that is
+/// not newer than the GPU, and otherwise the oldest.
 bool is_better(std::uint32_t candidate, std::uint32_t best, std::uint32_t wanted) {
   const bool fits = candidate <= wanted, best_fits = best <= wanted;
   return (fits && (!best_fits || candidate > best)) || (!fits && !best_fits && candidate < best);

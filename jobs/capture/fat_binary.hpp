@@ -18,7 +18,7 @@ struct FatBinary {
     std::uint32_t architecture = 0;  ///< 75 for sm_75
     std::string text;
   };
-  /// As it stands in the container.
+  /// Machine code as it stands in the container.
   struct MachineCode {
     std::uint32_t architecture = 0;
     std::uint64_t flags = 0, unpacked_bytes = 0;
@@ -38,7 +38,8 @@ std::optional<std::uint32_t> machine_registers(const FatBinary& binary, std::uin
 /// for what is no fat binary.
 std::vector<FatBinary> read_fat_binaries(std::span<const char> containers, const std::string& name);
 
-/// Text, as programs load it at run time; its target is its architecture.
+/// Returns whether the bytes are text, as programs load it at run time; its target is its
+/// architecture.
 bool is_ptx(std::span<const char> bytes);
 FatBinary ptx_alone(std::span<const char> text);
 

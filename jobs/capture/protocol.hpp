@@ -54,7 +54,7 @@ enum class Operation : std::uint32_t {
   order,            ///< n0: stream that waits, n1: for this one
   prefetch,         ///< n0: address, n1: bytes, n2: to the GPU, n3: stream
   advise,           ///< n0: address, n1: bytes, n2: Advice
-  touch,            ///< bytes: Touch...: what the CPU did to managed memory
+  touch,            ///< bytes: Touch...: the CPU's touches of managed memory
   occupancy,        ///< n0: function, n1: threads, n2: dynamic shared bytes, n3: blocks of a
                     ///< cluster; answer n0: blocks of an SM, n1: clusters of the GPU
   memory_left,      ///< n0: device; answer n0: free, n1: total
@@ -81,7 +81,7 @@ struct Request {
 };
 
 struct Answer {
-  std::int32_t status = 0;  ///< of the CUDA runtime: 0, or what went wrong
+  std::int32_t status = 0;  ///< of the CUDA runtime: 0, or the error
   std::uint32_t unused = 0;
   std::uint64_t numbers[2] = {};
   std::uint64_t bytes = 0;    ///< behind this header

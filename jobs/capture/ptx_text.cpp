@@ -176,7 +176,7 @@ RecordedPtx::Added RecordedPtx::add(const std::vector<std::string>& group) {
   for (const std::string& text : group)
     for (const Symbol& symbol : symbols.emplace_back(symbols_of(text)))
       of_group.insert(symbol.name);
-  // What files of the group share goes first, so that each of them has the same new name.
+  // Names that files of the group share go first, so that each of them gets the same new name.
   std::map<std::string, std::string> linked;
   std::set<std::string> taken_here;
   for (const auto& of_file : symbols)

@@ -15,7 +15,7 @@ namespace lockstep::capture {
 /// The text with its constant variables in global memory.
 std::string with_global_constants(const std::string& text);
 
-/// Name of a recording's file of PTX, counted from 0.
+/// Returns the name of a recording's file of PTX, counted from 0.
 inline std::string recorded_module_name(std::size_t number) {
   return number == 0 ? "module.ptx" : "module_" + std::to_string(number) + ".ptx";
 }

@@ -209,7 +209,8 @@ void Recorder::note_cpu_writes() {
           RecordedStep step = step_of(Kind::write);
           step.address = start + offset;
           step.bytes = bytes;
-          // Another thread of the program may write there meanwhile: what is recorded is known.
+          // Another thread of the program may write there meanwhile, so exactly the recorded bytes
+          // are kept as known.
           std::memcpy(before.data() + offset, now.data() + offset, bytes);
           step.data = writer_.add_data(before.subspan(offset, bytes));
           writer_.add(step);

@@ -25,7 +25,7 @@ class Recorder {
 
   void copy_in(std::uint64_t address, std::uint64_t stream, bool waits,
                std::span<const std::byte> bytes);
-  /// `inexact`: of the bytes, what may differ in a replay.
+  /// `inexact`: floats among the bytes that may differ in a replay.
   void copy_out(std::uint64_t address, std::uint64_t stream, bool waits,
                 std::span<const std::byte> bytes, std::span<const isa::InexactFloats> inexact);
   void launch(const std::string& kernel, const LaunchDescription& how,
@@ -41,9 +41,9 @@ class Recorder {
   void advise(std::uint64_t address, std::uint64_t bytes, Advice advice);
   void touch(const Touch& touch);
   void delay(std::chrono::nanoseconds time);
-  /// Records what the CPU wrote to shared memory since the last call.
+  /// Records the bytes that the CPU wrote to shared memory since the last call.
   void note_cpu_writes();
-  /// Takes what the GPU wrote there as known, so that it is not recorded.
+  /// Takes the bytes that the GPU wrote there as known, so that they are not recorded.
   void note_gpu_writes();
 
   const RecordingWriter& writer() const { return writer_; }
@@ -63,7 +63,7 @@ class Recorder {
   RecordingWriter writer_;
   DeviceMemory& memory_;
   const std::uint32_t devices_;
-  std::set<std::uint64_t> busy_;  ///< streams that have work that nobody waited for
+  std::set<std::uint64_t> busy_;  ///< streams with work that the program has not waited for
 };
 
 }  // namespace lockstep::capture

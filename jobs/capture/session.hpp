@@ -23,7 +23,7 @@ class Session {
   /// `devices`: so many GPUs of the kind, which see each other.
   Session(const GpuParameters& gpu, const std::string& recording, bool strict,
           std::uint32_t devices = 1);
-  /// From now on kernels' races in shared memory are said.
+  /// Reports kernels' races in shared memory from now on.
   void find_races() { races_.emplace(); }
 
   struct Reply {
@@ -34,7 +34,7 @@ class Session {
   Reply serve(const Request& request, std::span<const std::byte> bytes);
   /// A request was none that a CUDA runtime makes: no other is served.
   bool is_over() const { return is_over_; }
-  /// Most bytes behind a request.
+  /// Returns the most bytes behind a request.
   std::uint64_t largest_request() const;
 
   DeviceMemory& memory() { return memory_; }
@@ -45,7 +45,7 @@ class Session {
   bool was_used() const { return was_used_; }
   /// The program has a CUDA runtime of its own inside, which cannot be followed.
   bool has_runtime_inside() const { return has_runtime_inside_; }
-  /// Why the recording ends before the program did.
+  /// Returns why the recording ends before the program did.
   const std::optional<std::string>& failure() const { return failure_; }
   std::uint64_t time_questions() const { return time_questions_; }
   std::uint64_t warp_instructions() const { return warp_instructions_; }
@@ -97,7 +97,7 @@ class Session {
   /// Runs and records a kernel.
   void execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
                Bytes parameters, Reply& reply);
-  /// Once for each kernel that reaches behind what the program asked for.
+  /// Warns, once for each kernel, that it reaches behind memory that the program asked for.
   void warn_of_strays(const std::string& kernel);
   /// Runs a kernel of copy_kernels over `count` elements.
   void run_own(const std::string& name, std::uint64_t to, std::uint64_t count, std::uint64_t last,

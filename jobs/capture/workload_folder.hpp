@@ -16,13 +16,13 @@ class WorkloadFolder {
  public:
   /// Throws UserError when something stands there already.
   explicit WorkloadFolder(const std::string& path);
-  /// Takes away what is not finished.
+  /// Removes an unfinished folder.
   ~WorkloadFolder();
   WorkloadFolder(const WorkloadFolder&) = delete;
   WorkloadFolder& operator=(const WorkloadFolder&) = delete;
 
   std::string recording_file() const { return part_ + "/program.h5"; }
-  /// `title`: what was captured, for people.
+  /// `title`: name of the captured program, for readers.
   void finish(Session& session, const std::string& title);
   /// Modules and buffers are those of another recording, of which `writer` has a part.
   void finish_extract(const Workload& whole, const RecordingWriter& writer,

@@ -25,7 +25,8 @@ std::uint64_t number_in(Bytes bytes) {
   return number;
 }
 
-/// As programs mean it: small ones with their sign, others by their digits in memory.
+/// Returns an integer as programs mean it: a small one with its sign, others by their digits in
+/// memory.
 std::string integer_text(Bytes bytes) {
   constexpr std::int64_t largest_decimal = std::int64_t{1} << 26;
   const std::uint64_t number = number_in(bytes);
@@ -34,7 +35,7 @@ std::string integer_text(Bytes bytes) {
   return std::abs(value) <= largest_decimal ? std::to_string(value) : fmt::format("{:#x}", number);
 }
 
-/// The shortest decimal number that is read as these bits; nothing for infinity and what is none.
+/// Returns the shortest decimal number that is read as these bits; nothing for infinities and NaNs.
 template <class Float>
 std::optional<std::string> float_text(Bytes bytes) {
   Float value = 0;
@@ -51,7 +52,7 @@ class Writer {
   Writer(const Recording& recording, const std::vector<Buffer>& buffers, const FindKernel& find)
       : recording_(recording), buffers_(buffers), find_kernel_(find) {}
 
-  /// Nothing where steps have no word for it.
+  /// Returns a step as text; nothing if steps of workload.yaml cannot say it.
   std::optional<std::string> step(std::uint64_t number) {
     const RecordedStep step = recording_.step(number);
     switch (step.what()) {

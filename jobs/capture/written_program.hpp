@@ -21,7 +21,7 @@ using FindKernel = std::function<const isa::Program&(const std::string& name)>;
 std::string written_steps(const Recording& recording, const std::vector<Buffer>& buffers,
                           const FindKernel& find_kernel);
 
-/// A kernel's name as its source has it.
+/// Returns a kernel's name as its source has it.
 std::string demangled(const std::string& name);
 
 }  // namespace lockstep::capture

@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// All subcommands with their options, which go to `line`.
+/// Declares all subcommands with their options, which go to `line`.
 void declare_commands(CLI::App& app, CommandLine& line);
 
 }  // namespace lockstep

@@ -8,7 +8,7 @@
 namespace lockstep {
 namespace {
 
-/// Text that troff does not take for requests of its own.
+/// Returns the text that troff does not take for requests of its own.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {

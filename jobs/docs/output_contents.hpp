@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// All that an output file may hold: what docs/output.md and `lockstep describe` are made of.
+/// Returns all that an output file may hold, for docs/output.md and `lockstep describe`.
 OutputContents output_contents();
 
 }  // namespace lockstep

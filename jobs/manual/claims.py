@@ -90,19 +90,21 @@ def verdict_table(chapters):
 
 HEAD = """# Claims of the five papers
 
-This page is generated (`jobs/manual/trust.py`) from `tests/validation/claims.yaml`. What a claim says beside what was
-found here; the tables that the figures are of, and the commits they were measured at, stand on the page of each
-chapter. The last column is the command that measures it, if it is not that above the table.
+This page lists each claim of the papers beside what was found here. It is generated (`jobs/manual/trust.py`) from
+`tests/validation/claims.yaml`. The page of each chapter has the tables that the figures come from, and the commits at
+which they were measured. The last column has the command that measures a claim, if it is not the one above the table.
 
-Held: as the paper says, in sign and about in size. In sign: the same winner, by less or by more. In part: for some of
-what the claim covers. Differs: another sign or order, or, where there is no sign (-), another size.
+- *Held*: as the paper says, in sign and about in size.
+- *In sign*: the same winner, by less or by more.
+- *In part*: for some of what the claim covers.
+- *Differs*: another sign or order, or, where there is no sign (-), another size.
 """
 
 
 def claims_page(chapters):
     lines = [HEAD]
     for chapter in chapters:
-        lines += [f"## {chapter.title}", "", f"[{chapter.title}]({chapter.page}.md), paper {chapter.paper}.", "",
+        lines += [f"## {chapter.title}", "", f"[{chapter.title}]({chapter.page}.md): {chapter.paper}.", "",
                   f"    {chapter.command}", "",
                   "| | claim | the paper | here | sign | verdict | cause | command |", "|---" * 8 + "|"]
         for claim in chapter.claims:

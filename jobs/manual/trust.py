@@ -97,7 +97,7 @@ def simplifications(root):
                     if words and not re.match(r"\s*///? ?\S", line):
                         break
                     words.append(re.sub(r"^\s*///? ?", "", line))
-                said = re.split(r"\s+(?:Sources?|Contract|Simplified): ", " ".join(words))[0].strip()
+                said = re.split(r"\s+(?:Sources?|Contract|Cost model|Simplified): ", " ".join(words))[0].strip()
                 if not re.match(r"nothing\.?$", said):
                     yield path.relative_to(root), re.sub(r"\s+", " ", said)
 
@@ -116,27 +116,29 @@ def simplified_lists(root):
 
 PAGE = """# How far to trust it
 
-This page is generated (`jobs/manual/trust.py`): from the tables of the [validation](validation/index.md), and from what
-the sources say of themselves after `Simplified:`.
+This page says how far the simulated figures may be from real ones, and what the simulator leaves out. It is generated
+(`jobs/manual/trust.py`) from the tables of the [validation](validation/index.md), and from the comments of the sources
+that begin with `Simplified:`.
 
 ## Errors beside real GPUs
 
-Published measurements beside the same programs on the simulated machine. Rows and sources:
-[V100](validation/v100.md), [A100 and Pascal](validation/a100.md).
+The table compares published measurements with the same programs on the simulated machine. Rows and sources stand on the
+pages of the [V100](validation/v100.md) and of the [A100 and Pascal](validation/a100.md).
 
 {errors}
-Some of these rows chose parameters of the machine, and are no witnesses of how right it is. With each such parameter as
-it would be without its rows ([what error to expect](validation/index.md#what-error-to-expect)):
+Some parameters of the machines were chosen so that certain rows fit; these rows cannot show how right the machine is.
+With each such parameter as it would be without its rows ([what error to
+expect](validation/index.md#what-error-to-expect)) the error is larger:
 
 {expected}
 
-Trust orders of magnitude and comparisons between two policies on one machine more than an absolute figure of a single
-kernel. Two rows are known to be no latencies: the published ones of `div.rn.f32` and `sqrt.rn.f32`
+Trust orders of magnitude, and comparisons between two policies on one machine, more than an absolute figure of a single
+kernel. The published figures of two rows, `div.rn.f32` and `sqrt.rn.f32`, are not latencies
 ([lowering](validation/lowering.md)).
 
 ## Claims of the papers that do not hold here, or hold in part
 
-All claims, with those that hold and with commands: [claims](validation/claims.md).
+[Claims](validation/claims.md) has all claims, with those that hold and with commands.
 
 | | claim | the paper | here | verdict | cause |
 |---|---|---|---|---|---|
@@ -144,7 +146,7 @@ All claims, with those that hold and with commands: [claims](validation/claims.m
 
 ## What is not modelled
 
-By room of the sources; each line names the file whose comment it quotes.
+The list follows the folders of the sources. Each line quotes a comment of the file that it names.
 
 {simplified}"""
 

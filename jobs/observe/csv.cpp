@@ -123,7 +123,7 @@ void write_counter(const ObservedRun& run, const std::string& counter, WrittenFi
   });
 }
 
-/// A number of a table; "" of a type that no table has.
+/// Returns a number of a table as text; "" of a type that no table has.
 std::string number_text(h5::Scalar type, const std::byte* at) {
   const auto read = [&](auto value) {
     std::memcpy(&value, at, sizeof value);

@@ -19,15 +19,15 @@ class GpusOfRun {
   /// The resolved scenario as if a GPU were the only one: it stands under `gpu`.
   const Node& configuration(std::size_t gpu) const { return configurations_[gpu]; }
   double core_hertz(std::size_t gpu) const;
-  /// Number of each tenant's GPU; the first of several.
+  /// Returns the number of each tenant's GPU; the first of several.
   std::size_t gpu_of(std::size_t tenant) const { return several_ ? gpu_of_tenant_[tenant] : 0; }
-  /// Number of tenants that name a GPU: all, or none if there is one GPU.
+  /// Returns the number of tenants that name a GPU: all, or none if there is one GPU.
   std::size_t placed() const { return gpu_of_tenant_.size(); }
   /// Tenants that name the GPU, among others or alone, ascending.
   std::vector<std::size_t> tenants_on(std::size_t gpu) const;
-  /// Beginning of the names of a GPU's counters: "gpu1/", or "".
+  /// Returns the beginning of the names of a GPU's counters: "gpu1/", or "".
   std::string prefix(std::size_t gpu) const;
-  /// Their names, for a reader: "v100", "2 x v100", "v100, a100".
+  /// Returns their names for a reader: "v100", "2 x v100", "v100, a100".
   std::string title() const;
 
  private:

@@ -19,8 +19,9 @@ struct Metric {
   std::string name, title, short_title, unit;
   Sum numerator, denominator;
   Per per = Per::denominator;
-  std::string column = {};  ///< of /tenants, which has it for a tenant's own time; "": none
-  std::string kernel = {};  ///< column of /kernels, which has it for kernel time; "": none
+  std::string column = {};  ///< column of /tenants with the metric over a tenant's own time; "":
+                            ///< none
+  std::string kernel = {};  ///< column of /kernels with the metric over kernel time; "": none
   std::string denominator_times = {};  ///< key of the configuration; "": nothing
 
   /// Returns the number at the key `denominator_times`.

@@ -32,7 +32,7 @@ void for_each_part(EpochRange epochs, std::size_t row_words, Function&& function
 /// Whoever follows it opens it anew.
 class ObservedRun {
  public:
-  /// UserError if the file is no output of a run.
+  /// Opens the output of a run. Throws UserError if the file is none.
   explicit ObservedRun(const std::string& path);
 
   const h5::File& file() const { return file_; }
@@ -44,15 +44,15 @@ class ObservedRun {
   const Node& configuration() const { return configuration_; }
   const std::string& configuration_text() const { return configuration_text_; }
   const GpusOfRun& gpus() const { return *gpus_; }
-  /// Clock of the SMs on which a tenant runs.
+  /// Returns the clock of the SMs on which a tenant runs.
   double core_hertz(std::size_t tenant) const { return gpus_->core_hertz(gpus_->gpu_of(tenant)); }
   /// Numbers of the tenants of a GPU, ascending.
   std::vector<std::size_t> tenants_on(std::size_t gpu) const;
-  /// Names of the tenants by which a counter counts: "sm/l1_hits", "gpu1/sm/l1_hits".
+  /// Returns the names of the tenants that a counter counts by: "sm/l1_hits", "gpu1/sm/l1_hits".
   std::vector<std::string> tenants_of(const std::string& counter) const;
-  /// Whether the run's tables and totals are there.
+  /// Returns whether the run's tables and totals are there.
   bool is_finished() const { return is_finished_; }
-  /// When it ended, or the last epoch; fs.
+  /// Returns when the run ended, or its last epoch; fs.
   std::int64_t end() const { return end_; }
 
   /// Increments of a counter by tenant, [epoch][tenant]: summed over instances and names.  With

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* needed = "h5py numpy pandas matplotlib";
 
-/// Beside the program as it was built (build/NAME/lockstep) or installed (bin/lockstep).
+/// Returns the path of the script beside the program, as it was built (build/NAME/lockstep) or
+/// installed (bin/lockstep).
 std::string script() {
   std::error_code absent;
   const fs::path here = fs::read_symlink("/proc/self/exe", absent).parent_path();

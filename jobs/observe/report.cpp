@@ -92,7 +92,8 @@ std::string kernel_table_json(const ObservedRun& run) {
   return rows.json();
 }
 
-/// Adds what the tenants on a GPU waited behind each other; false if it was not counted there.
+/// Adds the times for which tenants on a GPU waited behind each other. Returns false if the run did
+/// not count them.
 bool add_delays(const ObservedRun& run, std::size_t gpu, const std::string& counter,
                 std::vector<std::uint64_t>& sums) {
   const std::string totals = "/final/stats/" + run.gpus().prefix(gpu) + counter;
@@ -106,7 +107,7 @@ bool add_delays(const ObservedRun& run, std::size_t gpu, const std::string& coun
   return true;
 }
 
-/// How long each tenant waited behind each, over all.
+/// Returns how long each tenant waited behind each, over all.
 std::string delays_json(const ObservedRun& run) {
   const std::size_t tenants = run.tenants().size();
   List all;
@@ -123,7 +124,8 @@ std::string delays_json(const ObservedRun& run) {
   return all.json();
 }
 
-/// The name of its file, as the command line said; that of the output if it does not.
+/// Returns the name of the scenario's file, as the command line had it; otherwise the name of the
+/// output.
 std::string scenario_of(const ObservedRun& run) {
   constexpr std::string_view ending = ".yaml";
   std::string name = std::filesystem::path(run.file().path()).stem().string();
@@ -152,7 +154,7 @@ std::string run_json(const ObservedRun& run) {
       block_counts(run, pixels_of_timeline), json_text(run.configuration_text()));
 }
 
-/// In what two runs were configured differently.
+/// Returns the keys in which two runs' configurations differ.
 std::string differences_json(const std::vector<ObservedRun>& runs) {
   List all;
   if (runs.size() > 1)

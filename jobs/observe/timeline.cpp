@@ -34,7 +34,7 @@ class Occupancy {
  public:
   explicit Occupancy(std::size_t pixels) : largest_(pixels, 0) {}
 
-  /// In the order of time.
+  /// Notes a change. Changes must come in the order of time.
   void change(std::size_t pixel, int by) {
     fill(pixel);
     count_ += by;
@@ -53,7 +53,7 @@ class Occupancy {
   }
 
  private:
-  /// Up to `pixel`, with nothing changing.
+  /// Fills the pixels up to `pixel`, in which nothing changes.
   void fill(std::size_t pixel) {
     for (; filled_ < pixel; ++filled_) largest_[filled_ + 1] = count_;
   }
@@ -69,7 +69,7 @@ struct Change {
   int by;
 };
 
-/// SMs of all GPUs one after the other: the first of each, and the number of all.
+/// Returns the first SM of each GPU, counted over all GPUs, and the number of all.
 std::vector<std::uint32_t> first_sms(const ObservedRun& run) {
   std::vector<std::uint32_t> first{0};
   for (std::size_t gpu = 0; gpu < run.gpus().count(); ++gpu) {

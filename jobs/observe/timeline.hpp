@@ -10,8 +10,8 @@ namespace lockstep {
 /// lane that has one already is left out.  JSON.
 std::string kernel_bars(const ObservedRun& run, std::size_t pixels);
 
-/// Resident thread blocks of each SM: per tenant and SM a list of runs, [count, pixels], of the
-/// largest count within each pixel.  JSON; null if blocks were not recorded.
+/// Returns the resident thread blocks of each SM: per tenant and SM a list of runs, [count,
+/// pixels], of the largest count within each pixel. JSON; null if blocks were not recorded.
 std::string block_counts(const ObservedRun& run, std::size_t pixels);
 
 }  // namespace lockstep

@@ -66,7 +66,8 @@ std::string progress(const ObservedRun& run) {
   return text + fmt::format(", {} epochs", run.times().size());
 }
 
-/// Writes over what it wrote before, if this is a terminal, and no more than fits there.
+/// Screen that writes over its own earlier lines, if it is a terminal, and only as many as fit
+/// there.
 class Screen {
  public:
   /// Columns that a line may have.
@@ -103,7 +104,7 @@ class Screen {
   std::size_t lines_ = 0;
 };
 
-/// Nothing if the file cannot be read since its run has just begun.
+/// Returns the run; nothing if its file cannot be read because the run has just begun.
 std::optional<ObservedRun> look(const std::string& path) {
   try {
     return ObservedRun(path);

@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// "run.h5" and ".csv": "run.csv"
+/// Returns the name beside an output: "run.csv" for "run.h5" and ".csv".
 std::string name_beside(const std::string& output_of_run, const std::string& ending);
 
 /// A text file that takes its name when it is whole.

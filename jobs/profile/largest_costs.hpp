@@ -7,11 +7,10 @@
 
 namespace lockstep {
 
-/// "sm[12]" -> "sm"
+/// Returns the kind of a component: "sm" for "sm[12]".
 std::string kind_of_component(const std::string& name);
 
-/// Where the time of all ranks and threads went: the three largest shares of it in words, a line
-/// for each.
+/// Returns the three largest shares of the time of all ranks and threads in words, a line for each.
 std::string largest_costs_text(const std::vector<ComponentCostRow>& components,
                                const std::vector<RankRow>& ranks);
 

@@ -18,13 +18,13 @@ struct RunProfile {
   std::vector<SpeedupRow> speedups;
 };
 
-/// On rank 0; what this rank spent is `summary`.  Collective.
+/// Returns the profile on rank 0. `summary`: what this rank spent. Collective.
 RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary);
 
 /// The largest costs and the predicted speed-ups, for people.
 std::string profile_report(const RunProfile& profile);
 
-/// /run/profile: costs by component, window and rank, predictions.
+/// Writes /run/profile: costs by component, window and rank, predictions.
 void write_profile(RunOutput& file, const RunProfile& profile);
 
 }  // namespace lockstep

@@ -11,14 +11,16 @@
 namespace lockstep {
 namespace {
 
-/// Measured 2.5 us at two threads; the tree grows with its depth.
+/// Returns the time of a synchronisation: measured 2.5 us at two threads; the tree grows with its
+/// depth.
 double synchronisation_nanoseconds(int threads) {
   double cost = threads > 1 ? 1500 : 0;
   for (int t = 1; t < threads; t *= 2) cost += 1000;
   return cost;
 }
 
-/// Two ranks of one computer take some 1 us by shared memory; a reduction adds a step per doubling.
+/// Returns the time of an exchange: two ranks of one computer take some 1 us by shared memory, and
+/// a reduction adds a step per doubling.
 double exchange_nanoseconds(int ranks) {
   double cost = ranks > 1 ? 500 : 0;
   for (int r = 1; r < ranks; r *= 2) cost += 500;
@@ -46,7 +48,7 @@ class Threads {
     longest_ = std::max(longest_, cost);
   }
   double busiest() const { return busiest_; }
-  /// Whether a single component takes as long as all of the window.
+  /// Returns whether a single component takes as long as all of the window.
   bool is_one_component() const { return longest_ >= busiest_; }
 
  private:
@@ -97,7 +99,7 @@ SpeedupModel::SpeedupModel(const std::vector<ComponentCostRow>& components,
   if (!ranks.empty() && all > 0) between_ = ranks.front().other * 1e9 * in_windows_ / all;
 }
 
-/// Kind by kind, the largest first, to the rank that has the least.
+/// Deals components kind by kind, the largest first, to the rank that has the least.
 std::vector<int> SpeedupModel::deal_to_ranks(int ranks) const {
   std::vector<std::size_t> order(components_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -23,7 +23,7 @@ constexpr int most_workers = 1024;  ///< that are predicted for
 struct Prediction {
   int ranks = 1, threads = 1;
   double speedup = 1;  ///< over one worker
-  std::string limit;   ///< what costs most of the time beyond an equal share of the work
+  std::string limit;   ///< the largest part of the time beyond an equal share of the work
 };
 
 class SpeedupModel {
@@ -38,7 +38,7 @@ class SpeedupModel {
   struct Losses;
   struct MeasuredWindow {
     std::size_t first, last;  ///< its rows
-    double weight;            ///< how many windows it stands for
+    double weight;            ///< number of windows that it stands for
     double nanoseconds;       ///< of all of them
   };
   std::vector<int> deal_to_ranks(int ranks) const;
@@ -53,7 +53,7 @@ class SpeedupModel {
   double between_ = 0;     ///< ns that are not in components, of the windows that were recorded
 };
 
-/// On 2 to 1024 threads.
+/// Returns the predictions for 2 to 1024 threads.
 std::vector<SpeedupRow> predicted_speedups(const std::vector<ComponentCostRow>& components,
                                            const std::vector<WindowCostRow>& windows,
                                            const std::vector<RankRow>& ranks);

@@ -11,8 +11,8 @@ namespace lockstep {
 /// The output of an earlier run that the preemption goes by; "": it goes by none.
 std::string profile_of_blocks(const Scenario& scenario);
 
-/// How long the blocks of that run ran.  Throws UserError if it was one of another scenario -
-/// anything but preemption, bounds, simulation times and recording - or was preempted itself, or
+/// Returns how long the blocks of that run ran.  Throws UserError if it was one of another scenario
+/// - anything but preemption, bounds, simulation times and recording - or was preempted itself, or
 /// does not say.
 BlockProfile read_block_profile(const Scenario& scenario, const MachineParameters& parameters);
 

@@ -14,7 +14,7 @@ namespace lockstep {
 
 namespace {
 
-/// Compares what a CPU core read with what it had written.
+/// Compares the lines that a CPU core read with those that it had written.
 void check_core(const Tenant& tenant, const TenantRun& run, CheckResult& result) {
   if (const auto& misread = run.misread()) {
     result.passed = false;
@@ -45,9 +45,9 @@ std::string passed_text(const std::string& tenant, std::size_t compared, std::si
       left_out == 0 ? "" : fmt::format(" ({} not compared: `check: false`)", left_out));
 }
 
-/// Compares a run of the tenant's program in the interpreter with what it left on the machine.
-/// Throws UserError for mistakes that only the interpreter sees, such as an access just behind a
-/// buffer.
+/// Compares a run of the tenant's program in the interpreter with the buffers that it left on the
+/// machine. Throws UserError for mistakes that only the interpreter sees, such as an access just
+/// behind a buffer.
 void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t index, TenantRun& run,
                   const std::function<void()>& look, CheckResult& result) {
   const SmParameters& sm = machine.place_of(index).site->parameters().gpu.sm;
@@ -99,7 +99,7 @@ void check_foreign_pages(const HostPart& host, CheckResult& result) {
   }
 }
 
-/// Leaves a check that nobody waits for.
+/// Thrown to leave a check that a signal has cut short.
 struct CutShort {};
 
 CheckResult check_all(const Scenario& scenario, const Machine& machine, Host& host,

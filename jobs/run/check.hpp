@@ -38,11 +38,11 @@ std::optional<CheckResult> check_tenants(const Scenario& scenario, const Machine
 /// "" if not.
 std::string note_of_check(const Scenario& scenario);
 
-/// Without running anything: a line for each device buffer that a kernel surely reads before
-/// anything was written to it.  check_tenants finds all of them.
+/// Returns a line for each device buffer that a kernel surely reads before anything was written to
+/// it, without running anything. check_tenants finds all of them.
 std::vector<std::string> find_forgotten_copies(const Scenario& scenario, const Machine& machine);
 
-/// /final/digests
+/// Writes /final/digests.
 void write_digests(const CheckResult& check, RunOutput& file);
 
 }  // namespace lockstep

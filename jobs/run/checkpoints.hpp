@@ -14,9 +14,10 @@
 
 namespace lockstep {
 
-/// Where the checkpoint of a run is that writes `output`: beside it, with the ending .ckpt.
+/// Returns the path of the checkpoint of a run that writes `output`: beside it, with the ending
+/// .ckpt.
 std::string checkpoint_path(const std::string& output);
-/// The output of the run whose checkpoint this is, unless --output said otherwise.
+/// Returns the output of the run of this checkpoint, unless --output names another one.
 std::string output_of_checkpoint(const std::string& checkpoint);
 
 class Checkpoints {
@@ -26,18 +27,19 @@ class Checkpoints {
   Checkpoints(const Identity& identity, const std::string& output, RunOutput* file,
               StatisticsRecorder* recorder);
 
-  /// On rank 0, before RunOutput::start(): what is not the engine's.  UserError if the checkpoint
-  /// is of another run, or the output not the one it goes with.
+  /// Restores, on rank 0 and before RunOutput::start(), the parts that are not the engine's. Throws
+  /// UserError if the checkpoint is of another run, or the output not the one it goes with.
   void restore(CheckpointReader& source, const std::string& path);
 
-  /// Between two windows, on all ranks.  The output's rows are on disk before it, and the one
-  /// before is kept.  Nothing, or why it could not be written ("" on other ranks than 0).
+  /// Writes a checkpoint between two windows, on all ranks. The output's rows are on disk before
+  /// it, and the checkpoint before is kept. Returns nothing, or why it could not be written ("" on
+  /// other ranks than 0).
   [[nodiscard]] std::optional<std::string> write(Engine& engine);
-  /// As write(), of a run that has been simulated to its end, at `end`, and is not checked yet.
-  /// UserError if it could not be written.
+  /// Writes as write() does the checkpoint of a run that has been simulated to its end, at `end`,
+  /// and is not checked yet. Throws UserError if it cannot be written.
   void write_over(Engine& engine, Time end, Time stop_at);
-  /// Where the run came to its end that was restored; nothing if it had not.  Known to all ranks
-  /// that call it together.  UserError if it was to stop at another time.
+  /// Returns when the restored run came to its end; nothing if it had not. Known to all ranks that
+  /// call it together. Throws UserError if the run was to stop at another time.
   std::optional<Time> over_at(Time stop_at, Communicator& communicator) const;
 
   /// The run has come to its end.
@@ -64,7 +66,7 @@ class Checkpoints {
   StatisticsRecorder* const recorder_;
   RunCost before_;  ///< of the segments before this one
   Over over_;
-  bool is_good_ = false;  ///< what stands at the path is of this run
+  bool is_good_ = false;  ///< the file at the path is of this run
 };
 
 /// Throws UserError if Checkpoints::write() had a problem; for a run that ends.

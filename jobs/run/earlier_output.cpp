@@ -53,7 +53,7 @@ std::optional<Facts> facts_of_checkpoint(const std::string& path) {
   }
 }
 
-/// Neither decides what a run simulates.
+/// Removes the facts that do not decide what a run simulates.
 Facts settings_among(Facts facts) {
   std::erase_if(facts, [](const RankFact& fact) {
     return fact.name == "the program" || fact.name == "--check";

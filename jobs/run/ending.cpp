@@ -95,13 +95,13 @@ struct Counted {
         tenants(tenant_rows(run.scenario, run.machine, host, totals, run.end)) {}
 };
 
-/// The epochs, and what grows with them, are over.
+/// Finishes the epochs, and the tables that grow with them.
 void finish_epochs(const Counted& counted, Time end, Output& output) {
   output.kernels.append(output.kernel_rows.of(counted.host.kernels().take_all(), end));
   output.recorder.finish();
 }
 
-/// All that does not grow while the run goes on.
+/// Writes the tables that do not grow while the run goes on.
 void write_tables(const Ended& run, const Counted& counted, Output& output) {
   const MachineParameters& parameters = run.machine.parameters();
   RunOutput& file = output.file;

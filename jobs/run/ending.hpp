@@ -36,12 +36,12 @@ struct Ended {
 
 Host& find_host(const Engine& engine, const Machine& machine);
 
-/// Rank 0, after the run: tables, final values, the result for people.  `check`: what was found, if
-/// the run is checked.
+/// Writes tables, final values and the result for readers, on rank 0 after the run. `check`: the
+/// findings, if the run is checked.
 RunOutcome finish(const Ended& run, const CheckResult& check, Output& output);
 
-/// Rank 0, after a signal: the tables of what has been.  There is no /final/end, since the run has
-/// not come to one, and nothing is checked.  `status`: what the process returns.
+/// Writes the tables so far, on rank 0 after a signal. There is no /final/end, since the run has
+/// not come to one, and nothing is checked. `status`: exit status of the process.
 void leave(const Ended& run, int status, Output& output);
 
 }  // namespace lockstep

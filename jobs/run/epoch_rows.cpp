@@ -53,8 +53,8 @@ ProgressBits EpochRows::take_progress(Time end) {
   return seen;
 }
 
-/// Statistics, then what was counted for grids, then how many of these there are, then what was
-/// seen of tenants.
+/// Returns this rank's sample: statistics, then counts of grids, then how many of these there are,
+/// then the progress of tenants.
 std::vector<std::byte> EpochRows::sample(Time end, std::span<const LocalComponent> components) {
   static_assert(std::is_trivially_copyable_v<GridContribution>);
   find_counters(components);

@@ -21,7 +21,7 @@ extern const char* const build_text;
 
 namespace {
 
-/// When a run ends, not what happens in it.
+/// Keys that decide when a run ends, not what happens in it.
 constexpr const char* endings[] = {"simulation.stop_at", "simulation.progress_limit",
                                    "simulation.on_no_progress"};
 
@@ -112,7 +112,8 @@ void add_values(const Node& node, std::vector<RankFact>& facts) {
   }
 }
 
-/// How the run may end is no part of what it computes until then.
+/// Returns whether the fact only concerns how the run may end, on which its computation until then
+/// does not depend.
 static bool is_of_ending(const RankFact& fact) {
   return std::find(std::begin(endings), std::end(endings), fact.name) != std::end(endings);
 }

@@ -19,13 +19,13 @@ class Identity {
   Identity(const CommandLine& line, const Node& document, const Scenario& scenario,
            const std::string& configuration);
 
-  /// Equal for runs that end in the same file.
+  /// Returns a digest that is equal for runs that end in the same file.
   const std::string& digest() const { return digest_; }
-  /// Digest of facts().
+  /// Returns the digest of facts().
   const std::string& run_digest() const { return run_digest_; }
-  /// Everything but when the run is to stop, which a resumed run may change.
+  /// Returns all facts but when the run is to stop, which a resumed run may change.
   const std::vector<RankFact>& facts() const { return facts_; }
-  /// With it.
+  /// Returns all facts, including when the run is to stop.
   std::vector<RankFact> all_facts() const;
 
  private:
@@ -33,17 +33,18 @@ class Identity {
   std::string digest_, run_digest_;
 };
 
-/// "version 0.1.0 of the sources 0123456789abcdef": the digest tells one build from another.
+/// Returns a text such as "version 0.1.0 of the sources 0123456789abcdef": the digest tells one
+/// build from another.
 std::string program_version();
-/// The commit, with "+" if sources had changed since; "unknown" outside of a repository.
+/// Returns the commit, with "+" if sources had changed since; "unknown" outside of a repository.
 std::string program_revision();
-/// "Release by GNU 12.2.0".
+/// Returns a text such as "Release by GNU 12.2.0".
 std::string program_build();
-/// When a run with this configuration is to stop: a fact, or none.
+/// Returns when a run with this configuration is to stop: a fact, or none.
 std::vector<RankFact> stop_in(const std::string& configuration);
-/// Every value of `node` with its dotted name.
+/// Adds every value of `node` with its dotted name.
 void add_values(const Node& node, std::vector<RankFact>& facts);
-/// "bytes with the digest ..." of a file.
+/// Returns "bytes with the digest ..." of a file.
 std::string digest_of(const std::string& file);
 
 }  // namespace lockstep

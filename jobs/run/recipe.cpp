@@ -35,14 +35,14 @@ std::string scalar_text(const Node& node) {
   return is_plain ? text : quoted(text);
 }
 
-/// `module: FILE`, `trace: FILE`, `recording: FILE`, `init: {file: FILE}` and `init: {file: {name:
-/// FILE}}`.
+/// Returns whether the key names a file: `module: FILE`, `trace: FILE`, `recording: FILE`, `init:
+/// {file: FILE}` and `init: {file: {name: FILE}}`.
 bool names_a_file(const std::string& key, const std::string& parent) {
   return key == "module" || key == "trace" || key == "recording" || key == "file" ||
          (key == "name" && parent == "file");
 }
 
-/// In one line; names of files no longer depend on where the text stands.
+/// Returns the node in one line; names of files no longer depend on where the text stands.
 std::string flow_text(const Node& node, const std::string& key, const std::string& parent) {
   std::string text;
   if (node.is_map()) {
@@ -103,7 +103,8 @@ std::string scenario_name(const CommandLine& line) {
   return std::filesystem::path(file).stem().string();
 }
 
-/// With its workload by value, under the name that it had; not where it runs.
+/// Returns the tenant as text, with its workload by value under the name that it had, without the
+/// place where it runs.
 static std::string tenant_text(const Node& tenant) {
   resolve_include_at(tenant, "workload");
   std::string text;

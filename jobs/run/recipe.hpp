@@ -28,14 +28,15 @@ std::string recipe_text(const Node& scenario, const MachineParameters& machine);
 void write_recipe(RunOutput& file, const std::string& recipe);
 void write_facts(RunOutput& file, const std::vector<RankFact>& facts);
 
-/// Identity::all_facts() of the run in `file`; UserError if it does not tell them.
+/// Returns Identity::all_facts() of the run in `file`. Throws UserError if it does not tell them.
 std::vector<RankFact> all_facts_in(const std::string& file);
 
 /// The run in `file` had --check.
 bool was_checked(const std::string& file);
 
-/// With --config-of: UserError that names the first of these facts that was another one when the
-/// file was written; of another program a note, for standard error.
+/// Compares facts, with --config-of. Throws UserError that names the first of these facts that was
+/// another one when the file was written. Returns a note for standard error if the program was
+/// another one.
 std::string compare_with_recipe(const CommandLine& line, const std::vector<RankFact>& facts);
 
 }  // namespace lockstep

@@ -59,7 +59,7 @@ std::uint64_t Totals::sum_over_tenants(const std::string& kind, const std::strin
   return total;
 }
 
-/// For how long the tenant was there until then: from each arrival to its end.
+/// Returns for how long the tenant was there until then: from each arrival to its end.
 static Time time_present(const Tenant& tenant, const TenantRun& run, Time until) {
   if (tenant.arrivals.size() == 1) return std::max(until, tenant.arrival) - tenant.arrival;
   Time sum;
@@ -181,7 +181,7 @@ std::string failures(const Scenario& scenario, const Host& host) {
   return text;
 }
 
-/// How a tenant on a CPU core used memory.
+/// Returns how a tenant on a CPU core used memory.
 static std::string core_text(const Totals& totals, const std::string& prefix, std::size_t core) {
   const auto count = [&](const char* field) {
     return static_cast<double>(totals.sum(prefix + "cpu", field, 0, 0, core));

@@ -21,9 +21,8 @@ class Totals {
   Totals(const StatisticsLayout& layout, std::span<const std::uint64_t> values)
       : layout_(layout), values_(values) {}
 
-  /// Over all instances of `kind`: counter `field` of `tenant`, entry `entry` of a named set.
-  /// Tenant and entry are 0 where the field has no such axis.
-  /// `instance`: of one alone.
+  /// Returns the sum over all instances of `kind`: counter `field` of `tenant`, entry `entry` of a
+  /// named set. Tenant and entry are 0 where the field has no such axis. `instance`: of one alone.
   std::uint64_t sum(const std::string& kind, const std::string& field, std::size_t tenant = 0,
                     std::size_t entry = 0, std::optional<std::size_t> instance = {}) const;
 
@@ -41,8 +40,8 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& mach
 std::vector<FaultRow> fault_rows(const Machine& machine, const Host& host);
 std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host);
 
-/// /interference/<resource>: who waited behind whom, in all components together, over the run; of
-/// several GPUs /interference/gpu1/<resource>, among the tenants there.
+/// Writes /interference/<resource>: who waited behind whom, in all components together, over the
+/// run; with several GPUs /interference/gpu1/<resource>, among the tenants there.
 void write_interference(h5::File& file, const Totals& totals, const Machine& machine);
 
 /// Returns the reasons why tenants were ended that did not end by themselves, a line each.

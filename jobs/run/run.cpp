@@ -39,7 +39,7 @@ namespace lockstep {
 namespace {
 
 /// Refuses an output that is also an input: other ranks may still read the file that rank 0 is
-/// about to replace, and nobody wants to lose it.
+/// about to replace, and its content would be lost.
 void refuse_inputs(const std::string& output, const CommandLine& line, const Scenario& scenario) {
   const auto refuse = [&](const std::string& input, const std::string& what) {
     std::error_code absent;
@@ -59,7 +59,8 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
   }
 }
 
-/// As compare and sweep make theirs; what cannot be made is told by who opens the file.
+/// Makes the folder of a file, as compare and sweep do. A failure is reported when the file is
+/// opened.
 void make_folder_of(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code ignored;
@@ -191,7 +192,7 @@ std::optional<CheckResult> check(const Prepared& run, const CommandLine& line, E
   return result;
 }
 
-/// On rank 0: the run is over, or has been left.
+/// Concludes on rank 0 a run that is over, or has been left.
 RunOutcome conclude(const Ended& ended, const std::optional<CheckResult>& check, int status,
                     const Checkpoints& checkpoints, Output& output) {
   if (!check) {

@@ -11,7 +11,7 @@ struct RunCost {
   std::uint64_t segments = 0, windows = 0, exchanges = 0, peak_memory_bytes = 0;
   double wall_seconds = 0, synchronising_seconds = 0, waiting_seconds = 0;
 
-  /// With a segment of this process.
+  /// Returns the cost with that of a segment of this process added.
   RunCost with(const RunSummary& segment) const;
 
   double synchronisation_share() const { return share(synchronising_seconds); }

@@ -13,12 +13,13 @@ namespace lockstep {
 // by all ranks together; of a difference rank 0 says which and on which rank, the others stop
 // without a word.
 
-/// Before anything else: `command` is what the command line was understood as.
+/// Checks that all ranks have the same command, before anything else. `command`: the meaning of the
+/// command line.
 void require_same_command(const std::string& command, Communicator& communicator);
 
-/// Before the first window: options, the program itself, every key of the resolved configuration,
-/// and the bytes of every file that the scenario names.  `document`: what the scenario was read
-/// from, with all that it includes.
+/// Checks before the first window that all ranks have the same options, program, keys of the
+/// resolved configuration, and bytes of every file that the scenario names. `document`: the
+/// scenario's document with all that it includes.
 void require_same_run(const CommandLine& line, const Node& document,
                       const std::string& configuration, Communicator& communicator);
 

@@ -15,7 +15,7 @@ class SharedOutput {
   SharedOutput(const SharedOutput&) = delete;
   SharedOutput& operator=(const SharedOutput&) = delete;
 
-  /// Whether the run need not be simulated.
+  /// Returns whether the run need not be simulated.
   bool is_whole() const;
 
  private:

@@ -11,14 +11,14 @@ namespace lockstep {
 /// Terminals have at least so many, and mails and batch logs are read in them.
 inline constexpr std::size_t text_columns = 80;
 
-/// Long names lose their middle.
+/// Returns the name, which loses its middle if it is long.
 inline std::string shortened(const std::string& name, std::size_t columns) {
   if (name.size() <= columns) return name;
   const std::size_t kept = columns - 2, end = kept / 2;
   return name.substr(0, kept - end) + ".." + name.substr(name.size() - end);
 }
 
-/// Small ones are no zeros.
+/// Returns a rate as text; a small one is not shown as zero.
 inline std::string rate_text(double rate) {
   if (std::isnan(rate)) return "-";
   return rate > 0 && rate < 0.01 ? fmt::format("{:.1g}", rate) : fmt::format("{:.2f}", rate);

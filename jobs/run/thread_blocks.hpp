@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// On rank 0: when the blocks of all SMs came and went (simulation.record_blocks), in an order that
-/// does not depend on who owns what.  Collective.
+/// Returns on rank 0 when the blocks of all SMs came and went (simulation.record_blocks), in an
+/// order that does not depend on who owns what. Collective.
 std::vector<BlockRow> gather_blocks(const Engine& engine, const Machine& machine);
 
 }  // namespace lockstep

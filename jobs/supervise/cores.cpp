@@ -46,7 +46,7 @@ RankPlace own_place(int threads) {
   return place;
 }
 
-/// On rank 0.  Collective.
+/// Returns the computers and their ranks, on rank 0. Collective.
 std::map<std::string, Computer> find_computers(int threads, Communicator& communicator) {
   const RankPlace own = own_place(threads);
   Communicator::Bytes bytes(sizeof own);

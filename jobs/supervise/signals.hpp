@@ -16,7 +16,7 @@ namespace lockstep {
 struct Signals {
   /// Begins to take them if `command` simulates.
   static void listen(const char* command);
-  /// Before another program takes the place of this one: it shall hear them itself.
+  /// Leaves signals to another program, which is about to take the place of this one.
   static void leave_to_others();
 
   /// Returns the exit status of the process after the signal to end that came first; exit_done if
@@ -27,7 +27,7 @@ struct Signals {
   static void serve_checkpoint();
 };
 
-/// "SIGINT" of exit_interrupted.
+/// Returns the name of a signal: "SIGINT" for exit_interrupted.
 const char* signal_name(int status);
 
 }  // namespace lockstep

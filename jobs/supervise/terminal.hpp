@@ -12,11 +12,13 @@ class Terminal {
   explicit Terminal(std::FILE* stream);
 
   bool is_one() const { return is_one_; }
-  /// How many characters a line has; asked anew each time, since windows change their size.
+  /// Returns how many characters a line of the terminal has; asked anew each time, since windows
+  /// change their size.
   std::size_t columns() const;
-  /// How many lines it has.
+  /// Returns how many lines the terminal has.
   std::size_t rows() const;
-  /// In bold on a terminal, unless the environment variable NO_COLOR says otherwise (no-color.org).
+  /// Returns the text in bold on a terminal, unless the environment variable NO_COLOR says
+  /// otherwise (no-color.org).
   std::string bold(const std::string& text) const;
   /// Takes what stands right of here, or below, away; "" in a file.
   const char* clear_rest() const { return is_one_ ? "\033[K" : ""; }

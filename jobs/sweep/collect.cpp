@@ -118,7 +118,7 @@ class Collection {
     if (!scales.empty()) file.attach_scales(scaled);
   }
 
-  /// Where the row of a point stands; null if it does not fit the others'.
+  /// Returns the place for the row of a point; null if it does not fit the others'.
   std::uint64_t* place(const std::string& where, std::size_t point, const Column& as) {
     const auto [found, is_new] = columns_.try_emplace(where, as);
     Column& column = found->second;
@@ -161,7 +161,7 @@ class Collection {
       const std::vector<std::uint64_t> counted = file.words(object.path, 0, shape[0]);
       if (counted.empty()) continue;
       Column as{{shape.begin() + 1, shape.end()}, {}, false, "", ""};
-      // What a counter is stands in every file alike: it is asked of the first.
+      // A counter's facts are the same in every file: the first one tells them.
       if (const auto known = columns_.find(object.path); known != columns_.end()) {
         as.is_real = known->second.is_real;
       } else {
@@ -176,7 +176,7 @@ class Collection {
     }
   }
 
-  /// Over the instances: every `stride`-th word from `first` on.
+  /// Returns the sum over the instances: every `stride`-th word from `first` on.
   static std::uint64_t sum(const std::vector<std::uint64_t>& words, std::size_t first,
                            std::size_t stride, bool is_real) {
     std::uint64_t whole = 0;
@@ -218,7 +218,7 @@ class Collection {
     return numbers;
   }
 
-  /// The paths of what all points set.
+  /// Returns the paths of the parameters that all points set.
   std::vector<std::string> write_parameters(h5::File& file) const {
     std::map<std::string, std::vector<std::string>> values;
     const std::size_t count = sweep_.points.size();

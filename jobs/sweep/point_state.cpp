@@ -77,7 +77,7 @@ PointState state_of(const Sweep& sweep, const SweepPoint& point) {
   try {
     digest = digest_of(sweep, point);
   } catch (const UserError&) {
-    return PointState::missing;  // its run says what is wrong
+    return PointState::missing;  // the run itself will report the mistake
   }
   if (is_whole(sweep, point) && text_attribute(output, "/run", "scenario_digest") == digest)
     return PointState::done;

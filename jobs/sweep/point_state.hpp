@@ -14,18 +14,18 @@ enum class PointState : std::uint8_t {
   done,
 };
 
-/// UserError that names the point, if its scenario or what it sets has a mistake.
+/// Throws UserError that names the point, if its scenario or a value that it sets has a mistake.
 void check_point(const Sweep& sweep, const SweepPoint& point);
 PointState state_of(const Sweep& sweep, const SweepPoint& point);
-/// "" if there is none, or no such file.
+/// Returns a text attribute; "" if there is none, or no such file.
 std::string text_attribute(const std::string& file, const std::string& object,
                            const std::string& name);
 /// Returns the output file of the point, or that of the run in which all tenants share the GPU.
 std::string output_of(const Sweep& sweep, const SweepPoint& point);
 /// Returns the file that `compare` writes last, of all its runs.
 std::string measures_of(const Sweep& sweep, const SweepPoint& point);
-/// Whether the output of a point holds a whole run, of whatever program, scenario or data, which
-/// has passed its check if the sweep asks for one.
+/// Returns whether the output of a point holds a whole run, of whatever program, scenario or data,
+/// which has passed its check if the sweep asks for one.
 bool is_whole(const Sweep& sweep, const SweepPoint& point);
 /// The command of one point, as words; with the checkpoint if there is one to go on from.
 std::vector<std::string> command_of(const Sweep& sweep, const SweepPoint& point, PointState state);

@@ -45,7 +45,7 @@ class PointLog {
   PointLog(const PointLog&) = delete;
   PointLog& operator=(const PointLog&) = delete;
 
-  /// False: another sweep runs the point.
+  /// Returns false if another sweep runs the point.
   bool is_held() const { return is_held_; }
   /// Takes the place of this process.
   [[noreturn]] void become(std::vector<std::string> words) const {
@@ -63,7 +63,7 @@ class PointLog {
   const bool is_held_;
 };
 
-/// "failed with status 1", "was ended by SIGKILL".
+/// Returns a text such as "failed with status 1" or "was ended by SIGKILL".
 std::string end_text(int status) {
   if (WIFSIGNALED(status)) return fmt::format("was ended by SIG{}", sigabbrev_np(WTERMSIG(status)));
   return fmt::format("failed with status {}", WEXITSTATUS(status));
@@ -88,7 +88,7 @@ class Pool {
     while (!left.empty() && Signals::status() == exit_done) {
       for (const SweepPoint* const point : left)
         if (!settle(*point)) elsewhere.push_back(point);
-      // What another sweep runs is looked at once more when all else is done.
+      // Points that another sweep runs are looked at once more when all else is done.
       left = std::exchange(elsewhere, {});
       if (!left.empty()) wait_a_moment();
     }
@@ -97,7 +97,7 @@ class Pool {
   }
 
  private:
-  /// Begins what is to be done of a point; false if another sweep does.
+  /// Begins the work on a point. Returns false if another sweep does it.
   bool settle(const SweepPoint& point) {
     while (running_.size() >= jobs_ && Signals::status() == exit_done) wait_for_one();
     if (Signals::status() != exit_done) return true;

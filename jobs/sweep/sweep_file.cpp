@@ -15,7 +15,7 @@ std::vector<Node> values_of(const Node& node) {
   return node.is_sequence() ? node.items() : std::vector<Node>{node};
 }
 
-/// Each of `points` with each of `choices`.
+/// Multiplies each of `points` with each of `choices`.
 void multiply(std::vector<Parameters>& points, const std::vector<Parameters>& choices) {
   std::vector<Parameters> product;
   for (const Parameters& point : points) {
@@ -54,7 +54,8 @@ std::vector<Parameters> read_combinations(const Node& root) {
   return points;
 }
 
-/// "two_tenants-count=4-seed=1": what can stand in a file name, of each key its last word.
+/// Returns a name such as "two_tenants-count=4-seed=1", in characters of file names, with the last
+/// word of each key.
 std::string name_of(const std::string& scenario, const Parameters& parameters) {
   std::string name = std::filesystem::path(scenario).stem().string();
   for (const auto& [key, value] : parameters) {

@@ -37,7 +37,7 @@ struct Sweep {
   }
 };
 
-/// UserError for an unknown key, no points, or two with one name.
+/// Reads a sweep. Throws UserError for an unknown key, no points, or two with one name.
 Sweep read_sweep(const std::string& file);
 
 }  // namespace lockstep

@@ -23,7 +23,7 @@ class EpochController {
   virtual Time period() const = 0;
   /// Adds the counts of one of the policy's parts in an epoch.
   virtual void add(std::span<const std::uint64_t> increments) = 0;
-  /// Appends what all are told, if anything; `epoch` is the k of the reports.
+  /// Appends the values that all parts are told, if there are any. `epoch` is the k of the reports.
   virtual void decide(std::uint64_t epoch, std::vector<std::uint64_t>& values) = 0;
   virtual void serialize(Archive&) {}
 };
@@ -32,11 +32,11 @@ class EpochController {
 struct EpochControllerSetup {
   PolicyChoice choice;  ///< the policies' name and parameters
   std::size_t tenants = 0;
-  Time cycle;  ///< of the clock in which those parameters count
+  Time cycle;  ///< period of the clock in which those parameters count
 };
 
-/// How the controller of the policies under one name is made, if they have one: if what they do
-/// follows from what all of them count.
+/// Factory of a policy's controller. A policy has one if its parts follow counts of the whole
+/// machine.
 using MakeEpochController = std::unique_ptr<EpochController> (*)(const EpochControllerSetup&);
 
 }  // namespace lockstep

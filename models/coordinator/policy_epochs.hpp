@@ -29,13 +29,13 @@ class PolicyEpochs {
   void add(EpochTopic topic, EpochPolicy& policy);
 
   bool idle() const { return parts_.empty(); }
-  /// Earliest report or decision that is due.
+  /// Returns the earliest report or decision that is due.
   Time next() const { return limit_ == Time::never() ? limit_ : first_due(); }
-  /// Earliest report or decision if it is due by `own`, and otherwise any time after that: no
-  /// policy is asked.
+  /// Returns the earliest report or decision if it is due by `own`, and otherwise any time after
+  /// that: no policy is asked.
   Time next(Time own) const { return own < limit_ ? Time::never() : next(); }
-  /// Time before which an uninterrupted piece of work must end: the next report or decision may be
-  /// due then.
+  /// Returns the time before which an uninterrupted piece of work must end: the next report or
+  /// decision may be due then.
   Time limit() const { return limit_; }
   /// The component is about to act at `now`, before next().
   void before(Time now) {
@@ -45,7 +45,8 @@ class PolicyEpochs {
   void take(const MessageHeader& message);
   /// Applies a decision at once, for a component that takes a message when its time has come.
   void apply(const MessageHeader& message) const;
-  /// At next(): decisions take effect, then reports leave.  True if there was a decision.
+  /// Lets decisions take effect at next(), then reports leave. Returns whether there was a
+  /// decision.
   bool run(Time now, Outbox& outbox);
 
   void serialize(Archive& archive);
@@ -54,7 +55,7 @@ class PolicyEpochs {
   struct Part {
     EpochTopic topic;
     EpochPolicy* policy;
-    Time boundary;  ///< of the epoch that it counts for; never() if nobody hears reports
+    Time boundary;  ///< end of the epoch that it counts for; never() if no controller takes reports
   };
   struct Decision {
     Time at;

@@ -26,8 +26,8 @@ class SmSide : public EpochPolicy {
 
   /// A request of a warp leaves: sets request.marks.
   virtual void mark(MemoryRequest& request, Time now) = 0;
-  /// The answer to one of them; with flag_past_l2 it did not look up.  `pc` of the instruction, of
-  /// which pc_bits come back.
+  /// Takes the answer to a marked request; with flag_past_l2 the request did not look the L2 up.
+  /// `pc`: of the instruction, of which pc_bits come back.
   virtual void on_answer(const MemoryResponse& /*answer*/, std::uint32_t /*pc*/, Time /*now*/) {}
   /// A translation has come for which warps waited, a bit each.
   virtual void on_translation(TenantId, std::uint64_t /*warps*/, Time /*now*/) {}
@@ -39,14 +39,14 @@ class SmSide : public EpochPolicy {
 /// Setup of the side of one SM.
 struct SmSideSetup {
   PolicyChoice choice;  ///< the policy's name and parameters
-  Time cycle;           ///< of the clock in which those parameters count
+  Time cycle;           ///< period of the clock in which those parameters count
   std::uint32_t sm = 0;
   std::uint32_t warps = 0;  ///< slots of the SM
   std::size_t tenants = 0;
   std::uint64_t seed = 0;
   ComponentId component;
 
-  /// Random numbers that no other component, policy or purpose of it draws.
+  /// Returns random numbers that no other component, policy or purpose of it draws.
   Random random(std::uint32_t purpose) const { return {seed, component, purpose}; }
 };
 

@@ -24,7 +24,7 @@ struct CpuAccess {
 class AccessStream {
  public:
   virtual ~AccessStream() = default;
-  /// Nothing when the program has ended.
+  /// Returns the next access; nothing when the program has ended.
   virtual std::optional<CpuAccess> next() = 0;
   virtual void serialize(Archive& archive) = 0;
 };

@@ -29,7 +29,7 @@ namespace lockstep {
 /// access: what lies between costs nothing.
 /// Source: 004, section 5.3.5 and Table 5.2; memory-interference.md, sections 4.4 and 4.5.
 ///
-/// Simplified: caches are not simulated; what misses is generated (ProfileStream) or traced
+/// Simplified: caches are not simulated; misses are generated (ProfileStream) or traced
 /// (TraceStream).
 class CpuCore final : public Component {
  public:
@@ -41,7 +41,7 @@ class CpuCore final : public Component {
     std::unique_ptr<AccessStream> stream;
     Time arrival;
     std::uint64_t measured = 0;  ///< instructions after which it has been measured; 0: never
-    bool check = false;          ///< compare what is read with what was written
+    bool check = false;          ///< compare read bytes with written ones
     Link to_host;
     std::vector<Link> to_partitions;
   };
@@ -72,7 +72,7 @@ class CpuCore final : public Component {
   }
   Time time_of(std::int64_t slot) const { return clock_.edge(Cycles{slot / width_}); }
   void fetch();
-  /// When it goes on, as things are.
+  /// Sets the time of the next step from the present state.
   void plan();
   void take(const MessageHeader& message, Outbox& outbox);
   void take_answer(const MessageHeader& message, Outbox& outbox);
@@ -110,7 +110,8 @@ class CpuCore final : public Component {
   std::uint64_t compared_ = 0;
   bool measured_ = false, mistaken_ = false, stopped_ = false;
   std::int64_t entry_ = InstructionWindow::unknown;    ///< slot in which `next_` enters
-  std::int64_t measure_ = InstructionWindow::unknown;  ///< slot in which it has been measured
+  std::int64_t measure_ = InstructionWindow::unknown;  ///< slot in which the measured instructions
+                                                       ///< end
   Time wake_ = Time::never();
 };
 

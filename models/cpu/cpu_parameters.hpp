@@ -24,7 +24,7 @@ struct CpuParameters {
         .field("window", &P::window, 128, range(1, 4096), "instructions of a core in flight",
                "instructions")
         .field("link_latency", &P::link_latency, 50_ns, range(1_ns, 1_us),
-               "from a core to a DRAM controller and back, each: the controller's fixed latency")
+               "latency from a core to a DRAM controller, and back: the controller's fixed latency")
         .field("credits", &P::credits, 16, range(1, 4096),
                "unanswered requests of a core at one controller", "requests")
         .only_if("clock width window link_latency credits", "with cores above 0",

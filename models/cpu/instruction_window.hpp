@@ -7,8 +7,8 @@
 /// number, how far the window lags behind instruction n entering in slot n, says when each does.
 /// Source: memory-interference.md, sections 4.4 and 4.5 (AMB-27).
 ///
-/// Simplified: what does not miss takes one slot; no branch is mispredicted, no instruction waits
-/// for another one's data but through the window.
+/// Simplified: an instruction that does not miss takes one slot. No branch is mispredicted. An
+/// instruction waits for the data of another one only through the window.
 #pragma once
 
 #include <algorithm>
@@ -24,11 +24,11 @@ class InstructionWindow {
 
   explicit InstructionWindow(std::int64_t window) : window_(window) {}
 
-  /// Nothing enters before this slot.
+  /// Lets no instruction enter before this slot.
   void start(std::int64_t slot) { lag_ = slot; }
 
-  /// The slot in which the instruction can enter, `unknown` while one that must retire before
-  /// has no data.  Instructions are asked for in order.
+  /// Returns the slot in which the instruction can enter; `unknown` while an earlier one that must
+  /// retire first has no data. Instructions are asked for in order.
   std::int64_t entry(std::int64_t instruction) {
     while (!misses_.empty() && misses_.front().instruction + window_ <= instruction) {
       const Miss& oldest = misses_.front();
@@ -59,13 +59,13 @@ class InstructionWindow {
     }
   }
 
-  /// How many instructions have retired by a slot, if `next` has not entered by then.
+  /// Returns how many instructions have retired by a slot, if `next` has not entered by then.
   std::int64_t retired(std::int64_t slot, std::int64_t next) const {
     const std::int64_t bound = answered_ < misses_.size() ? misses_[answered_].instruction : next;
     return std::clamp(slot - retiring_lag(), std::int64_t{0}, bound);
   }
-  /// The slot in which the first `count` instructions have retired, `unknown` while one of them
-  /// has no data, or `next`, which has not entered, is one of them.
+  /// Returns the slot in which the first `count` instructions have retired; `unknown` while one of
+  /// them has no data, or `next`, which has not entered, is one of them.
   std::int64_t retirement(std::int64_t count, std::int64_t next) const {
     if (next < count) return unknown;
     if (answered_ < misses_.size() && misses_[answered_].instruction < count) return unknown;

@@ -19,7 +19,7 @@ class LineContents {
  public:
   using Words = std::array<std::uint64_t, cpu_line_bytes / 8>;
 
-  /// `remembers`: what was written last to each of a memory's lines.
+  /// `remembers`: whether to keep the number of the last write to each line of the memory.
   LineContents(std::uint64_t bytes, bool remembers)
       : versions_(remembers ? bytes / cpu_line_bytes : 0) {}
 

@@ -8,15 +8,15 @@ namespace lockstep {
 
 namespace {
 
-/// Time that the slowest of some banks takes beyond the average bank, in standard deviations of the
-/// time of one bank.  A fit to measured parallelism: banks with many reads also wait for those of
-/// their channel and for writes.
+/// Returns the time that the slowest of some banks takes beyond the average bank, in standard
+/// deviations of the time of one bank.  A fit to measured parallelism: banks with many reads also
+/// wait for those of their channel and for writes.
 double excess_of_slowest(double banks, double reads_of_bank) {
   return (1.75 + 0.17 * reads_of_bank) * (banks - 1) / (banks + 1.6);
 }
 
-/// Over how many banks a group must be spread for `wanted` of them to be busy on average: those
-/// that are done before the slowest are not.
+/// Returns over how many banks a group must be spread for `wanted` of them to be busy on average.
+/// Banks that are done before the slowest are not busy.
 double banks_for(double wanted, const CpuTraffic& traffic, double reads, const MemoryTimes& times) {
   const double hits = traffic.row_locality, requests = reads / (1 - traffic.write_share);
   double banks = wanted;
@@ -83,7 +83,7 @@ std::optional<CpuAccess> ProfileStream::next() {
   return read;
 }
 
-/// In the bank whose turn it is.
+/// Returns an access in the bank whose turn it is.
 CpuAccess ProfileStream::access(bool write) {
   const std::uint32_t turn =
       static_cast<std::uint32_t>(std::uint64_t{read_} * group_banks_ / reads_of_group_);

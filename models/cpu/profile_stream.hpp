@@ -8,7 +8,8 @@
 /// as the misses in a thousand instructions ask for, and as far apart.
 /// Source: memory-interference.md, sections 1.4 (row locality, bank parallelism) and 4.5 (AMB-27).
 ///
-/// Simplified: no phases; a run in a row begins anew at its start when it comes to its end.
+/// Simplified: programs have no phases; an access stream that comes to the end of a row begins at
+/// its start again.
 #pragma once
 
 #include <vector>
@@ -20,8 +21,8 @@
 
 namespace lockstep {
 
-/// How long a bank takes for a request, and how long every request is on its way besides.  What
-/// `ProfileStream` must know of the machine to keep the banks busy that it is asked for.
+/// Time that a bank takes for a request, and time that every request is on its way. ProfileStream
+/// uses them to keep as many banks busy as the profile asks for.
 struct MemoryTimes {
   double hit = 0, miss = 0, path = 0;  ///< ns
 };
@@ -60,7 +61,7 @@ class ProfileStream final : public AccessStream {
   std::int64_t instruction_ = 0;      ///< of the read that comes next
   std::uint32_t read_ = 0;            ///< its place in the group
   std::uint32_t group_banks_ = 0;
-  bool writes_ = false;  ///< what leaves the cache for the last read comes next
+  bool writes_ = false;  ///< the line that leaves the cache for the last read comes next
 };
 
 }  // namespace lockstep

@@ -31,7 +31,7 @@ class ClusterPlaces {
   struct Place {
     std::uint32_t sm = 0, room = 0, blocks = 0;
   };
-  /// SMs of a GPC with their room; a pair stands side by side.
+  /// Returns the SMs of a GPC with their room; a pair stands side by side.
   std::vector<Place> places_in(std::uint32_t gpc, const DispatchedGrid& grid,
                                const std::function<bool(std::uint32_t)>& may_have) const;
 

@@ -18,7 +18,7 @@ struct DispatchStatistics {
   PerTenant<Histogram<20>> preemption_latency;
   Gauge grids_waiting;
 
-  /// Preemption points in the code of a kernel that the tenant launches.
+  /// Counts the preemption points in the code of a kernel that the tenant launches.
   void count_points(const isa::Program& program, std::size_t tenant) {
     for (const isa::Instruction& instruction : program.instructions) {
       if ((instruction.flags & isa::flag_preemption_point) == 0) continue;

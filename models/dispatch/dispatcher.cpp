@@ -70,8 +70,8 @@ void Dispatcher::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   }
 }
 
-/// Clusters of SMs take turns, at whole cycles: what a block waits beyond its turn, the next one
-/// does not.
+/// Returns the time until the next block. GPCs dispatch in turn, at whole cycles. Time lost by
+/// rounding a turn up to a whole cycle is credited to the next block.
 Time Dispatcher::until_next_block(std::uint32_t blocks, Time now) {
   if (now > next_dispatch_) beyond_turn_ = Time::zero();
   const std::int64_t interval = clock_.duration(parameters_.block_interval).femtoseconds();
@@ -81,7 +81,8 @@ Time Dispatcher::until_next_block(std::uint32_t blocks, Time now) {
   return whole;
 }
 
-/// No SM has taken a block: only a message, or a grid that becomes ready, can change that.
+/// Sleeps after no SM has taken a block: only a message, or a grid that becomes ready, can change
+/// that.
 void Dispatcher::sleep_until_ready(Time now) {
   wake_ = grids_.empty() ? Time::never() : preempting_.next_limit();
   for (const Grid& grid : grids_) {
@@ -186,7 +187,7 @@ Time Dispatcher::begin_of(const GridLaunch& launch, Time now) const {
   return end == ends_.end() ? now : end->second;
 }
 
-/// A staged block is one whose tenant was ended before it started.
+/// Frees the place of a block. A staged block is one whose tenant was ended before it started.
 void Dispatcher::place_is_free(Grid& grid, const PreemptionRecord& record, std::uint8_t keeps) {
   const BlockReference& block = record.block;
   PreemptingDispatch::settled(grid, block.block);

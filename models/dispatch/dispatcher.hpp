@@ -18,8 +18,8 @@
 /// Source: architecture.md, section 8 "Horizons and ranks" (staging), "Tenants"; gpu-parameters.md,
 /// section 2.
 ///
-/// Simplified: one dispatcher for the whole GPU; clusters of SMs take turns, whatever SMs they
-/// have. Cost model: launch latency per grid, one block per interval, link latency to and from SMs.
+/// Simplified: there is one dispatcher for the whole GPU. GPCs take turns, however many SMs each
+/// has. Cost model: launch latency per grid, one block per interval, link latency to and from SMs.
 #pragma once
 
 #include <cstddef>
@@ -85,8 +85,8 @@ class Dispatcher final : public Component, public ProgressSource {
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
   void block_done(const BlockDone& done, Time now, Outbox& outbox);
   void stores_done(const GridReference& reference, Time now, Outbox& outbox);
-  /// A block has given up its place, but for the InPlace bits, or the place for which it waited;
-  /// the record says what it did.
+  /// Frees the place that a block has given up, except for the InPlace bits, or the place for which
+  /// it waited. The record says why the block left.
   void place_is_free(Grid& grid, const PreemptionRecord& record, std::uint8_t keeps = 0);
   /// A block has left its SM; block_restored(): a block takes a place again.
   void block_saved(const BlockSaved& saved, Time now);
@@ -96,7 +96,7 @@ class Dispatcher final : public Component, public ProgressSource {
   /// A saved block is to return to another SM.
   void block_given(const MessageHeader& message, Outbox& outbox);
   using GridPlace = DispatchedGrids::iterator;
-  /// SMs end the tenant's blocks; the dispatcher forgets those that wait.
+  /// Ends the tenant's blocks on SMs, and forgets those that wait here.
   void abort_tenant(TenantId tenant, Time now, Outbox& outbox);
   /// Ends the blocks in hand of a grid whose tenant is ended.
   void drop_in_hand(GridPlace grid, Time now, Outbox& outbox);
@@ -116,7 +116,7 @@ class Dispatcher final : public Component, public ProgressSource {
   bool gather(Grid& gang, Time now, Outbox& outbox);
   /// Returns whether the grid is a gang that has to wait for places.
   bool has_to_wait(std::size_t gang);
-  /// While a gang waits for places, saved blocks of other grids return.
+  /// Brings saved blocks of other grids back while a gang waits for places.
   bool bring_back_meanwhile(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   /// Returns the grid of which the SM gets a block next.
   std::optional<std::size_t> choose(std::uint32_t sm);
@@ -153,7 +153,8 @@ class Dispatcher final : public Component, public ProgressSource {
       ends_;  ///< by tenant and stream: the last
   std::uint32_t next_sm_ = 0;
   Time next_dispatch_ = Time::zero();  ///< the sender is free from here on
-  Time beyond_turn_ = Time::zero();    ///< time by which `next_dispatch_` is later than its turn
+  Time beyond_turn_ = Time::zero();    ///< time by which rounding made `next_dispatch_` later than
+                                       ///< its turn
   Time wake_ = Time::never();
   DispatchStatistics statistics_;
   std::vector<std::uint64_t> told_;  ///< by tenant: progress when last asked

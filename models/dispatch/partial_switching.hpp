@@ -9,9 +9,9 @@
 /// Source: 003, sections 1 and 5 (SMK: partial context switching for fairness); preemption.md,
 /// section 2.
 ///
-/// Simplified: of a kernel those blocks leave that stand last in the SM; an SM from which blocks
-/// are still away makes no room for another kernel; none makes room for a gang, which waits until
-/// blocks have ended.
+/// Simplified: the blocks of a kernel that stand last in the SM leave. An SM whose saved blocks
+/// have not all returned makes no room for another kernel. No SM makes room for a gang, which waits
+/// until blocks have ended.
 #pragma once
 
 #include <optional>
@@ -41,7 +41,7 @@ class PartialSwitching {
   };
   explicit PartialSwitching(const Parts& parts) : parts_(parts) {}
 
-  /// SMs make room for grids that have come.
+  /// Lets SMs make room for grids that have come.
   void make_room(std::span<const GridView> views, Time now, Outbox& outbox);
   /// Blocks that an SM may get: any, or only saved ones.
   enum class Offer : std::uint8_t { all, returns };

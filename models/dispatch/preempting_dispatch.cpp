@@ -341,8 +341,9 @@ void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
   }
 }
 
-/// No signal goes to an SM whose blocks are still on their way back: they would never get on.  The
-/// blocks do not return elsewhere: the SM is theirs again as soon as they have left.
+/// Sends a signal to an SM. No SM gets one while its blocks are still on their way back, since they
+/// would never get on. The blocks do not return elsewhere: the SM is theirs again as soon as they
+/// have left.
 void PreemptingDispatch::send_signal(Time now, Outbox& outbox) {
   const auto sm = takeovers_.signals().take(now, [&](std::uint32_t i) {
     const std::optional<std::uint32_t> owner = parts_.sms[i].owner;

@@ -51,8 +51,8 @@ class PreemptingDispatch {
   Time next_limit() const { return std::min(takeovers_.next_limit(), slices_.next()); }
   const std::vector<PreemptionRecord>& records() const { return takeovers_.records(); }
 
-  /// Before a block goes out, grids that lack SMs take them from less urgent ones.  `views`: views
-  /// of all grids, in their order; they stay until the next call.
+  /// Lets grids that lack SMs take them from less urgent ones. Called before a block goes out.
+  /// `views`: views of all grids, in their order; they stay until the next call.
   void make_room(std::span<const GridView> views, Time now, Outbox& outbox);
   /// Returns the most urgent grid that may have the SM and has something for it.
   std::optional<std::size_t> choose(std::uint32_t sm) const;
@@ -79,7 +79,7 @@ class PreemptingDispatch {
   void sent(std::uint32_t sm, const DispatchedGrid& grid, Time now);
 
   void status(const MessageHeader& message, Outbox& outbox);
-  /// A block has given up its place; the record says what it did.
+  /// Notes that a block has given up its place. The record says why it left.
   void left(const PreemptionRecord& record) {
     count_use(record.block.sm, record.released);
     takeovers_.left(record);
@@ -90,7 +90,7 @@ class PreemptingDispatch {
     if (takeovers_.steps().flush && !grid.aborted) takeovers_.finished(grid.launch, work);
   }
   void grid_stopped(const GridReference& stopped, Time now);
-  /// The SM belongs to nobody when the grid, its owner, has nothing there any more.
+  /// Releases the SM when its owner, the grid, has no block there any more.
   void release_if_empty(const DispatchedGrid& owner, std::uint32_t sm);
 
   template <class Archive>
@@ -138,25 +138,25 @@ class PreemptingDispatch {
   /// Returns whether it is worth while to take SMs for the gang, and to keep them until all its
   /// places are there.
   bool may_gather(const DispatchedGrid& gang) const;
-  /// Returns how many places the grid will have where blocks of others still stand.  A block that
-  /// waits for them is not staged behind its own grid's blocks, which may wait for it.
+  /// Returns how many places the grid will get where blocks of others still stand. A block that
+  /// waits for such a place is not staged behind its own grid's blocks, which may wait for it.
   std::uint64_t coming(const DispatchedGrid& grid) const;
   bool may_stage(const DispatchedGrid& grid) const;
   /// Returns whether state that was left on chip leaves room for the grid.
   bool fits_beside(std::uint32_t sm, const DispatchedGrid& grid) const;
   /// Asks for the state of blocks on all SMs that the grid may take.
   void ask_status(const DispatchedGrid& urgent, Time now, Outbox& outbox);
-  /// Returns the grid whose blocks, or some more of them, the SM may be told to give up for
-  /// `urgent`; nullptr: none.
+  /// Returns the grid whose blocks (or further blocks) this SM should give up for `urgent`;
+  /// nullptr: none.
   DispatchedGrid* victim_for(std::uint32_t sm, const DispatchedGrid& urgent) const;
-  /// Takes the SMs, or some of their blocks, that are best to take for the grid.
+  /// Takes the best SMs for the grid, or some of their blocks.
   void take_best(const DispatchedGrid& urgent, Time now, Outbox& outbox);
   void take_places(const DispatchedGrid& urgent, std::vector<Takeovers::Offer> offers, Time now,
                    Outbox& outbox);
   /// Tells the SM's blocks to make room.
   void take_sm(std::uint32_t sm, DispatchedGrid& victim, const DispatchedGrid& urgent,
                const SmRelease& release, Time now, Outbox& outbox);
-  /// An SM that is shared goes back when the urgent grid has nothing there any more.
+  /// Gives shared SMs back on which the urgent grid has no block any more.
   void give_back_shared(Time now, Outbox& outbox);
   /// Makes an SM save its blocks and take them back, if that is due.
   void send_signal(Time now, Outbox& outbox);

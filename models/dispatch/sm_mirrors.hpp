@@ -59,8 +59,8 @@ class SmMirrors {
     if (!has_places_) return std::nullopt;
     return sms_[sm].places.position_of(grid.number(), block);
   }
-  /// A block gives its part of the SM back.  `keeps`: InPlace bits of what it keeps until it
-  /// occupies its part again.
+  /// Gives the block's part of the SM back. `keeps`: InPlace bits of the resources that it keeps
+  /// until it occupies its part again.
   void vacate(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block,
               std::uint8_t keeps = 0);
   /// A block waits at the SM for room.

@@ -21,7 +21,7 @@ class BufferDirectory {
   virtual bool has_data(TenantId tenant, BufferId buffer, std::uint64_t page) const = 0;
   virtual std::uint64_t bytes(TenantId tenant, BufferId buffer) const = 0;
   virtual Description describe(TenantId tenant, BufferId buffer) const = 0;
-  /// Where a buffer begins in requests that reach host memory from the GPU.
+  /// Returns the address at which a buffer begins in requests of the GPU to host memory.
   virtual std::uint64_t remote_address(TenantId tenant, BufferId buffer) const = 0;
   /// The tenant is on its way out: its memory will come free, and it needs none.
   virtual bool is_leaving(TenantId tenant) const = 0;

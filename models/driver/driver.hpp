@@ -39,8 +39,8 @@ class Driver {
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  /// First page of a new buffer of so many bytes.  One that has its `place` already lies there, and
-  /// others will lie behind it.
+  /// Returns the first page of a new buffer of so many bytes. A buffer with a `place` already lies
+  /// there, and later buffers will lie behind it.
   VirtualPage take_addresses(TenantId tenant, std::uint64_t bytes,
                              std::optional<std::uint64_t> place = {}, bool device = false);
   /// Pages that a buffer of so many bytes has when it is mapped whole; `device`: one of device
@@ -50,7 +50,8 @@ class Driver {
         device && large_device_pages_ ? pages_per_large : page_manager_->granule_pages();
     return round_up(bytes, granule * page_bytes) / page_bytes;
   }
-  /// A buffer of device memory of so many bytes has its part of a page (SmallBuffers).
+  /// Returns whether a buffer of device memory of so many bytes shares a page with others
+  /// (SmallBuffers).
   bool shares_page(std::uint64_t bytes) const {
     return shares_device_pages_ && bytes <= SmallBuffers::most_bytes;
   }
@@ -62,8 +63,8 @@ class Driver {
   }
   void give_back(TenantId tenant, std::span<const FrameRun> frames, const HostCycle& cycle);
   std::uint64_t free_bytes() const { return page_manager_->frames().free_bytes(); }
-  /// Bytes that nobody has freed, without the frame at 0 that is never given out, foreign pages and
-  /// what lies ready for handlers of the GPU.
+  /// Returns the bytes in use, without the frame at 0 (which is never given out), foreign pages and
+  /// frames that lie ready for handlers of the GPU.
   std::uint64_t taken_bytes() const {
     return page_manager_->frames().capacity() - free_bytes() - zeroed_.bytes() -
            (page_manager_->foreign_pages().size() + 1) * page_bytes;
@@ -76,9 +77,9 @@ class Driver {
   void unmap(const TenantPages& pages, UnmappingOwner owner, const HostCycle& cycle);
   /// Takes device memory away that is part of a buffer.
   void free_part(const TenantPages& pages, const HostCycle& cycle);
-  /// False: the page manager makes room for the pages just now.
+  /// Returns false while the page manager makes room for the pages.
   bool settle(const TenantPages& pages, const HostCycle& cycle);
-  /// Tells the GMMU what the entries are; again, when a fault crossed the news.
+  /// Tells the GMMU the pages' entries, again if a fault crossed the first message.
   void announce(const TenantPages& pages, const HostCycle& cycle);
   /// The page belongs to no buffer.
   void announce_invalid(TenantId tenant, VirtualPage page, const HostCycle& cycle);
@@ -102,17 +103,17 @@ class Driver {
   // Answers.  Each may finish something.
   void zero_done(const ZeroRange& range, const HostCycle& cycle);
   void transfer_done(const Transfer& transfer, const HostCycle& cycle);
-  /// A partition has answered what the driver asked for.
+  /// Takes a partition's answer to a request of the driver.
   void memory_answered(const MessageHeader& message, const HostCycle& cycle);
   void page_copied(const PageCopy& copy, const HostCycle& cycle);
   void unmapped(const MessageHeader& message, const HostCycle& cycle);
 
   Time next_activity() const { return mapper_.next_activity(); }
   void act(const HostCycle& cycle);
-  /// Owners of what has been mapped since the last call.
+  /// Returns the owners of the pages mapped since the last call.
   std::vector<std::uint32_t> take_mapped() { return std::exchange(mapped_, {}); }
   std::vector<Unmapped> take_unmapped() { return std::exchange(unmapped_, {}); }
-  /// Nothing of the tenant is being mapped, unmapped or rearranged.
+  /// Returns whether no page of the tenant is being mapped, unmapped or rearranged.
   bool idle(TenantId tenant) const { return busy_[tenant.value()] == 0; }
   bool idle() const;
   std::string waiting_for() const;

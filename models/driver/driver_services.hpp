@@ -15,7 +15,7 @@ class Driver::Services final : public PageServices {
   void move_foreign(std::uint32_t number, Frame to) override;
 
  private:
-  /// Mapped in GPU memory, and nothing is being done to them.
+  /// Returns whether the pages are mapped in GPU memory and nothing is being done to them.
   bool at_rest(const TenantPages& pages) const;
 
   Driver& driver_;

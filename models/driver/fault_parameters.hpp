@@ -11,7 +11,7 @@ enum class FaultBatch : std::uint8_t {
   per_page,
   per_block,
   per_batch,
-  all_waiting,  ///< whatever waits when the driver begins, found in the same cycle or not
+  all_waiting,  ///< all faults that wait when the driver begins, found in the same cycle or not
 };
 enum class FaultSerialization : std::uint8_t { cpu_and_link, whole_cost, none };
 enum class FaultSplit : std::uint8_t { upto, isolate };
@@ -27,7 +27,8 @@ struct HostFaultParameters {
   FaultSplit split;
   Time handling, cpu_service, migrate, allocate;
 
-  /// Time of a fault that waits for no other, without its transfer if that comes on top.
+  /// Returns the time of a fault that waits for no other, without its transfer if that comes on
+  /// top.
   Time expected() const { return cost_model == FaultCost::tanasic ? migrate : handling; }
 
   static auto schema() { return fields<HostFaultParameters>(); }
@@ -39,7 +40,7 @@ struct HostFaultParameters {
     return parameters<P>()
         .field("replay", &P::replay, ReplayMode::listed,
                choice({"listed", "broadcast", "block-tlb"}),
-               "whom the GMMU tells that a page has come")
+               "SMs that the GMMU tells that a page has come")
         .field(
             "cost_model", &P::cost_model, FaultCost::uvmsmart,
             choice({"uvmsmart", "tanasic", "linear"}),

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// For histograms.
+/// Returns the time in nanoseconds, for histograms.
 inline std::uint64_t nanoseconds(Time span) {
   return static_cast<std::uint64_t>(span.femtoseconds() / 1'000'000);
 }

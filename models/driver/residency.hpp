@@ -61,13 +61,13 @@ class Residency {
 
   PagePlace place(ManagedPage page) const { return places_[page.value()]; }
   void set_place(ManagedPage page, PagePlace place) { places_[page.value()] = place; }
-  /// In GPU memory, or will be.
+  /// Returns whether the page is in GPU memory, or will be.
   bool valid(ManagedPage page) const {
     return place(page) == PagePlace::gpu || place(page) == PagePlace::arriving;
   }
-  /// Valid pages among [first, first + count).
+  /// Returns the number of valid pages among [first, first + count).
   std::uint64_t count_valid(ManagedPage first, std::uint64_t count) const;
-  /// Managed page numbers given out so far are below this.
+  /// Returns the number behind the managed page numbers given out so far.
   ManagedPage end() const { return ManagedPage{places_.size()}; }
 
   template <class Archive>
@@ -76,7 +76,7 @@ class Residency {
   }
 
  private:
-  /// How many live allocations start at or below the address, or belong to lower tenants.
+  /// Returns how many live allocations start at or below the address, or belong to lower tenants.
   std::size_t rank(TenantId tenant, VirtualPage virtual_page) const;
 
   std::vector<Allocation> allocations_;

@@ -6,7 +6,7 @@
 /// comes in units of 2 MiB (cuMemGetAllocationGranularity).  From which size on a buffer has its
 /// own is in no publication.
 ///
-/// Simplified: what a freed buffer had is not given to another one before its page goes.
+/// Simplified: the bytes of a freed buffer are not given to another one before the page goes.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,8 @@ class SmallBuffers {
  public:
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
 
-  /// Where a buffer of so many bytes lies; nothing: no page has room, one is to be added.
+  /// Returns the address of a buffer of so many bytes, if some page has room; else a page is to be
+  /// added.
   std::optional<VirtualAddress> take(std::uint64_t bytes) {
     for (Page& page : pages_)
       if (page.used + bytes <= large_page_bytes) return page.take(bytes);

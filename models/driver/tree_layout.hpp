@@ -27,7 +27,7 @@ struct TreeLayout {
     return tree;
   }
   ManagedPage end() const { return first + pages; }
-  /// Leaf of a page.
+  /// Returns the leaf of a page.
   std::uint32_t leaf(ManagedPage page) const {
     return static_cast<std::uint32_t>((page - first) / pages_per_block);
   }

@@ -27,13 +27,14 @@ struct FabricParameters {
     using namespace literals;
     using P = FabricParameters;
     return parameters<P>()
-        .required("name", &P::name, "what it is called in reports")
+        .required("name", &P::name, "name of the fabric in reports")
         .field("kind", &P::kind, FabricKind::crossed, choice({"switch", "direct"}),
                "switch: each GPU has a port to all others; direct: links between pairs of GPUs")
-        .required("rate", &P::rate, range(Bandwidth{1e6}, Bandwidth{1e14}),
-                  "each direction, raw: of a GPU's port at a switch, of a link between two GPUs")
+        .required(
+            "rate", &P::rate, range(Bandwidth{1e6}, Bandwidth{1e14}),
+            "raw rate of each direction: of a GPU's port at a switch, of a link between two GPUs")
         .field("latency", &P::latency, 270_ns, range(1_ns, 1_ms),
-               "from the port of one GPU to that of another")
+               "latency from the port of one GPU to that of another")
         .field("payload", &P::payload, 256_B, range(32_B, 4_KiB),
                "data of a packet of a copy; loads and stores of SMs have packets of their own")
         .field("header", &P::header, 32_B, range(0_B, 1_KiB),

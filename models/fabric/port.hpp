@@ -12,8 +12,8 @@
 /// packets from one port to another.
 /// Source: design of the project; architecture.md, section 8, rules 1, 2 and "Back-pressure".
 ///
-/// Simplified: a packet reaches the other end with its last byte and is passed on at once, the way
-/// in being taken from then on; acknowledgements of copies travel with other packets.
+/// Simplified: a packet reaches the other end with its last byte and is passed on at once; it takes
+/// the way in from then on. Acknowledgements of copies travel with other packets.
 #pragma once
 
 #include <deque>
@@ -50,7 +50,7 @@ class Port final : public Component {
     Link to_host;
     std::vector<Link> to_sms, to_partitions;
     std::vector<Peer> peers;
-    std::uint32_t counts_to = 0;  ///< requests to a page of which the host is told; 0: it is not
+    std::uint32_t counts_to = 0;  ///< requests to a page after which the host is told; 0: never
   };
   explicit Port(Setup setup);
 
@@ -125,7 +125,7 @@ class Port final : public Component {
   void answer_sm(const Slot& slot, MemoryResponse response, std::span<const std::byte> payload,
                  Time now, Outbox& outbox);
 
-  // What comes from other ports.
+  // Packets that come from other ports.
   void receive(Packet packet, double bytes, std::uint16_t tenant, Time now, Outbox& outbox);
   void pass_on(const Packet& packet, Time now, Outbox& outbox);
   void serve(const Packet& packet, Time now, Outbox& outbox);

@@ -28,7 +28,7 @@ static_assert(sizeof(PeerCopy) == 24);
 
 /// peer_counted: port -> host, when SMs have asked up to the threshold for a page of another GPU.
 struct PeerCounted {
-  std::uint64_t page = 0;    ///< its address, as its entry has it
+  std::uint64_t page = 0;    ///< the page's address, as in its page table entry
   std::uint64_t tenant = 0;  ///< among those of the GPU that maps it
 
   template <class Archive>

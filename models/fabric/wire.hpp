@@ -17,7 +17,7 @@ class Wire {
   struct Turn {
     Time begin, end;
     std::uint64_t waited = 0;  ///< femtoseconds
-    std::uint32_t behind = 0;  ///< tenant whose packet took it before
+    std::uint32_t behind = 0;  ///< tenant of the packet before
   };
   Turn take(Time now, double bytes, std::uint32_t tenant) {
     Turn turn;

@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Data of nobody that lie in GPU memory before a run: key `memory.fragmentation` of a GPU.
+/// Foreign data that lie in GPU memory before a run: key `memory.fragmentation` of a GPU.
 struct FragmentationParameters {
   double index = 0, occupancy = 0;
 

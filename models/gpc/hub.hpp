@@ -9,8 +9,8 @@
 /// Source: modern-isa.md, section 5.8; architecture.md, section 8 "Horizons and ranks" (a hub's
 /// real distance).
 ///
-/// Simplified: whatever an SM sends passes at once if the port to the other SM is free; ports have
-/// no limit to what waits before them, since an SM's own port keeps it from sending more.
+/// Simplified: a message passes at once if the port to the other SM is free. Any number of messages
+/// may wait for a port, since an SM's own port limits how much it sends.
 ///
 /// Cost model: two links of `noc.hub.link_latency`, and a port to each SM that a flit takes for
 /// `flit_half_cycles`.

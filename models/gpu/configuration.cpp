@@ -31,7 +31,7 @@ std::string arrivals_text(const Tenant& tenant) {
   return text + "]}\n";
 }
 
-/// The key does something beside the others; a tenant on a CPU core has few.
+/// Returns whether the key has an effect beside the others; a tenant on a CPU core has few keys.
 bool has_meaning(const std::string& key, const ParameterSchema& schema, const void* values) {
   const auto is_idle = [&](const ParameterCondition& condition) {
     return !condition.holds(values) &&
@@ -40,7 +40,8 @@ bool has_meaning(const std::string& key, const ParameterSchema& schema, const vo
   return std::none_of(schema.conditions().begin(), schema.conditions().end(), is_idle);
 }
 
-/// Times are in femtoseconds; "" for what nobody wrote and has no default, and for parts.
+/// Returns a value as text; times are in femtoseconds. "" for parts, and for a missing value
+/// without a default.
 std::string value_text(const ParameterField& field, const Tenant& tenant) {
   if (field.key == "workload")
     return std::filesystem::path(tenant.workload.file).filename().string();
@@ -65,7 +66,7 @@ std::string keys_text(const Tenant& tenant) {
   return text;
 }
 
-/// Numbers are in bytes; of files only the name; "" for what is not there.
+/// Returns a value as text: numbers in bytes, of files only the name; "" for an absent one.
 std::string value_text(const ParameterField& field, const CpuKeys& cpu) {
   if (field.key == "trace") return std::filesystem::path(cpu.trace_file).filename().string();
   const std::vector<ParameterScalar> value = fetch(field, &cpu);
@@ -108,8 +109,8 @@ std::string tenant_text(const Tenant& tenant, const std::string& place) {
   return text;
 }
 
-/// Returns the text without a policy that a machine of one GPU has no use for: outputs and
-/// checkpoints say what those said that were written before there was such a key.
+/// Returns the text without a policy that a machine of one GPU does not use, so that its outputs
+/// and checkpoints are equal to those written before there was such a key.
 std::string without(std::string text, const std::string& policy) {
   const std::string key = "\n  " + policy + ":";
   const std::size_t begin = text.find(key);

@@ -64,8 +64,8 @@ ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& poli
   return switching.ideal() ? ContextTraffic::ideal : preempted;
 }
 
-/// Returns how many grids may be saved on one SM: all but the most urgent, and that as well if it
-/// has its turn or a signal.
+/// Returns how many grids may be saved on one SM: all but the most urgent, and also the most urgent
+/// one if there are turns or signals.
 std::uint32_t depth_of(const Scenario& scenario, const PolicyParameters& policies) {
   const auto tenants = static_cast<std::uint32_t>(scenario.tenants.size());
   if (is_time_sliced(policies.sharing) || is_in_parts(policies.sharing)) return tenants;

@@ -7,7 +7,8 @@ namespace lockstep {
 Coordination::Coordination(const MachineParameters& parameters, std::size_t tenants)
     : parameters_(parameters), tenants_(tenants) {}
 
-/// Of the selected policies, those whose parts follow what all of them count.
+/// Returns the controllers of those selected policies whose parts follow counts of the whole
+/// machine.
 std::vector<Coordinator::Controller> Coordination::controllers() const {
   const PolicyParameters& policies = parameters_.policies;
   std::vector<Coordinator::Controller> all;

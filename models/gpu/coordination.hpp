@@ -35,7 +35,8 @@ class Coordination {
 
   const std::optional<ComponentId>& component() const { return component_; }
   std::unique_ptr<Component> build(const LinkTable& links) const;
-  /// Returns what a component tells the coordinator, and when; nothing if it is no member.
+  /// Returns what a component tells the coordinator, and when; nothing if the component takes no
+  /// part.
   PolicyEpochs epochs_of(ComponentId component, const LinkTable& links) const;
   /// Returns the parts of the selected policies that stand in the SM with number `sm`.
   std::vector<SmSideChoice> sm_sides(std::uint32_t sm, ComponentId component) const;

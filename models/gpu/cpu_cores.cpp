@@ -9,7 +9,7 @@
 namespace lockstep {
 namespace {
 
-/// Requests of a core where nobody else is.
+/// Returns the times of a core's requests on an idle machine.
 MemoryTimes memory_times(const GpuParameters& gpu) {
   const Clock dram(gpu.memory.dram.clock), l2(gpu.memory.clock);
   const auto nanoseconds = [](Time time) {

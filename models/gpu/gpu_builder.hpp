@@ -56,7 +56,7 @@ class GpuBuilder {
                       std::optional<std::uint32_t> group = {});
   /// Links them with each other and with the host.
   void connect(Graph& graph, ComponentId host);
-  /// Adds what lets its policies decide together, after all other components.
+  /// Adds the coordinator of the GPU's policies, after all other components.
   void add_coordinator(Graph& graph);
 
   /// Adds the GPU's port to others, after the components of all GPUs, and links it with the GPU's
@@ -76,7 +76,7 @@ class GpuBuilder {
 
   const AddressMapping& mapping() const { return mapping_; }
   const CorePlaces& core_places() const { return core_places_; }
-  /// Pages that belong to nobody, before the run.
+  /// Returns the foreign pages in GPU memory before the run.
   const std::vector<Frame>& foreign_pages() const { return foreign_pages_; }
   /// Returns the part of gpu.memory.capacity that is set aside for blocks that leave SMs.
   std::uint64_t context_bytes() const { return context_memory_.bytes(); }

@@ -22,7 +22,7 @@ const MachineParameters& checked(const Scenario& scenario, const MachineParamete
   return parameters;
 }
 
-/// Nothing for the only GPU: it has the whole scenario.
+/// Returns the GPU's part of the scenario; nothing for the only GPU, which has the whole scenario.
 std::unique_ptr<const Scenario> own_part(const Scenario& scenario, const GpuSite::Place& place) {
   if (!place.group) return nullptr;
   return std::make_unique<const Scenario>(part_of(scenario, place.gpu, place.tenants));

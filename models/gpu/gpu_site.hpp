@@ -33,8 +33,8 @@ class GpuSite {
     bool capture = false;
     const BlockProfile& block_profile;  ///< of all tenants
   };
-  /// `scenario` must outlive this; `parameters`: of this GPU.  Throws UserError for what its
-  /// tenants may not do there.
+  /// `scenario` must outlive this; `parameters`: of this GPU. Throws UserError for settings of its
+  /// tenants that are not possible there.
   GpuSite(const Scenario& scenario, const MachineParameters& parameters, Place place,
           const Options& options);
   GpuSite(const GpuSite&) = delete;
@@ -48,7 +48,7 @@ class GpuSite {
                                    const LinkTable& links, KindId host) const;
 
   const Place& place() const { return place_; }
-  /// Part of the scenario that concerns this GPU.
+  /// Returns the part of the scenario that concerns this GPU.
   const Scenario& scenario() const { return own_scenario_ ? *own_scenario_ : scenario_; }
   const MachineParameters& parameters() const { return parameters_; }
   const LoadedModules& modules() const { return modules_; }

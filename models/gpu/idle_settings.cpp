@@ -22,7 +22,7 @@ void append_own(const Node& included, std::set<std::string>& places) {
     for (const IdleKey& key : idle_keys(schema_of<Parameters>(), &values, file))
       places.insert(key.node.where());
   } catch (const UserError&) {
-    // The file is complete only with what the scenario adds.
+    // The file is complete only with the values that the scenario adds.
   }
 }
 

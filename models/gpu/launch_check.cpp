@@ -47,7 +47,8 @@ bool begins_beyond_repeat(const isa::Program& kernel) {
   return false;
 }
 
-/// Code without points runs to its end, however long the tenant that wants the SM can wait.
+/// Refuses code without preemption points, which runs to its end however long the tenant that wants
+/// the SM can wait.
 void refuse_without_points(const Tenant& victim, const Tenant& urgent, const isa::Program& kernel) {
   if (urgent.latency_bound == Time::never() || has_points(kernel)) return;
   throw UserError(victim.where,
@@ -69,7 +70,7 @@ void refuse_beyond_repeat(const Tenant& victim, const Tenant& urgent, const isa:
                   "choose preemption: drain, switch or chimera");
 }
 
-/// Threads, in whole warps, for whose registers an SM has room.
+/// Returns the threads, in whole warps, for whose registers an SM has room.
 std::uint32_t largest_block(const isa::Program& kernel, const LaunchShape& shape,
                             const OccupancyLimits& limits) {
   const BlockResources warp = block_resources(kernel, isa::warp_size, 0, limits, shape.registers);

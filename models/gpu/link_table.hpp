@@ -6,10 +6,8 @@
 
 namespace lockstep {
 
-/// The links of a machine by who sends and which kind receives.
-///
-/// A graph lists its links in canonical order; this table finds them again, so that nobody keeps
-/// link numbers of its own.
+/// The links of a machine by sender and kind of receiver. A graph lists its links in canonical
+/// order. This table finds them again, so that no part needs link numbers of its own.
 class LinkTable {
  public:
   LinkTable() = default;

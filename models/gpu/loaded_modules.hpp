@@ -12,7 +12,8 @@
 
 namespace lockstep {
 
-/// Returns what a sharing policy may know of the SMs and of how many each tenant asks for.
+/// Returns the facts that a sharing policy may use: about the SMs, and how many each tenant asks
+/// for.
 SharingSetup sharing_setup(const Scenario& scenario, const MachineParameters& parameters);
 
 /// The programs of a scenario's tenants, loaded once for each set of module files.

@@ -10,7 +10,7 @@
 namespace lockstep {
 namespace {
 
-/// GPUs without tenants have nothing to do, and are not built.
+/// Returns the GPUs to build: those without tenants have nothing to do, and are not built.
 std::vector<GpuSite::Place> places_of(const MachineParameters& parameters, std::size_t tenants,
                                       const std::string& prefix) {
   std::vector<GpuSite::Place> places;

@@ -25,8 +25,8 @@ class Machine {
     bool capture = false;  ///< keep the final GPU bytes of checked buffers
     isa::LoweringOptions lowering;
     bool bounds = true;               ///< accesses outside of buffers end their tenant
-    PrintedLines::Sink print = {};    ///< what gets the lines that kernels print
-    PrintedLines::Sink warn = {};     ///< what gets warnings about kernels
+    PrintedLines::Sink print = {};    ///< receives the lines that kernels print
+    PrintedLines::Sink warn = {};     ///< receives warnings about kernels
     BlockProfile block_profile = {};  ///< if the preemption goes by one
     /// Where the machine's components and links stand behind those of others; nullptr: in a graph
     /// of its own.  It must outlive the machine.
@@ -50,9 +50,9 @@ class Machine {
   std::size_t longest_kernel_name() const;
   bool has_uplinks() const { return !uplinks_.empty(); }
   bool has_ports() const { return parameters_.fabric.has_value(); }
-  /// GPUs that have tenants.
+  /// Returns the GPUs that have tenants.
   const std::vector<std::unique_ptr<GpuSite>>& sites() const { return sites_; }
-  /// Where a tenant runs, and its number there.
+  /// GPU on which a tenant runs, and the tenant's number there.
   struct TenantPlace {
     const GpuSite* site = nullptr;
     std::size_t number = 0;
@@ -61,9 +61,9 @@ class Machine {
   const TenantPlace& place_of(std::size_t tenant) const { return site_of_tenant_[tenant]; }
   /// Returns all places of a tenant.
   std::vector<TenantPlace> all_places_of(std::size_t tenant) const;
-  /// The GPU to which a component belongs that is not the host.
+  /// Returns the GPU of a component, which must not be the host.
   const GpuSite& site_of(ComponentId component) const;
-  /// Instance of the statistics of kind "cpu"; nothing if the tenant is on no core.
+  /// Returns the instance of the statistics of kind "cpu"; nothing if the tenant is on no core.
   std::optional<std::size_t> core_of_tenant(std::size_t tenant) const {
     const TenantPlace& place = place_of(tenant);
     return place.site->gpu().core_places().core_of(place.number);

@@ -41,7 +41,7 @@ MachineParameters MachineParameters::on(std::uint32_t number) const {
 
 namespace {
 
-/// `scenario`: what there is of it on the GPU.
+/// `scenario`: its part on the GPU.
 void resolve_capacity(const Scenario& scenario, MachineParameters& machine) {
   if (machine.gpu.memory.oversubscription <= 0) return;
   machine.gpu.memory.capacity = oversubscribed_capacity(scenario, machine);

@@ -52,21 +52,22 @@ struct GpuParameters {
   static auto schema() {
     using P = GpuParameters;
     return parameters<P>()
-        .required("name", &P::name, "what it is called in reports")
+        .required("name", &P::name, "name of the GPU in reports")
         .field("compute_capability", &P::compute_capability, "7.0",
                choice({"2.0", "2.1", "3.0",  "3.2",  "3.5",  "3.7",  "5.0", "5.2", "5.3",
                        "6.0", "6.1", "6.2",  "7.0",  "7.2",  "7.5",  "8.0", "8.6", "8.7",
                        "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"}),
-               "generation that captured programs find, and whose PTX of theirs is taken")
+               "generation of the GPU that captured programs find; their newest PTX for it, or "
+               "older, is taken")
         .group("sm", &P::sm, "streaming multiprocessors")
         .group("noc", &P::noc, "network between SMs and memory partitions")
         .group("memory", &P::memory, "memory partitions")
         .group("dispatch", &P::dispatch, "thread block scheduler")
         .group("vm", &P::vm, "address translation")
-        .group("cpu", &P::cpu, "CPU cores that share its memory")
+        .group("cpu", &P::cpu, "CPU cores that share the GPU's memory")
         .part("mig", &P::mig, "map",
-              "slices that tenants can have of it (mig of a tenant), by name, with their SMs and "
-              "eighths of its memory: {1g.5gb: {sms: 14, memory: 1}}")
+              "slices that tenants can have of the GPU (mig of a tenant), by name, with their SMs "
+              "and eighths of the memory: {1g.5gb: {sms: 14, memory: 1}}")
         .check([](const P& p) { return p.gpc_misfit(); });
   }
   AddressMapping mapping(std::size_t tenants) const {
@@ -82,7 +83,7 @@ struct GpuParameters {
   BandwidthShare bandwidth_of_an_sm() const { return {memory.bytes_per_second() / sm.count}; }
 };
 
-/// `policies:` of a scenario: what stands at each plug point.
+/// `policies:` of a scenario: the policy at each plug point.
 struct PolicyParameters {
   PolicyChoice warp_scheduler, exception_scheme, block_switching;
   PolicyChoice cache_policy, replacement, dram_scheduler, sharing, preemption;
@@ -121,7 +122,7 @@ struct PolicyParameters {
         .policy("eviction", &P::eviction, "lru", eviction_policies,
                 "which pages leave a full GPU memory")
         .policy("placement", &P::placement, "fixed", placement_policies,
-                "on which of several GPUs a tenant runs that names none")
+                "GPU of a tenant that names none, among several")
         .policy("peer_policy", &P::peer_policy, "migrate", peer_policies,
                 "how the GPUs of a tenant share its managed memory");
   }
@@ -139,12 +140,12 @@ struct MachineParameters {
   std::optional<Fabric> fabric;
 
   bool has_several_gpus() const { return !gpus.empty(); }
-  /// Number of a tenant's GPU.
+  /// Returns the number of a tenant's GPU.
   std::uint32_t gpu_of(std::size_t tenant) const { return gpus.empty() ? 0 : placement[tenant]; }
   const GpuParameters& gpu_at(std::uint32_t number) const {
     return gpus.empty() ? gpu : gpus[number];
   }
-  /// Ascending numbers.
+  /// Returns the tenants' numbers, ascending.
   std::vector<std::uint32_t> tenants_on(std::uint32_t gpu) const;
   /// Returns the parameters as one GPU among several sees them: as if it were the only one.
   MachineParameters on(std::uint32_t gpu) const;
@@ -159,7 +160,7 @@ struct MachineParameters {
     return parameters<P>()
         .group("gpu", &P::gpu, "the GPU")
         .group("host", &P::host, "CPU side and host link")
-        .group("policies", &P::policies, "what stands at each plug point")
+        .group("policies", &P::policies, "the policy at each plug point")
         .group("simulation", &P::simulation, "sampling, seed and end")
         .only_if("gpu.vm.l2_tlb.enabled", "with policies.translation: shared-tlb",
                  [](const P& p) { return p.translates("has a shared TLB"); })
@@ -190,7 +191,8 @@ struct MachineParameters {
 
 /// Returns the scenario's parameters, resolved.
 MachineParameters resolve_machine(const Scenario& scenario);
-/// The same, whose policies go together (policy_check.hpp).  Throws UserError.
+/// Returns the scenario's parameters, whose policies go together (policy_check.hpp). Throws
+/// UserError.
 MachineParameters read_machine(const Scenario& scenario);
 
 }  // namespace lockstep

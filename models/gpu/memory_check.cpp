@@ -9,7 +9,7 @@ namespace lockstep {
 
 namespace {
 
-/// Where a scenario says what stands at a plug point, or where it would.
+/// Returns the place in the scenario of a plug point's policy, or of the missing key.
 std::string place_of(const Scenario& scenario, const char* plug_point) {
   if (!scenario.policies.exists()) return scenario.gpu.where();
   const Node given = scenario.policies.find(plug_point);
@@ -28,8 +28,8 @@ void check_policy(const Scenario& scenario, const MachineParameters& parameters,
   }
 }
 
-/// Memory that a tenant cannot do without: device buffers, page tables, and a page for all that is
-/// managed.
+/// Returns the memory that a tenant cannot do without: device buffers, page tables, and a page for
+/// all managed buffers.
 std::uint64_t least_bytes(const Tenant& tenant, std::uint64_t granule) {
   std::uint64_t device = 0, pages = 0;
   bool is_paged = false;
@@ -42,7 +42,7 @@ std::uint64_t least_bytes(const Tenant& tenant, std::uint64_t granule) {
   return device + (is_paged ? granule : 0) + PageManager::table_bytes(pages);
 }
 
-/// Foreign pages must leave each tenant enough.
+/// Checks that foreign pages leave each tenant enough.
 void check_fragmentation(const Scenario& scenario, const MachineParameters& parameters) {
   const MemoryParameters& memory = parameters.gpu.memory;
   const std::uint64_t capacity = memory.capacity.count();
@@ -51,7 +51,7 @@ void check_fragmentation(const Scenario& scenario, const MachineParameters& para
   if (foreign.empty()) return;
   const std::uint64_t granule =
       make_page_manager(parameters.policies.page_manager, {})->granule_pages();
-  std::set<std::uint64_t> taken{0};  // nobody gets the first page
+  std::set<std::uint64_t> taken{0};  // the first page is never used
   for (const Frame page : foreign) taken.insert(page.value() / granule);
   const std::uint64_t left =
       (capacity / (granule * page_bytes) - taken.size()) * granule * page_bytes;

@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// GPU memory, and what is left of it for buffers, are multiples of so many bytes: what the page
-/// manager divides them into.
+/// Returns the unit in bytes of which GPU memory, and the part of it left for buffers, are
+/// multiples: the page manager divides them into such units.
 std::uint64_t capacity_unit(const MachineParameters& parameters);
 
 /// Refuses a GPU memory that does not divide into the page manager's pages or of which foreign

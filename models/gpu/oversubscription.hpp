@@ -19,9 +19,9 @@ struct Footprint {
 /// Returns the footprint of the declared buffers and the heap, in pages of 4 KiB.
 Footprint footprint_of(const Tenant& tenant);
 
-/// Returns the capacity with which all managed memory of the tenants together is so many times what
-/// is left for it beside device memory and page tables, rounded up to what the machine can have.
-/// Throws UserError if nothing is managed.
+/// Returns the capacity that makes all managed memory of the tenants together so many times the
+/// memory left for it beside device memory and page tables, rounded up to a capacity that the
+/// machine can have. Throws UserError if nothing is managed.
 Bytes oversubscribed_capacity(const Scenario& scenario, const MachineParameters& machine);
 
 }  // namespace lockstep

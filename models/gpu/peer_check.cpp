@@ -27,7 +27,7 @@ class PeerCheck {
     }
   }
 
-  /// Checks copies of a recording; what its kernels reach is seen when they reach it.
+  /// Checks copies of a recording. Accesses of its kernels are checked when they happen.
   void check_recorded() const {
     for_each_recorded_peer_copy(tenant_.workload, [&](const Step& step) { check_copy(step); });
   }

@@ -12,7 +12,8 @@ namespace lockstep {
 /// taking SMs from tenants that own theirs.  Throws UserError.
 void check_policies(const Scenario& scenario, const MachineParameters& parameters);
 
-/// A line of what a user may not know of the tenants' `sms:`; "" if nothing.
+/// Returns a line with a fact about the tenants' `sms:` that a user may not know; "" if there is
+/// none.
 std::string note_of_shares(const Scenario& scenario, const MachineParameters& machine);
 
 /// Returns the parameters; where the machine has sums only, with the places for blocks that its

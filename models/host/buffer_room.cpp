@@ -8,7 +8,8 @@
 
 namespace lockstep {
 
-/// Memory that cannot be paged: device buffers, variables, page tables.
+/// Returns whether there is memory for data that cannot be paged: device buffers, variables, page
+/// tables.
 bool TenantBuffers::has_room(const HostCycle& cycle) const {
   const Driver& driver = services_.driver;
   std::uint64_t need = 0, pages = 0, most = 0;

@@ -60,7 +60,8 @@ std::vector<std::uint32_t> TenantProgram::buffers_of_packed(
   return buffers;
 }
 
-/// Pinned memory, another GPU's and what GPUs share count as overwritten: others see each store.
+/// Counts buffers as overwritten that others see each store to: pinned memory, memory of another
+/// GPU, and memory that GPUs share.
 void TenantProgram::find_overwrites(const Step& step, std::uint32_t kernel,
                                     std::span<const std::byte> parameters, GridLaunch& launch) {
   const isa::Program& program = module_.kernels[kernel].lowered;

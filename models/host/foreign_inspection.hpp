@@ -21,7 +21,7 @@ class ForeignInspection {
     return std::span(bytes_).subspan(offset, bytes);
   }
   std::size_t pages() const;
-  /// The first page that does not hold what it held before the run.
+  /// Returns the first page that has changed since the run began.
   std::optional<std::uint64_t> damaged() const;
 
   template <class Archive>

@@ -4,7 +4,7 @@
 /// Source: architecture.md, sections 4 and 8 ("The host").
 ///
 /// Simplified: CPU time between steps costs nothing but the launch overhead and `delay`.  Programs
-/// of tenants on CPU cores run there (models/cpu); the host hears when they have been measured.
+/// of tenants on CPU cores run there (models/cpu); the host is told when they have been measured.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,8 @@ class Host final : public Component, public GridCounter, public ProgressSource {
     const std::vector<Tenant>* tenants = nullptr;  ///< of all parts; outlives the host
     Time link_latency = Time::zero();
     Time progress_limit = Time::zero();
-    PrintedLines::Sink print;  ///< what gets the lines that kernels print; may be empty
-    PrintedLines::Sink warn;   ///< what gets warnings about kernels; may be empty
+    PrintedLines::Sink print;  ///< receives the lines that kernels print; may be empty
+    PrintedLines::Sink warn;   ///< receives warnings about kernels; may be empty
   };
   explicit Host(Setup setup);
 
@@ -43,20 +43,20 @@ class Host final : public Component, public GridCounter, public ProgressSource {
 
   const TenantRun& tenant(std::size_t index) const { return *runs_[index]; }
   TenantRun& tenant(std::size_t index) { return *runs_[index]; }
-  /// An epoch has ended, in which components have seen this of the tenants.
+  /// Looks at the progress of tenants that components have seen in an epoch that has ended.
   void look_at_progress(Time end, std::span<const std::uint8_t> seen);
   const ProgressWatch& progress_watch() const { return progress_; }
   KernelLog& kernels() { return logs_.kernels; }
   std::size_t part_count() const { return parts_.size(); }
   const HostPart& part(std::size_t index) const { return *parts_[index]; }
   const HostPart& only_part() const;
-  /// Not all has come yet of what is read of GPU memory for checking.
+  /// Returns whether bytes of GPU memory that are read for checking are still on their way.
   bool inspects() const;
 
  private:
   HostPart& receiver_of(const MessageHeader& message);
   HostPart& first_to_act(Time now);
-  /// Ends what tenants on other GPUs do beyond being measured, too.
+  /// Ends all further work of tenants that have been measured, on other GPUs too.
   void stop_together(Time now, Outbox& outbox);
   bool all_settled() const;
   /// Joins the runs of tenants on several GPUs.

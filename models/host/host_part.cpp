@@ -184,7 +184,7 @@ void HostPart::take(const MessageHeader& message, const HostCycle& cycle) {
       runs_[message.body<CoreMistaken>().tenant]->core_mistaken(message.body<CoreMistaken>());
       break;
     case MessageKind::far_fault:
-      // Whoever faulted at the same time is heard before anything is done about it.
+      // Faults of the same time are all heard before any is handled.
       return services_.managed.fault(message, cycle);
     case MessageKind::pages_handled:
       services_.managed.mapped_by_gpu(message, cycle);
@@ -256,7 +256,7 @@ void HostPart::take_violation(const MessageHeader& message, const HostCycle& cyc
   runs_[message.body<TenantNotice>().tenant]->violation(error.what(), cycle);
 }
 
-/// Lets begin what waited for something that has ended.
+/// Starts the work that waited for something which has ended.
 bool HostPart::follow_up(const HostCycle& cycle) {
   bool more = true, any = false;
   while (more) {
@@ -279,7 +279,7 @@ bool HostPart::follow_up(const HostCycle& cycle) {
   return any;
 }
 
-/// As the page manager wants it.
+/// Holds issue back as the page manager wants it.
 void HostPart::hold_issue(const HostCycle& cycle) {
   if (services_.driver.page_manager().holds_issue() == issue_held_) return;
   issue_held_ = !issue_held_;

@@ -58,10 +58,10 @@ class HostPart final : public SharedPages::Gpu {
   HostCycle cycle(Time now, Outbox& outbox) { return {now, link_, statistics_, outbox}; }
   Time next_activity() const;
   void take(const MessageHeader& message, const HostCycle& cycle);
-  /// Does what is due at the cycle's time.
+  /// Does the work that is due at the cycle's time.
   void act(const HostCycle& cycle);
-  /// Passes on what the driver has mapped and unmapped, until nothing more comes of it.  Returns
-  /// whether something came of it.
+  /// Passes on which pages the driver has mapped and unmapped, until nothing more follows. Returns
+  /// whether anything followed.
   bool follow_up(const HostCycle& cycle);
   std::uint32_t gpu() const { return services_.gpu; }
 
@@ -97,7 +97,7 @@ class HostPart final : public SharedPages::Gpu {
     return place(allocation, unit) == PagePlace::host;
   }
 
-  /// Nobody has to wait for its tenants.
+  /// Returns whether no run waits for its tenants any more.
   bool is_settled() const;
   /// All have been measured, and its tenants were stopped.
   bool is_stopped() const { return is_stopped_; }
@@ -105,8 +105,8 @@ class HostPart final : public SharedPages::Gpu {
   void take_grid_counts(std::vector<GridContribution>& taken);
   /// `tenants`: of all parts.
   void take_progress(std::span<std::uint8_t> tenants);
-  /// Activity of the host itself, then of the directions of the link: to the host, to the GPU; then
-  /// the page manager.
+  /// Returns the activity of the host itself, then of the directions of the link (to the host, to
+  /// the GPU), then of the page manager.
   std::vector<StatisticsView> statistics();
   std::string waiting_for() const;
   void serialize(Archive& archive);
@@ -117,7 +117,7 @@ class HostPart final : public SharedPages::Gpu {
   const Driver& driver() const { return services_.driver; }
   const ManagedMemory& managed() const { return services_.managed; }
   const ForeignInspection& foreign() const { return foreign_; }
-  /// Not all has come yet of what is read of GPU memory for checking.
+  /// Returns whether bytes of GPU memory that are read for checking are still on their way.
   bool inspects() const { return link_.inspects(); }
 
  private:
@@ -132,10 +132,10 @@ class HostPart final : public SharedPages::Gpu {
   bool pass_on_pages(const HostCycle& cycle);
   void hold_issue(const HostCycle& cycle);
   bool all_done() const;
-  /// Foreign pages are still to be read.
+  /// Returns whether foreign pages are still to be read.
   bool wants_inspection() const;
-  /// Every tenant does what it can; once all have been measured, what they do beyond that is
-  /// stopped.  True if one has begun to leave or has left: others may wait for its memory.
+  /// Lets every tenant do what it can. Once all have been measured, their further work is stopped.
+  /// Returns true if a tenant has begun to leave or has left, since others may wait for its memory.
   bool run_tenants(const HostCycle& cycle);
   bool run_each(const HostCycle& cycle);
 

@@ -20,7 +20,7 @@ struct KernelRecord {
   std::array<std::uint32_t, 3> blocks{}, threads{};
   Time enqueued, launched = Time::never(), done = Time::never();
   bool is_over = false;    ///< no further event comes: done, or cut off before it was launched
-  GridCounts counts = {};  ///< until the last epoch
+  GridCounts counts = {};  ///< counts until the last epoch
   std::uint32_t gpu = 0;   ///< number of the GPU on which it was launched
 
   template <class Archive>
@@ -54,8 +54,8 @@ class KernelLog {
     records_[counted.grid - first_].counts += counted.counts;
   }
 
-  /// Takes and returns the records before the first that is not over, or of which not all counts
-  /// may have come by `now`.
+  /// Removes and returns the records before the first launch that is not over, or some of whose
+  /// counts may not have come by `now`.
   std::vector<KernelRecord> take_over(Time now) {
     const auto is_settled = [&](const KernelRecord& record) {
       return record.is_over && (record.done == Time::never() || record.done + settling_ < now);

@@ -5,8 +5,8 @@
 /// line begins with its tenant's name.
 /// Source: CUDA C++ Programming Guide, "Formatted Output".
 ///
-/// Simplified: CUDA keeps the text in a ring of 1 MiB until the host synchronises and overwrites
-/// what is oldest; here nothing is kept back but a line's beginning, and nothing is lost.
+/// Simplified: text is passed on when it arrives, except for an unfinished line, and none is lost.
+/// CUDA keeps text in a ring of 1 MiB until the host synchronises, and overwrites the oldest.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 /// tenant without blocks on SMs, whose turn may come late.  So the same run finds the same at the
 /// same simulated time, whoever computes it.
 ///
-/// Simplified: what counts for ever in a register, polling or not, gets on; see
+/// Simplified: a warp that counts in a register for ever, polling or not, counts as getting on; see
 /// isa::backward_branch_limit.
 #pragma once
 
@@ -25,7 +25,7 @@ class ProgressWatch {
   /// `limit`: zero for none.
   ProgressWatch(Time limit, std::size_t tenants) : limit_(limit), tenants_(tenants) {}
 
-  /// An epoch has ended.  `seen`: what all components have seen in it.
+  /// Looks at an epoch that has ended. `seen`: progress that all components have seen in it.
   void look(Time end, std::span<const std::uint8_t> seen);
   /// Tenants found by the last look for the first time since they last got on.
   const std::vector<std::size_t>& found() const { return found_; }
@@ -39,7 +39,7 @@ class ProgressWatch {
   }
 
  private:
-  /// A single look sees too little of what warps do.
+  /// A single look sees too few of the warps' instructions.
   static constexpr std::uint32_t least_looks = 8;
   static constexpr std::int64_t factor = 10;
 

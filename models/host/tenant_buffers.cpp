@@ -56,7 +56,7 @@ std::vector<TenantBuffers::State> TenantBuffers::fresh() const {
   for (std::uint32_t b = 0; b < buffers.size(); ++b) {
     State& state = buffers[b];
     const bool device = has_device_pages(*this, BufferId{b});
-    // Pages that other GPUs know hold nothing else.
+    // Pages that other GPUs know hold the bytes of this buffer only.
     const bool is_alone = tenant_.members() > 1;
     state.shares = device && !is_alone && services_.driver.shares_page(state.host.size());
     state.pages =

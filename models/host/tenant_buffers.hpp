@@ -29,7 +29,7 @@ class TenantBuffers {
   TenantBuffers(const Tenant& tenant, TenantId id, const isa::Module& module, bool capture,
                 TenantServices& services);
 
-  /// `team`: buffers of the tenant on all of its GPUs.  What the host has of them is at the first.
+  /// `team`: buffers of the tenant on all of its GPUs. The first has the host's part of them.
   void join(std::vector<TenantBuffers*> team) {
     team_ = std::move(team);
     home_ = team_.front();
@@ -42,7 +42,7 @@ class TenantBuffers {
   const Buffer& declaration(BufferId buffer) const {
     return tenant_.workload.buffers[buffer.value()];
   }
-  /// Returns what messages say of a declared buffer, or of the heap.
+  /// Returns the words of messages for a declared buffer, or for the heap.
   BufferDirectory::Description describe(BufferId buffer) const;
   HostBuffer& host(BufferId buffer) { return home_->at(buffer).host; }
   std::uint32_t allocation(BufferId buffer) const { return buffers_[buffer.value()].allocation; }
@@ -64,7 +64,7 @@ class TenantBuffers {
   /// Returns the bounds of all buffers that are there, sorted by address.
   std::vector<BufferBound> bounds() const;
 
-  /// Returns whether there is room for what cannot be paged; throws if there never will be.
+  /// Returns whether there is room for data that cannot be paged. Throws if there never will be.
   bool has_room(const HostCycle& cycle) const;
   void map_all(const HostCycle& cycle);
   /// Gives a buffer room and an address.
@@ -72,8 +72,8 @@ class TenantBuffers {
   /// Gives a buffer that lies on another of the tenant's GPUs the address that it has there, and
   /// maps it if there is a way.
   void map_peer(BufferId buffer, const TenantBuffers& owner, const HostCycle& cycle);
-  /// Number among the tenant's GPUs of the one in whose memory a buffer lies; its own if that is
-  /// not in one.
+  /// Returns which of the tenant's GPUs has the buffer in its memory, as a number among these; its
+  /// own number if none has.
   std::uint32_t member_of(BufferId buffer) const {
     const bool is_placed = is_declared(buffer) && declaration(buffer).memory == MemoryKind::device;
     return is_placed ? declaration(buffer).gpu : tenant_.member;
@@ -103,12 +103,13 @@ class TenantBuffers {
 
   std::span<std::byte> host_bytes(const Transfer& transfer, std::uint64_t offset,
                                   std::uint64_t bytes);
-  /// Keeps what the first round leaves, if checking asks for it.  The buffers begin anew.
+  /// Keeps the bytes that the first round leaves, if checking asks for them. The buffers begin
+  /// anew.
   void start_over();
-  /// Ends capturing: nobody wants the GPU's bytes any more.
+  /// Ends capturing, because the GPU's bytes are not needed any more.
   void stop_capturing() { is_capturing_ = false; }
 
-  // What the first round left.
+  // Bytes that the first round left.
   HostBuffer& left_at_host(BufferId buffer) { return left(buffer).host; }
   /// Returns null when the GPU had nothing, or its bytes were not kept.  Of a managed buffer, pages
   /// that are not touched here were at the host.
@@ -154,8 +155,8 @@ class TenantBuffers {
   bool lies_here(BufferId buffer) const { return member_of(buffer) == tenant_.member; }
   /// Returns whether kernels here see the buffer.
   bool is_seen(BufferId buffer) const;
-  /// Asks for the GPU's copy, for checking.  Nobody waits for the copy, so that checking changes
-  /// nothing: what is done to those frames afterwards reaches the partitions later.
+  /// Asks for the GPU's copy, for checking. No step waits for it, so that checking changes nothing:
+  /// later writes to those frames reach the partitions later.
   void capture(BufferId buffer, const HostCycle& cycle);
   bool is_capturing(BufferId buffer) const;
   /// Returns whether the GPU's copy is to be compared.
@@ -164,7 +165,7 @@ class TenantBuffers {
   void capture_device(BufferId buffer, std::uint64_t begin, std::uint64_t end,
                       const HostCycle& cycle);
   void hold(State& state);
-  /// Takes home what this GPU has.  Returns false while pages come home.
+  /// Brings home the pages that this GPU has. Returns false while they are on their way.
   bool take_off(BufferId buffer, std::uint64_t first, std::uint64_t pages, bool writes,
                 const HostCycle& cycle);
 

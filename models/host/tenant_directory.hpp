@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// Answers to what driver and host link ask about tenants and their buffers.
+/// Answers questions of driver and host link about tenants and their buffers.
 class TenantDirectory final : public BufferDirectory {
  public:
   using Runs = std::vector<std::unique_ptr<TenantRun>>;

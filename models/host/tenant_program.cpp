@@ -13,7 +13,7 @@
 namespace lockstep {
 namespace {
 
-/// Some minutes before the end of time, for what is under way then.
+/// Longest time of a run, some minutes before the end of time, for work that is under way then.
 constexpr Time longest_run{9'000'000'000'000'000'000};
 
 }  // namespace

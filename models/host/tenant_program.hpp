@@ -68,9 +68,9 @@ class TenantProgram {
   void start_over(Time when);
 
   /// Returns whether a step has ended since the last call, or will when a transfer or a delay has.
-  /// A loop that looks again and again at what does not change is no progress: see `polls_`.
+  /// A loop that looks again and again at unchanged data is no progress: see `polls_`.
   bool take_steps(bool transfers);
-  /// The tenant got on somewhere else.
+  /// Notes that the tenant got on somewhere else.
   void got_on() { polls_ = 0; }
 
   const std::vector<Saved>& saved() const { return saved_; }
@@ -101,7 +101,7 @@ class TenantProgram {
   bool prefetch(const Step& step);
   bool launch(const Step& step, Time now);
   std::vector<std::uint32_t> buffers_of_packed(std::span<const std::byte> packed) const;
-  /// Finds the parameters through which the launch overwrites what it reads, or through which
+  /// Finds the parameters through which the launch overwrites data that it reads, or through which
   /// others see each store.
   void find_overwrites(const Step& step, std::uint32_t kernel,
                        std::span<const std::byte> parameters, GridLaunch& launch);
@@ -114,7 +114,8 @@ class TenantProgram {
   /// Takes a buffer off all GPUs of the tenant.  Returns true when that needs nothing more.
   bool release_everywhere(BufferId buffer, const HostCycle& cycle);
 
-  /// The CPU is about to touch what the step names.  Returns false while managed pages come home.
+  /// Prepares the step's buffers for a touch by the CPU. Returns false while managed pages come
+  /// home.
   bool touch(const Step& step, const HostCycle& cycle);
   /// Returns whether a loop ends that waits until an element has a value.
   bool test(const Step& step);

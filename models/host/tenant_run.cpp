@@ -196,7 +196,8 @@ void TenantRun::stop(const HostCycle& cycle) {
   if (phase_ == Phase::running) cut_off(cycle);
 }
 
-/// Work that has not begun never will; kernels under way are stopped, transfers end.
+/// Cuts the run off: work that has not begun never will, kernels under way are stopped, transfers
+/// end.
 void TenantRun::cut_off(const HostCycle& cycle) {
   phase_ = Phase::finishing;
   program_.cut_off();

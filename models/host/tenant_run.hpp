@@ -55,7 +55,8 @@ class TenantRun {
 
   /// `team`: the runs of the tenant on all of its GPUs; the first one, this, does the program.
   void join(const std::vector<TenantRun*>& team);
-  /// The run has no program of its own: the first of the tenant's GPUs has it.
+  /// Returns whether the run has no program of its own, because the first of the tenant's GPUs has
+  /// it.
   bool is_guest() const { return home_ != this; }
 
   /// Does everything that can be done now.
@@ -63,15 +64,15 @@ class TenantRun {
   /// Returns when the tenant goes on without a message.
   Time wake() const { return is_guest() ? Time::never() : program_.wake(); }
 
-  // What it hears.
+  // Events that it is told of.
   void operation_done(std::uint64_t operation);
   void grid_done(const GridDone& done, const HostCycle& cycle);
   void core_measured(const CoreMeasured& measured);
   void core_mistaken(const CoreMistaken& mistaken) { misread_ = mistaken.offset; }
   void instructions_reached(const InstructionCount& executed, const HostCycle& cycle);
-  /// The tenant did what no program may, and is ended.  The first such message is kept.
+  /// Ends the tenant because of a mistake of its program, and keeps the first such message.
   void violation(const std::string& message, const HostCycle& cycle);
-  /// All tenants have been measured: what this tenant does beyond that ends.
+  /// Ends further work of the tenant, since all tenants have been measured.
   void stop(const HostCycle& cycle);
 
   bool done() const { return home_->phase_ == Phase::done; }
@@ -80,7 +81,7 @@ class TenantRun {
   bool is_leaving() const {
     return home_->phase_ == Phase::finishing || home_->phase_ == Phase::leaving;
   }
-  /// Returns whether nobody has to wait for the tenant: it has been measured, or has failed.
+  /// Returns whether the run need not wait for the tenant: it has been measured, or has failed.
   bool is_settled() const { return home_->measure_ || home_->failure_; }
   const std::optional<std::string>& failure() const { return failure_; }
   const std::optional<TenantMeasure>& measure() const { return measure_; }
@@ -89,8 +90,9 @@ class TenantRun {
   /// Returns how often the program has come to its end.
   std::uint32_t rounds() const { return rounds_; }
   bool is_stopped() const { return stopped_; }
-  /// On a CPU core: number of lines that the tenant compared until it was measured.  misread():
-  /// offset of the first line that did not hold what the tenant had written.
+  /// Returns the number of lines that a tenant on a CPU core compared until it was measured.
+  /// misread(): offset of the first line whose bytes differed from those that the tenant had
+  /// written.
   std::uint64_t compared() const { return compared_; }
   const std::optional<std::uint64_t>& misread() const { return misread_; }
   /// Returns when the tenant was measured, or had failed before.
@@ -105,7 +107,7 @@ class TenantRun {
   TenantBuffers& buffers() { return buffers_; }
   const TenantStreams& streams() const { return streams_; }
   const std::vector<TenantProgram::Saved>& saved() const { return program_.saved(); }
-  /// Returns whether the first round has left what is to be checked.
+  /// Returns whether the first round has left the bytes that are to be checked.
   bool first_round_over() const { return !first_ || (done() && rounds_ > 0); }
 
   void serialize(Archive& archive);

@@ -15,7 +15,7 @@ namespace lockstep {
 /// Services that the tenants of a GPU share at the host.
 class TenantServices {
  public:
-  /// Where launches go, and are written down.
+  /// Dispatcher and log of launches.
   struct Launches {
     Link to_dispatcher;
     KernelLog& log;

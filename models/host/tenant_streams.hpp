@@ -1,7 +1,7 @@
 /// A tenant's streams: the head of each queue is under way until the link, the driver or the
 /// dispatcher says that it is done.  A launch that may overlap with the head is under way, too.
 ///
-/// Simplified: no more than one launch is, in a stream, beside the head.
+/// Simplified: at most one launch of a stream is under way beside the head.
 /// Source: architecture.md, section 8, "The host".
 #pragma once
 
@@ -64,8 +64,8 @@ class TenantStreams {
   /// end.
   void cut_off();
 
-  /// Number of recorded copies whose results were compared; unexpected(): what the first different
-  /// result was.
+  /// Returns the number of recorded copies whose results were compared. unexpected(): the first
+  /// result that differed.
   std::uint64_t compared() const { return compared_; }
   const std::optional<std::string>& unexpected() const { return unexpected_; }
 

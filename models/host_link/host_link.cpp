@@ -62,7 +62,7 @@ Time HostLink::next_activity() const {
   return std::min(next_of(directions_[0]), next_of(directions_[1]));
 }
 
-/// Each partition is asked for what it has of a run of frames.
+/// Asks each partition for its part of a run of frames.
 void HostLink::inspect(std::uint32_t slot, Time now, Outbox& outbox) {
   Active& active = transfers_[slot];
   InspectedRange range;

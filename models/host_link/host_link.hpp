@@ -40,7 +40,7 @@ namespace lockstep {
 
 class Outbox;
 
-/// Where the bytes of a transfer come from or go to.
+/// Bytes of host memory that a transfer reads or writes.
 using HostBytes =
     std::function<std::span<std::byte>(const Transfer&, std::uint64_t offset, std::uint64_t bytes)>;
 
@@ -77,15 +77,14 @@ class HostLink {
   }
   void send_range(PartitionId partition, Time now, MessageKind kind, const ZeroRange& range,
                   Outbox& outbox);
-  /// All partitions hear of a grid's begin or end.
+  /// Tells all partitions of a grid's begin or end.
   void send_mark(MessageKind kind, const GridMark& mark, Time now, Outbox& outbox);
   /// Bytes of the tenant that have gone through a direction.
   std::uint64_t bytes_of(std::uint16_t tenant, bool to_gpu) const;
   bool idle() const;
-  /// A transfer under way reads or writes some of these frames.
+  /// Returns whether a transfer under way reads or writes some of these frames.
   bool uses(const FrameRun& frames) const;
-  /// Bytes for checking are on their way.
-  /// Some of what was asked for with Kind::inspect has not come yet.
+  /// Returns whether bytes for checking, asked for with Kind::inspect, are still on their way.
   bool inspects() const { return inspected_ > 0; }
   const LinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }
 
@@ -110,7 +109,7 @@ class HostLink {
     void serialize(Archive& archive) {
       archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame, asked);
     }
-    /// How long after its begin the first `bytes` of the transfer have gone through.
+    /// Returns how long after its begin the first `bytes` of the transfer have gone through.
     Time through(std::uint64_t bytes) const {
       if (bytes == transfer.bytes) return duration;
       return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};

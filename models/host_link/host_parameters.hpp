@@ -37,7 +37,8 @@ struct HostParameters {
                "transfer_setup + size / link_bandwidth, or a fitted arc tangent")
         .field("link_bandwidth", &P::link_bandwidth, Bandwidth{11.223e9},
                range(Bandwidth{1e6}, Bandwidth{1e13}),
-               "each direction: of remote accesses, and of transfers with the affine curve")
+               "bandwidth of each direction: of remote accesses, and of transfers with the affine "
+               "curve")
         .field("transfer_setup", &P::transfer_setup, 900_ns, range(0_ns, 1_ms),
                "time of a transfer besides that of its bytes")
         .field("atan_bandwidth", &P::atan_bandwidth, Bandwidth{10.01e9},
@@ -52,15 +53,15 @@ struct HostParameters {
                "128-byte lines of transfers not yet acknowledged")
         .field("link_order", &P::link_order, TenantOrder::round_robin,
                choice({"fifo", "round-robin", "priority"}),
-               "tenant whose transfer is next: of those that somebody waits for, of prefetches, of "
-               "copies")
+               "tenant whose transfer is next, among transfers that an access waits for, among "
+               "prefetches, and among copies")
         .field("link_preempts_prefetch", &P::link_preempts_prefetch, false,
-               "a transfer that somebody waits for goes between the pages of a prefetch")
+               "a transfer that an access waits for goes between the pages of a prefetch")
         .field("memory", &P::memory, 256_GiB, at_least(1_MiB),
-               "capacity: all buffers of all tenants have a place in it")
+               "capacity of host memory: all buffers of all tenants have a place in it")
         .part("uplinks", &P::uplinks, "list",
               "links that several GPUs share: [{gpus: [0, 1], bandwidth: 11.223GB/s}]; a GPU that "
-              "none of them names has its link for itself")
+              "no uplink names has its link for itself")
         .only_if("transfer_setup", "with link_curve: affine",
                  [](const P& p) { return p.link_curve == CurveKind::affine; })
         .only_if("atan_bandwidth atan_slope", "with link_curve: atan",

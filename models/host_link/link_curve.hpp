@@ -6,7 +6,7 @@
 /// UVMSmart simulator.  Source: virtual-memory-and-exceptions.md, section 4.
 ///
 /// Simplified: the atan form does not halve its bandwidth from 2 MiB on; the measured times are
-/// from end to end, the latency of the link comes on top of them.
+/// from end to end; the latency of the link is added to them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ class LinkCurve {
  public:
   explicit LinkCurve(const HostParameters& parameters) : parameters_(parameters) {}
 
-  /// Never shorter for a larger transfer; the same bits on every computer.
+  /// Returns the duration of a transfer: never shorter for a larger one, and the same bits on every
+  /// computer.
   Time duration(std::uint64_t bytes) const;
 
  private:

@@ -40,7 +40,7 @@ class TenantTurns {
  private:
   TenantOrder order_;
   std::vector<std::uint32_t> priorities_;
-  std::uint64_t last_;  ///< whose turn it was
+  std::uint64_t last_;  ///< tenant of the last turn
 };
 
 }  // namespace lockstep

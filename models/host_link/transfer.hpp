@@ -10,10 +10,10 @@
 namespace lockstep {
 
 enum class TransferPart : std::uint64_t {
-  program,     ///< a step of the tenant's program; number 0: nobody waits for it
+  program,     ///< a step of the tenant's program; number 0: no step waits for it
   write_back,  ///< of managed pages that leave (Departures)
   mapping,     ///< the first bytes of pages that are mapped (Mapper)
-  inspection,  ///< of pages that are nobody's (ForeignInspection)
+  inspection,  ///< of foreign pages (ForeignInspection)
 };
 /// The part that waits for a transfer.
 using TransferOwner = Owner<TransferPart, std::uint64_t, 2>;

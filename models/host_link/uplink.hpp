@@ -27,10 +27,10 @@ struct UplinkParameters {
   static auto schema() {
     using P = UplinkParameters;
     return parameters<P>()
-        .required("gpus", &P::gpus, range(0, 65535), "whose links meet there, by their numbers",
+        .required("gpus", &P::gpus, range(0, 65535), "numbers of the GPUs whose links meet there",
                   "GPUs")
         .required("bandwidth", &P::bandwidth, range(Bandwidth{1e6}, Bandwidth{1e13}),
-                  "each direction, of all of them together");
+                  "bandwidth of each direction, for all of them together");
   }
 };
 
@@ -60,8 +60,8 @@ class Uplink {
  public:
   Uplink(Bandwidth bandwidth, std::size_t tenants);
 
-  /// Takes a direction for bytes of a tenant, behind all that took it before.  Returns when they
-  /// are through.
+  /// Takes a direction for bytes of a tenant, behind earlier bytes. Returns when the bytes are
+  /// through.
   Time take(bool to_gpu, Time now, std::uint64_t bytes, std::uint32_t tenant);
   const UplinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }
 
@@ -72,8 +72,8 @@ class Uplink {
 
  private:
   struct Direction {
-    Time free;               ///< when all that took it is through
-    std::uint32_t last = 0;  ///< whose bytes took it last
+    Time free;               ///< when all earlier bytes are through
+    std::uint32_t last = 0;  ///< tenant of the last bytes
     UplinkStatistics statistics;
     template <class Archive>
     void serialize(Archive& archive) {

@@ -28,7 +28,8 @@ double widen(std::uint64_t bits, Format f) {
   return sign * std::ldexp(significand, std::max(exponent, 1) - f.bias() - f.mantissa_bits);
 }
 
-/// To nearest, ties to even; the sum of two such numbers in double loses nothing that matters.
+/// Rounds to nearest, ties to even. The sum of two such numbers in double loses nothing that
+/// matters.
 std::uint64_t narrow(double value, Format f) {
   if (std::isnan(value)) return 0x7fff;
   const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
@@ -93,7 +94,7 @@ std::uint64_t extreme_half(std::uint64_t x, std::uint64_t y, Format f, bool grea
   return (a < b) != greater ? x : y;
 }
 
-/// Minimum or maximum of floating-point values.
+/// Returns the minimum or maximum of floating-point values.
 std::uint64_t extreme(Type type, std::uint64_t x, std::uint64_t y, bool greater) {
   const bool is_brain = type == Type::bf16 || type == Type::bf16x2;
   const Format f = is_brain ? brain : half;

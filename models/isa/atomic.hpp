@@ -12,7 +12,7 @@ namespace lockstep::isa {
 /// compared; of an mbarrier: a count), `b`: what cas writes.  Floating-point sums are rounded to
 /// nearest, subnormals are kept, NaN is canonical. Source: PTX ISA 8.x, section 9.7.13.
 ///
-/// Simplified: hardware flushes subnormals of atom.global.add.f32; here no space does.
+/// Simplified: subnormals are kept in every space; hardware flushes those of atom.global.add.f32.
 std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std::uint64_t a,
                     std::uint64_t b);
 
@@ -30,18 +30,17 @@ struct AtomicShape {
   unsigned words() const { return bytes() > 8 ? 2 : 1; }  ///< of 8 bytes
 };
 
-/// Operands of 8 bytes of a lane: `a`, and for a compare-and-swap `b`, what it writes.
+/// Operands of a lane's atomic, in 8 bytes: `a`, and for a compare-and-swap `b`, the new value.
 struct AtomicWord {
   std::uint64_t a = 0, b = 0;
 };
 
-/// Executes a lane's atomic at `place`.  `operands` and `old` (what stood there) have
-/// shape.words() elements.
+/// Executes a lane's atomic at `place`. `operands` and `old` (the value before) have shape.words()
+/// elements.
 void modify(const AtomicShape& shape, std::byte* place, const AtomicWord* operands,
             std::uint64_t* old);
 
-/// Whether PTX has this atomic.
-/// Source: PTX ISA 8.x, "atom", "red".
+/// Returns whether PTX has this atomic. Source: PTX ISA 8.x, "atom", "red".
 bool atomic_exists(const AtomicShape& shape);
 
 }  // namespace lockstep::isa

@@ -27,8 +27,7 @@
 /// et al., US patent application 2016/0019066 (threads that wait at a convergence barrier are
 /// released when others yield); design of the project for turns and for where paths meet again.
 ///
-/// Simplified: hardware's own turns are not known.  Backward branches without a lane leaving are
-/// counted for the report.
+/// Simplified: the length of hardware's turns is not known.
 #pragma once
 
 #include <array>
@@ -70,7 +69,8 @@ class WarpPaths {
     std::uint32_t waiting = 0;  ///< a lane that came; the mask may not name it
   };
 
-  /// All lanes of `mask` at `pc`; forgets everything before.  `turn`: see "Forward progress".
+  /// Starts all lanes of `mask` at `pc`, and forgets everything before. `turn`: see "Forward
+  /// progress".
   void start(std::uint32_t mask, std::uint32_t pc = 0, std::uint32_t turn = 0);
 
   /// No lane is left.
@@ -88,7 +88,7 @@ class WarpPaths {
     if (++pc_ == reconvergence_) [[unlikely]]
       reconverge();
   }
-  /// All lanes of the current path go to `target`.
+  /// Moves all lanes of the current path to `target`.
   void jump(std::uint32_t target) {
     if (target <= pc_) {
       ++backward_;
@@ -114,7 +114,7 @@ class WarpPaths {
   /// Branches at the current instruction of `code`, which decides whether the path goes on waiting
   /// (flag_decides_wait): another path may be current afterwards.
   void branch_of_wait(const Instruction* code, std::uint32_t taken);
-  /// brx.idx: the arms' lanes together are mask().
+  /// Executes brx.idx: the arms' lanes together are mask().
   void branch(std::span<const Arm> arms, std::uint32_t meet);
 
   /// `lanes` of the current path call `target`; the path goes on behind the call after all `ret`.
@@ -128,7 +128,7 @@ class WarpPaths {
 
   /// A barrier: the current path stays at its instruction until `release`; another becomes current.
   void wait();
-  /// Paths waiting at a barrier whose lanes are in `lanes` go on behind it.
+  /// Lets paths that wait at a barrier and whose lanes are in `lanes` go on behind it.
   void release(std::uint32_t lanes);
   /// Calls function(pc, lanes) for each path waiting at a barrier.
   template <class Function>
@@ -155,9 +155,9 @@ class WarpPaths {
     return {};
   }
 
-  /// The current path has come to a `.sync` instruction naming `members`.  Returns the lanes that
+  /// Takes the current path to a `.sync` instruction naming `members`. Returns the lanes that
   /// execute it together now (paths at the same pc do), after which advance() - and nothing else -
-  /// goes on behind it for all of them; or 0: the path waits, look at the new current path.
+  /// goes on behind it for all of them. Returns 0 if the path waits: look at the new current path.
   std::uint32_t arrive(std::uint32_t members) {
     if (((members & alive_ & ~mask_) | resumed_) == 0) [[likely]]
       return mask_;
@@ -187,7 +187,7 @@ class WarpPaths {
   /// not expect it.
   bool has_given_up() const { return given_up_; }
 
-  /// Taken backward branches since a lane last left a loop or the warp.
+  /// Returns the number of taken backward branches since a lane last left a loop or the warp.
   std::uint32_t backward_branches() const { return backward_; }
 
   /// A warp without a turn under way takes no more bytes than its paths: contexts that leave an SM
@@ -266,7 +266,7 @@ class WarpPaths {
   /// parts, calls or waits.
   void plant();
   void remove(std::uint32_t n);
-  /// The current path's pc and what it has spent of its turn back into its node.
+  /// Stores the current path's pc and spent turn in its node.
   void store();
   void keep_turn(Node& n) const;
   void make_current(std::uint32_t n);

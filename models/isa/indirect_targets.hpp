@@ -28,8 +28,8 @@ std::vector<WarpPaths::Arm> arms_of(std::uint32_t lanes, PcOf&& pc_of) {
   return arms;
 }
 
-/// The arms of brx.idx; `index_of(lane)` is what a lane chose, and `fail(lane, what, advice)` does
-/// not return.
+/// Returns the arms of brx.idx. `index_of(lane)` is the lane's choice; `fail(lane, what, advice)`
+/// does not return.
 std::vector<WarpPaths::Arm> branch_arms(const std::vector<std::uint32_t>& table,
                                         std::uint32_t lanes, auto&& index_of, auto&& fail) {
   return arms_of(lanes, [&](unsigned lane) {

@@ -25,7 +25,8 @@ class Operand {
     registers = 0,   ///< the warp's own rows
     immediates = 1,  ///< Program::immediates, the same for everybody
     constants = 2,   ///< kernel parameters and symbol addresses, the same for a grid
-    scratch = 3,     ///< rows that hold nothing for long: discarded results, what is used at once
+    scratch = 3,     ///< rows of short-lived values: discarded results and values that are used at
+                     ///< once
   };
   static constexpr std::uint16_t largest_row = 0x3fff;
   constexpr Operand() = default;
@@ -64,7 +65,7 @@ enum class Category : std::uint8_t {
   /// operation (none: a store).
   async_store,
   bulk_group,         ///< commits bulk stores, or waits; `detail`: ir::BulkGroupStep, `target`: N
-  warpgroup_product,  ///< `execute`, with shared memory; of four warps, and nobody waits for it
+  warpgroup_product,  ///< `execute`, with shared memory; of four warps, and no warp waits for it
   warpgroup_step,     ///< `detail`: ir::WarpgroupStep, `target`: N of a wait
   register_limit,     ///< registers for the warp; `detail`: 1 takes some, `target`: how many
   fence,
@@ -150,7 +151,7 @@ struct MemoryFields {
   Ordering ordering = Ordering::weak;
   Scope scope = Scope::none;
   AtomicOperation atomic = AtomicOperation::none;
-  bool returns = true;  ///< false: a reduction, nobody reads the old value
+  bool returns = true;  ///< false: a reduction, whose old value is not read
   /// Bytes of one register that receives or gives the data: 8 is a row pair.  Loads extend to it by
   /// the type's signedness, with zeros above 16-bit registers.
   std::uint8_t register_bytes = 4;
@@ -182,7 +183,7 @@ struct alignas(64) Instruction {
   Category category = Category::arithmetic;
   Unit unit = Unit::integer;
   LatencyClass latency_class = LatencyClass::integer;
-  std::uint8_t issue_slots = 1;  ///< what ptxas would expand counts and occupies this many
+  std::uint8_t issue_slots = 1;  ///< count of the slots that ptxas' expansion has and occupies
   Opcode opcode = Opcode::nop;
   MemoryFields memory;
   /// Byte offset of a memory operand; number of the program's operand list (flag_listed); else an
@@ -209,7 +210,8 @@ enum InstructionFlag : std::uint16_t {
       64,  ///< memory, call_indirect: source[0] has 64 bits, else 32 (zero-extended)
   flag_count_given = 128,       ///< barrier: source[1] holds the number of threads
   flag_preemption_point = 256,  ///< barrier, nop: a warp that is to be saved stops in front of it
-  flag_decides_wait = 512,      ///< branch: what it depends on others may write, see waiting_loops
+  flag_decides_wait = 512,      ///< branch: its decision depends on memory that other threads may
+                                ///< write, see waiting_loops
   flag_strong_wait = 1024,      ///< likewise, by atomics or strong loads
   flag_listed = 2048,  ///< arithmetic: its rows stand in an operand list, its own arrays are empty
 };
@@ -221,7 +223,7 @@ struct alignas(8) ScoreboardNeed {
   std::uint64_t predicates = 0;
 };
 
-/// Identity of a warp: what special registers and address generation need.
+/// Identity of a warp, for special registers and address generation.
 struct WarpIdentity {
   std::array<std::uint32_t, 3> block_size{}, grid_size{}, block_index{};
   std::uint32_t warp_in_block = 0;

@@ -79,11 +79,11 @@ enum class ClusterBarrierStep : std::uint16_t {
   wait,    ///< until all threads of the cluster that have not ended have arrived
 };
 
-/// Operation::mode of a print: what one printf is made of.
+/// Operation::mode of a print: the steps of one printf.
 enum class PrintStep : std::uint16_t {
   begin,  ///< d = bytes of arguments that the format at a asks for
   word,   ///< the next four of them
-  end,    ///< out with it; d = what printf returns
+  end,    ///< out with it; d = return value of printf
 };
 
 /// Operation::mode of a cp_async_group.
@@ -126,7 +126,7 @@ enum class GridDependencyStep : std::uint16_t {
 /// Operation::mode of a trap.
 enum class TrapReason : std::uint16_t {
   none,   ///< the program's own, or an assertion: those have sources
-  freed,  ///< what is freed is no block of the heap
+  freed,  ///< the freed address is no block of the heap
 };
 
 struct Operand {

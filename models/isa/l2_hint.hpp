@@ -11,7 +11,7 @@
 namespace lockstep::isa {
 
 enum class L2Priority : std::uint8_t {
-  unchanged,  ///< the line keeps what it has; a line that comes in is a normal one
+  unchanged,  ///< the line keeps its priority; a line that comes in has the normal one
   normal,
   first,  ///< goes before others
   last,   ///< goes after others
@@ -32,7 +32,7 @@ struct L2Hint {
             static_cast<std::uint8_t>(bits >> 4 & 31)};
   }
 };
-inline constexpr std::uint16_t no_l2_hint = 0;  ///< what an instruction without a hint has
+inline constexpr std::uint16_t no_l2_hint = 0;  ///< of an instruction without a hint
 
 // Beside a hint, of an instruction that only says something about a line:
 inline constexpr std::uint16_t l2_hint_only = 1u << 14;  ///< the L2 alone hears of it, if it cares

@@ -11,12 +11,12 @@
 
 namespace lockstep::isa {
 
-/// Reads, lowers and encodes a module.  Throws UserError "file:line:column: ..." for what is
+/// Reads, lowers and encodes a module. Throws UserError "file:line:column: ..." for text that is
 /// malformed or not supported.
 Module load_module(const std::string& path, const LoweringOptions& options = {});
-/// Several files, linked to one module (module/module_linker.hpp), with the programs of these
-/// kernels only; for those of others nobody asks, and names that no kernel has are passed over.
-/// All text must follow the grammar; the other rules are asked of what these kernels reach.
+/// Reads several files, linked to one module (module/module_linker.hpp), with the programs of these
+/// kernels only; names that no kernel has are passed over. All text must follow the grammar; the
+/// other rules are checked only for the code that these kernels reach.
 Module load_modules(const std::vector<std::string>& paths, const LoweringOptions& options,
                     const std::set<std::string>& kernels);
 /// A loader of several files, and the kernels of these names, by their index in Module::kernels.

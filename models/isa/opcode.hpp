@@ -126,7 +126,7 @@ enum class Opcode : std::uint16_t {
   tex_index,     ///< texels that a coordinate means, and their weights
   tex_row,       ///< row of a slice, among the rows of all slices
   tex_address,   ///< where a texel is
-  tex_decode,    ///< what its bytes mean
+  tex_decode,    ///< decodes its bytes
   tex_mix,       ///< of two or four texels, by their weights
   surf_address,  ///< where a byte of a surface is
   // made by lowering

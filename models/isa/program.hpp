@@ -10,7 +10,7 @@
 
 namespace lockstep::isa {
 
-/// A row (or two) of a grid's constants: what it is filled with when a grid starts.
+/// A row (or two) of a grid's constants, and its content when a grid starts.
 struct ConstantRow {
   enum class Source : std::uint8_t {
     parameter,      ///< `bytes` bytes at `offset` of the parameter buffer, extended by `is_signed`
@@ -125,7 +125,7 @@ struct Module {
         return true;
     return false;
   }
-  /// -1 when there is no such kernel.
+  /// Returns the kernel's index; -1 when there is no such kernel.
   int kernel_index(const std::string& kernel) const {
     for (std::size_t k = 0; k < kernels.size(); ++k)
       if (kernels[k].reference.name == kernel) return static_cast<int>(k);

@@ -23,7 +23,7 @@ struct SourceLink {
   std::string where;
 };
 
-/// A function and what its header says.
+/// A function and its header.
 struct SourceFunction {
   ir::Function code;
   /// Call of a function without a body here, and what is wrong with it if no module has one.
@@ -60,7 +60,8 @@ struct SourceModule {
   std::vector<SourceLink> global_links, constant_links;
   /// Computes the products of matrices; nothing: they are refused.
   std::optional<MatrixArithmetic> matrices = MatrixArithmetic::ampere;
-  /// The machine has an engine for bulk copies and counts transactions; else these are refused.
+  /// whether the machine has an engine for bulk copies and counts transactions; else these are
+  /// refused
   bool bulk_copies = true;
   bool clusters = true;  ///< the machine has thread block clusters; else they are refused
 };

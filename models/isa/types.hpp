@@ -60,7 +60,8 @@ constexpr bool is_signed(Type t) {
 constexpr bool is_float(Type t) {
   return t >= Type::f16;
 }
-/// Type that a .wide instruction makes of an integer; none: there is no such instruction.
+/// Returns the type that a .wide instruction makes of an integer; none: there is no such
+/// instruction.
 constexpr Type doubled(Type t) {
   switch (t) {
     case Type::u16:
@@ -75,7 +76,8 @@ constexpr Type doubled(Type t) {
       return Type::none;
   }
 }
-/// 32-bit rows a register of this type takes: 2 for 64-bit types, 1 otherwise, 0 for predicates.
+/// Returns how many 32-bit rows a register of this type takes: 2 for 64-bit types, 1 otherwise, 0
+/// for predicates.
 constexpr unsigned rows_of(Type t) {
   return t == Type::pred ? 0 : bytes_of(t) == 8 ? 2 : 1;
 }

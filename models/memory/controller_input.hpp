@@ -47,7 +47,7 @@ class ControllerInput {
 
  private:
   void receive(L2Cycle now);
-  /// True if the controller took a request.
+  /// Offers a request. Returns whether the controller took one.
   bool offer(L2Cycle now);
 
   RequestSources& sources_;

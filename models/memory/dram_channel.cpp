@@ -166,8 +166,8 @@ bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
   return true;
 }
 
-/// Auto-precharge: with the column command, as soon as the bank allows, without a place on the
-/// command bus.
+/// Closes a row by auto-precharge: with the column command, as soon as the bank allows, without a
+/// place on the command bus.
 void DramChannel::close_unwanted_row(std::uint32_t bank) {
   if (queue_.has_hit(bank)) return;
   banks_.precharge(bank, banks_.earliest_precharge(bank));

@@ -40,14 +40,15 @@ class DramChannel {
   DramChannel(const DramParameters& parameters, std::unique_ptr<DramScheduler> scheduler,
               std::int64_t phase, std::size_t tenants, PartitionStatistics& statistics);
 
-  /// Whether a request may enter the queue now.
+  /// Returns whether a request may enter the queue now.
   bool room(const MemoryRequest& request, bool write) const {
     if (sizes_decide_) return queue_.room(write);
     if (of_gpu_ >= gpu_queue_ && is_of_gpu(request.source)) return false;
     if (scheduler_admits_) return scheduler_->admits(queue_, request, write);
     return queue_.room(write, divided_ ? scheduler_->lane(request, write).pool : 0);
   }
-  /// Whether any request of a direction may: what waits for room is woken then.
+  /// Returns whether any request of a direction may enter. If so, requests that wait for room are
+  /// woken.
   bool may_have_room(bool write) const {
     return scheduler_admits_ || divided_ || queue_.room(write);
   }
@@ -59,7 +60,7 @@ class DramChannel {
   void enqueue(Time now, PartitionOffset offset, std::uint8_t sectors, bool write,
                const MemoryRequest& request, std::uint32_t owner);
 
-  /// When it will next look for a command; Time::never() when nothing waits.
+  /// Returns when the channel will next look for a command; Time::never() when nothing waits.
   Time next_activity() const { return clock_.edge(wake_); }
 
   struct Step {
@@ -115,7 +116,7 @@ class DramChannel {
   WaitMeter waits_;
   std::vector<DramCommand>* trace_ = nullptr;
   DramCycle wake_ = DramCycle::never();
-  DramCycle bus_free_;  ///< first cycle in which the next command may go
+  DramCycle bus_free_;  ///< first cycle in which the next command may issue
   std::uint16_t last_tenant_ = 0;
   std::uint32_t of_gpu_ = 0;  ///< requests of the GPU in the queue
   /// Place of the request whose column was served last, if it has more.  No checkpoint keeps the

@@ -23,28 +23,29 @@ class DramChannels {
                std::vector<std::unique_ptr<DramScheduler>> schedulers, std::int64_t phase,
                std::int64_t phases_apart, std::size_t tenants, PartitionStatistics& statistics);
 
-  /// Whether a request for a line may enter the queue of its channel now.
+  /// Returns whether a request for a line may enter the queue of its channel now.
   bool room(PartitionOffset offset, const MemoryRequest& request, bool write) const {
     return channels_[layout_.channel(offset)]->room(request, write);
   }
-  /// Whether any channel may take a request of a direction: what waits for room is woken then.
+  /// Returns whether any channel may take a request of a direction. If so, requests that wait for
+  /// room are woken.
   bool may_have_room(bool write) const {
     return std::any_of(channels_.begin(), channels_.end(),
                        [&](const auto& channel) { return channel->may_have_room(write); });
   }
   std::uint32_t waiting() const;
 
-  /// As DramChannel::enqueue; there must be room.
+  /// Enters a request as DramChannel::enqueue does. There must be room.
   void enqueue(Time now, PartitionOffset offset, std::uint8_t sectors, bool write,
                const MemoryRequest& request, std::uint32_t owner) {
     DramChannel& channel = *channels_[layout_.channel(offset)];
     channel.enqueue(now, offset, sectors, write, request, owner);
     next_ = std::min(next_, channel.next_activity());
   }
-  /// When a channel will next look for a command; Time::never() when nothing waits.
+  /// Returns when a channel will next look for a command; Time::never() when nothing waits.
   Time next_activity() const { return next_; }
-  /// The channel whose time has come acts, until a request leaves, another channel comes first, or
-  /// the next command would come after `last`.
+  /// Lets the channel whose time has come act, until a request leaves, another channel comes first,
+  /// or the next command would come after `last`.
   DramChannel::Step step(Time last);
 
   /// The schedulers may choose otherwise from now on.

@@ -16,7 +16,7 @@ class L2Clock {
   L2Cycle at_or_after(Time t) const {
     return L2Cycle{(t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds()};
   }
-  /// Time::never() for L2Cycle::never().
+  /// Returns the time of a cycle; Time::never() for L2Cycle::never().
   Time edge(L2Cycle cycle) const {
     return cycle == L2Cycle::never() ? Time::never() : period_ * cycle.value();
   }

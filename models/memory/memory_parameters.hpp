@@ -51,10 +51,11 @@ struct L2Parameters {
                "input ports of a partition, a flit per cycle each")
         .field("bank_queue", &L2Parameters::bank_queue, 8, range(1, 4096),
                "places in the request queue of a bank", "requests")
-        .field("bypass_queue", &L2Parameters::bypass_queue, 0, range(0, 4096),
-               "places between the ports and the DRAM queue for what goes past the L2, which then "
-               "takes turns with the banks; 0: it waits at its port, and so does all behind it",
-               "requests")
+        .field(
+            "bypass_queue", &L2Parameters::bypass_queue, 0, range(0, 4096),
+            "places between the ports and the DRAM queue for requests past the L2, which then take "
+            "turns with the banks; 0: such a request waits at its port, and so do all behind it",
+            "requests")
         .field("fill_queue", &L2Parameters::fill_queue, 8, range(1, 4096),
                "places in the DRAM-to-L2 queue of a bank", "lines")
         .field("response_queue", &L2Parameters::response_queue, 8, range(1, 4096),
@@ -66,11 +67,10 @@ struct L2Parameters {
         .field("fetch", &L2Parameters::fetch, L2Fetch::sectors, choice({"sectors", "line"}),
                "sectors that a miss reads: the sectors that were asked for, or all that its line "
                "lacks")
-        .field(
-            "dirty_ways", &L2Parameters::dirty_ways, 0, range(0, 64),
-            "lines of a set that may be dirty: before one more is, the oldest of them goes to DRAM "
-            "and stays as a clean line; 0: all",
-            "lines")
+        .field("dirty_ways", &L2Parameters::dirty_ways, 0, range(0, 64),
+               "lines of a set that may be dirty: before one more becomes dirty, the oldest of "
+               "them is written to DRAM and stays as a clean line; 0: all",
+               "lines")
         .check([](const L2Parameters& p) -> std::string {
           const std::uint64_t bank = p.size.count() / p.banks;
           const std::uint64_t sets = bank / (std::uint64_t{128} * p.ways);
@@ -99,7 +99,7 @@ struct MemoryParameters {
   DramParameters dram;
   FragmentationParameters fragmentation;
 
-  /// Peak bandwidth of all partitions.
+  /// Returns the peak bandwidth of all partitions.
   std::uint64_t bytes_per_second() const { return partitions * dram.bytes_per_second(); }
 
   static auto schema() {
@@ -110,14 +110,15 @@ struct MemoryParameters {
         .field("capacity", &MemoryParameters::capacity, 16_GiB, range(16_KiB, 1024_GiB),
                "GPU memory, all partitions together")
         .field("oversubscription", &MemoryParameters::oversubscription, 0.0, range(0, 1000),
-               "125% or 1.25: the capacity is what lets the managed memory of all tenants be so "
-               "many times what is left for it beside device memory and page tables, rounded up; "
-               "the output's /config has that capacity, and 0 here; 0: as `capacity` says")
+               "125% or 1.25: the capacity becomes such that the managed memory of all tenants is "
+               "so many times the memory left for it beside device memory and page tables, rounded "
+               "up; the output's /config has that capacity, and 0 here; 0: as `capacity` says")
         .field("clock", &MemoryParameters::clock, 1312_MHz, range(1_MHz, 10000_MHz),
                "clock of the L2")
         .group("l2", &MemoryParameters::l2, "L2 slices")
         .group("dram", &MemoryParameters::dram, "DRAM channels")
-        .group("fragmentation", &MemoryParameters::fragmentation, "data of nobody before the run")
+        .group("fragmentation", &MemoryParameters::fragmentation,
+               "foreign pages in GPU memory before the run")
         .only_if("capacity", "with oversubscription: 0",
                  [](const MemoryParameters& p) { return p.oversubscription == 0; })
         .check([](const MemoryParameters& p) -> std::string {

@@ -165,7 +165,7 @@ void MemoryPartition::warm_requests(Inbox inbox) const {
       warm_line(bank, line);
     }
   });
-  // What loads read is needed when they are answered: soon if L2 has the line.
+  // The bytes of loads are needed when these are answered: soon if L2 has the line.
   for_each_request([&](const MemoryRequest& request, const L2Bank& bank, std::uint32_t line) {
     if (request.operation != MemoryOperation::load || request.source == SourceKind::cpu) return;
     if (bank.has(line)) {

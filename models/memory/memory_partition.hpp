@@ -65,11 +65,11 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
   void take_progress(Time now, std::span<std::uint8_t> tenants) override;
   bool finished() const override { return transactions_.used() == 0 && answers_.idle(); }
   std::string waiting_for() const override;
-  /// All frames are free for good: their bytes take no memory any more.
+  /// Releases the bytes of all frames, which are free for good.
   void forget_bytes() { bytes_.forget(); }
 
  private:
-  // What arrives, before any cycle of the window.
+  // Arrivals, before any cycle of the window.
   void accept(Inbox inbox);
   void accept(const MessageHeader& message);
   void accept_request(const MessageHeader& message);
@@ -108,7 +108,7 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
   GridIntervals grids_;
 };
 
-/// Schema of what MemoryPartition::statistics counts, before any partition exists.
+/// Returns the schema of MemoryPartition::statistics, before any partition exists.
 const StatisticsSchema& memory_partition_statistics();
 
 }  // namespace lockstep

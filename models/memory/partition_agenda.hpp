@@ -13,7 +13,7 @@ struct PartitionAgenda {
   L2Cycle input = L2Cycle::never();       ///< the receiving port
   L2Cycle bypasses = L2Cycle::never();    ///< the queue past the banks
   L2Cycle controller = L2Cycle::never();  ///< requests of CPU cores
-  L2Cycle returns = L2Cycle::never();     ///< what DRAM read
+  L2Cycle returns = L2Cycle::never();     ///< data from DRAM
   L2Cycle banks = L2Cycle::never();
   L2Cycle answers = L2Cycle::never();
   L2Cycle controls = L2Cycle::never();  ///< answers outside the L2

@@ -49,7 +49,7 @@ class PartitionAnswers {
   /// Banks in turn put an answer each into the response queue.
   void collect(PartitionBanks& banks, L2Cycle now, Outbox& outbox);
 
-  /// Nobody is owed an answer for which he waits.
+  /// Returns whether no component waits for an answer.
   bool idle() const { return controls_.empty(); }
   template <class Archive>
   void serialize(Archive& archive) {
@@ -86,7 +86,7 @@ class PartitionAnswers {
   }
   void send_inspected(L2Cycle now, Outbox& outbox);
   bool full() const { return departures_.size() >= queue_; }
-  /// Through the port, behind what it has taken.
+  /// Sends the answer through the port, behind earlier ones.
   void respond_in_turn(const L2Bank::Pending& answer, L2Cycle now, Outbox& outbox);
   void respond(std::uint32_t transaction, L2Cycle departure, Outbox& outbox);
 
@@ -100,8 +100,8 @@ class PartitionAnswers {
   PartitionAgenda& agenda_;
 
   SendPort port_;
-  std::uint16_t last_tenant_ = 0;  ///< whose answer the port has sent last
-  Ring<L2Cycle> departures_;       ///< of what stands in the response queue
+  std::uint16_t last_tenant_ = 0;  ///< tenant of the last answer that the port has sent
+  Ring<L2Cycle> departures_;       ///< departures of the answers in the response queue
   Ring<Control> controls_;
   std::deque<Inspected> inspected_;
   L2Cycle next_inspected_{};  ///< no more of them leaves before

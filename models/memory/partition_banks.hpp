@@ -31,11 +31,11 @@ class PartitionBanks {
     return (line ^ line >> 3 ^ line >> 7 ^ line >> 12) & (count() - 1);
   }
 
-  /// Whether a request that arrives goes past the banks.
+  /// Returns whether a request that arrives goes past the banks.
   bool sends_past(const Transaction& transaction, L2Cycle now) {
     return policy_->has(CachePolicy::admits) && policy_sends_past(transaction, now);
   }
-  /// The policy lets every request pass through its bank.
+  /// Returns whether the policy sends every request through its bank.
   bool admits_all() const { return !policy_->has(CachePolicy::admits); }
   bool has_room(std::uint32_t bank) const { return banks_[bank].has_room(); }
   /// Each is false if there is no place: in the bank's queue, or in the DRAM queue.
@@ -47,7 +47,7 @@ class PartitionBanks {
     return true;
   }
   bool push_past(std::uint32_t transaction, L2Cycle now);
-  /// Whether a load finds its sectors in a copy of a line of the other half of L2.
+  /// Returns whether a load finds its sectors in a copy of a line of the other half of L2.
   bool use_copy(const Transaction& t) {
     return banks_[t.bank].use_copy(context_, t.request, t.line);
   }
@@ -62,17 +62,17 @@ class PartitionBanks {
   /// place now.
   bool run(L2Cycle now);
   Time next_command() const { return dram_.next_activity(); }
-  /// DRAM commands up to `last`, until a request leaves a channel.
+  /// Runs DRAM commands up to `last`, until a request leaves a channel.
   DramChannel::Step step_dram(Time last);
 
-  /// A DramRoom for each direction in which a DRAM queue may take a request now.
+  /// Returns a DramRoom for each direction in which a DRAM queue may take a request now.
   unsigned room() const {
     unsigned room = 0;
     if (dram_.may_have_room(false)) room |= read_room;
     if (dram_.may_have_room(true)) room |= write_room;
     return room;
   }
-  /// The policies have been told new values: whoever waits asks again.
+  /// Lets waiting requests ask again, because the policies have been told new values.
   void policies_changed(L2Cycle cycle) {
     dram_.look_again(context_.clock.edge(cycle));
     room_made(read_room | write_room, cycle);
@@ -98,7 +98,7 @@ class PartitionBanks {
   void warm_returns(const PartitionBytes& bytes) const;
   void warm_answers(const PartitionBytes& bytes) const;
 
-  /// "3 in the DRAM queue, lines owed per bank: 1 0"
+  /// Returns a text such as "3 in the DRAM queue, lines owed per bank: 1 0".
   std::string waiting() const;
   void serialize(Archive& archive);
 
@@ -135,7 +135,7 @@ class PartitionBanks {
   std::vector<L2Bank> banks_;
   Ring<Return> returns_;
   Ring<L2Bank::Pending> answers_past_, answers_to_cpu_;
-  bool returns_refused_ = false;  ///< what DRAM read waits for a place
+  bool returns_refused_ = false;  ///< data from DRAM wait for a place
   std::uint8_t wanted_room_ = 0;  ///< DramRoom for which banks wait
 };
 

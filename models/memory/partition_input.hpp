@@ -39,11 +39,12 @@ class PartitionInput {
 
   /// Arrivals reach the FIFOs of their senders.
   void receive(L2Cycle now);
-  /// Free input registers take requests, and give them to the banks.
+  /// Lets free input registers take requests and give them to the banks.
   void arbitrate(L2Cycle now);
   /// The oldest request of the bypass queue enters the DRAM queue, if that has room.
   void pass(L2Cycle now);
-  /// Whether it may do so before the banks do: in every bank's turn, and once more.
+  /// Returns whether in this cycle requests past the banks go before those of the banks: in one
+  /// cycle of (number of banks + 1).
   bool passes_first(L2Cycle now) const { return now.value() % (banks_.count() + 1) == 0; }
 
   /// A bank's queue has a place from the next cycle on.
@@ -73,10 +74,11 @@ class PartitionInput {
   };
   static constexpr std::uint32_t past_banks = 0xffff;
 
-  /// True: the request is a load that came alone, as most do, and stands in the queue of its bank
-  /// already.  It would have passed the port in this cycle.
+  /// Puts a load that came alone, as most do, into the queue of its bank: it would pass the port in
+  /// this cycle.  Returns false, and does nothing, for any other request.
   bool goes_through(std::uint32_t index, Transaction& transaction, L2Cycle now);
-  /// Whether the request comes from the half of L2 that has neither the line's home nor a copy.
+  /// Returns whether the request comes from the half of L2 that has neither the line's home nor a
+  /// copy.
   bool has_to_cross(Transaction& transaction);
   void enter(std::uint32_t transaction, L2Cycle now);
   bool route(std::uint32_t transaction, std::uint32_t target, L2Cycle now);

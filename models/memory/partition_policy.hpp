@@ -25,7 +25,7 @@ struct PartitionPolicySetup {
   ComponentId component;
   std::uint32_t channel = 0;  ///< of a dram_scheduler
 
-  /// Random numbers that no other component, channel, policy or purpose of it draws.
+  /// Returns random numbers that no other component, channel, policy or purpose of it draws.
   Random random(std::uint32_t purpose) const { return {seed, component, purpose | channel << 16}; }
 };
 

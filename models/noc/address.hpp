@@ -50,7 +50,7 @@ class Location {
 using VirtualAddress = Location<struct VirtualAddressTag>;
 /// In bytes, of GPU memory.
 using PhysicalAddress = Location<struct PhysicalAddressTag>;
-/// In bytes, of what one memory partition holds.
+/// In bytes, within one memory partition.
 using PartitionOffset = Location<struct PartitionOffsetTag>;
 /// In pages of 4 KiB, of one tenant's address space.
 using VirtualPage = Location<struct VirtualPageTag>;

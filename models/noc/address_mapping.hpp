@@ -27,7 +27,7 @@ class AddressMapping {
   AddressMapping(Kind kind, std::uint32_t partitions, MemoryGroups groups = {});
 
   std::uint32_t partitions() const { return all_.partitions(); }
-  /// Memory of a group of partitions; 0: there are no groups.
+  /// Returns the bytes of memory of a group of partitions; 0: there are no groups.
   std::uint64_t group_bytes() const { return groups_.bytes; }
   /// Bytes that stay together: the period of partition changes.
   std::uint64_t chunk_bytes() const { return all_.chunk_bytes(); }
@@ -39,14 +39,14 @@ class AddressMapping {
     return PartitionId{static_cast<std::uint16_t>(group * group_.partitions() + within.value())};
   }
 
-  /// In the partition's own memory; dense from 0.
+  /// Returns the offset in the partition's own memory; dense from 0.
   PartitionOffset offset(PhysicalAddress physical) const {
     if (physical >= behind_) return all_.offset(from_behind(physical)) + offset_behind_;
     return group_.offset(
         from_group(physical, static_cast<std::uint32_t>(physical.value() / groups_.bytes)));
   }
 
-  /// Inverse of partition() and offset() together.
+  /// Returns the physical address: the inverse of partition() and offset() together.
   PhysicalAddress physical(PartitionId partition, PartitionOffset offset) const {
     if (offset.value() >= offset_behind_)
       return all_.physical(partition, offset - offset_behind_) + behind_.value();

@@ -80,7 +80,7 @@ struct ClusterAccess {
   ClusterAccessKind kind = ClusterAccessKind::load;
   std::uint8_t lanes = 0;
   std::uint8_t lane_bytes = 0;
-  std::uint8_t returns = 0;    ///< 1: an atomic whose old values are wanted
+  std::uint8_t returns = 0;    ///< 1: an atomic that returns its old values
   std::uint8_t completes = 0;  ///< 1: each lane completes transactions, of the bytes that it writes
   isa::AtomicOperation atomic = isa::AtomicOperation::none;
   isa::Type type = isa::Type::none;

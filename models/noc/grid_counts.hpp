@@ -21,7 +21,7 @@ namespace lockstep {
 struct GridCounts {
   static constexpr std::size_t stall_causes = 19;
 
-  // Of SMs; what each cycle may count comes first.
+  // Of SMs; first the counts of nearly every cycle.
   std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;
   std::array<std::uint64_t, stall_causes> stalls{};
   std::uint64_t l1_hits = 0, l1_misses = 0, l1_merges = 0;
@@ -31,7 +31,7 @@ struct GridCounts {
   std::uint64_t l2_tlb_hits = 0, l2_tlb_misses = 0;
   std::uint64_t l2_hits = 0, l2_misses = 0, dram_reads = 0, dram_writes = 0;
   std::uint64_t bytes_to_host = 0, bytes_to_gpu = 0, far_faults = 0;
-  // Of SMs, what few programs have.
+  // Of SMs, counts that few programs have.
   std::array<std::uint64_t, isa::matrix_types> matrix_instructions{};
   std::uint64_t tensor_cycles = 0, matrix_wavefronts = 0, async_copy_bytes = 0;
   std::uint64_t remote_accesses = 0, remote_bytes = 0, cluster_barriers = 0,
@@ -76,7 +76,7 @@ struct GridContribution {
 class GridCounter {
  public:
   virtual ~GridCounter() = default;
-  /// Appends what it has counted up to `now`, where it stands, since the last call.
+  /// Appends the counts up to `now`, where the component stands, since the last call.
   virtual void take_grid_counts(Time now, std::vector<GridContribution>& taken) = 0;
 };
 

@@ -13,7 +13,7 @@ namespace lockstep {
 /// Growth of a tenant's counters while each of its grids runs, where only tenants are known.
 class GridIntervals {
  public:
-  /// `counts`: what the counters of its tenant say now.
+  /// `counts`: present values of the tenant's counters.
   void begin(const GridMark& mark, const GridCounts& counts) { running_.push_back({mark, counts}); }
   void end(const GridMark& mark, const GridCounts& counts) {
     for (auto interval = running_.begin(); interval != running_.end(); ++interval) {
@@ -25,7 +25,7 @@ class GridIntervals {
       return;
     }
   }
-  /// As GridCounter; `counts_of(tenant)` are the counters of a tenant.
+  /// Takes counts as GridCounter does; `counts_of(tenant)` are the counters of a tenant.
   template <class CountsOf>
   void take(const CountsOf& counts_of, std::vector<GridContribution>& taken) {
     for (const GridContribution& grown : std::exchange(ended_, {})) taken.push_back(grown);
@@ -45,7 +45,7 @@ class GridIntervals {
  private:
   struct Interval {
     GridMark mark;
-    GridCounts since;  ///< what the counters said when it began, or was last taken
+    GridCounts since;  ///< values of the counters at its begin, or when they were last taken
 
     template <class Archive>
     void serialize(Archive& archive) {

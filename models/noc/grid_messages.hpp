@@ -126,7 +126,7 @@ struct BlockReference {
   }
 };
 
-/// Where what a block has of an SM begins.
+/// Where a block's part of an SM begins.
 struct BlockPosition {
   std::uint32_t registers = 0;
   std::uint32_t shared_bytes = 0;
@@ -197,7 +197,7 @@ struct BlockSaved {
   BlockReference block;
   std::uint64_t bytes = 0;  ///< of its context
   ContextParts parts;
-  Time stopped;            ///< nothing of it was in flight any more
+  Time stopped;            ///< when nothing of the block was in flight any more
   std::uint8_t keeps = 0;  ///< InPlace bits
   std::array<std::uint8_t, 7> reserved{};
 };
@@ -215,7 +215,7 @@ struct BlockGiven {
   std::uint32_t ended_by = 0;  ///< BlockProgress::ended_by
   std::uint64_t bytes = 0;     ///< of its context
   ContextParts parts;
-  BlockWork work;             ///< what it has done
+  BlockWork work;             ///< work done so far
   InstructionCount executed;  ///< for the grid on that SM since its last block was done there
   Time started;               ///< for /thread_blocks
 
@@ -240,7 +240,8 @@ struct BlockStatus {
   std::uint8_t idempotent = 0;  ///< 1: it may be flushed
   std::uint8_t faulted = 0;     ///< 1: it waits for a page
   std::array<std::uint8_t, 2> reserved{};
-  std::uint32_t ended_by = 0;  ///< PTX line of what ended its idempotence; 0: not known
+  std::uint32_t ended_by = 0;  ///< PTX line of the instruction that ended its idempotence; 0: not
+                               ///< known
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -14,9 +14,10 @@ struct HalfParameters {
     using P = HalfParameters;
     return parameters<P>()
         .field("crossing_latency", &P::crossing_latency, 0_cycles, range(0_cycles, 1000_cycles),
-               "between the halves of L2, each way; 0: it is whole")
+               "latency between the halves of L2, each way; 0: the L2 is whole")
         .field("crossing_rate", &P::crossing_rate, 2, range(1, 64),
-               "flits that cross in a cycle, of what a partition's lines are asked for", "flits")
+               "flits that cross between the halves in a cycle, for the lines of one partition",
+               "flits")
         .only_if("crossing_rate", "with crossing_latency above 0",
                  [](const P& p) { return p.on(); });
   }

@@ -17,16 +17,16 @@ struct HubParameters {
     using P = HubParameters;
     return parameters<P>()
         .field("link_latency", &P::link_latency, 45_cycles, range(1_cycles, 10000_cycles),
-               "between an SM and the hub of its GPC, each way: an access to shared memory of "
-               "another block of the cluster takes it four times")
+               "latency between an SM and the hub of its GPC, each way: an access to shared memory "
+               "of another block of the cluster takes it four times")
         .field("service_latency", &P::service_latency, 10_cycles, range(0_cycles, 10000_cycles),
-               "of shared memory that another SM accesses")
+               "latency of shared memory that another SM accesses")
         .field("barrier_latency", &P::barrier_latency, 100_cycles, range(0_cycles, 10000_cycles),
-               "of a barrier of a cluster, beyond the way to the hub and back")
+               "latency of a barrier of a cluster, beyond the way to the hub and back")
         .field("flit_bytes", &P::flit_bytes, 32, range(1, 1024),
-               "that a port to or from the hub moves at once", "bytes")
+               "bytes that a port to or from the hub moves at once", "bytes")
         .field("flit_half_cycles", &P::flit_half_cycles, 3, range(1, 1024),
-               "half cycles that this takes: 3 for 21 bytes a cycle", "half cycles");
+               "half cycles that a flit takes: 3 for 21 bytes a cycle", "half cycles");
   }
   /// Returns the flits of a packet with so many bytes of data.
   std::uint32_t flits(std::uint64_t data_bytes) const {

@@ -15,7 +15,7 @@ using SmId = Id<struct SmTag, std::uint16_t>;
 using TenantId = Id<struct TenantTag, std::uint16_t>;
 /// Place of a warp in its SM.
 using WarpSlot = Id<struct WarpSlotTag, std::uint16_t>;
-/// Where a warp's local memory stands, among the places of all SMs.
+/// Place of a warp's local memory, among the places of all SMs.
 using LocalHome = Id<struct LocalHomeTag, std::uint32_t>;
 /// Place of a thread block in its SM.
 using BlockPlace = Id<struct BlockPlaceTag, std::uint8_t>;

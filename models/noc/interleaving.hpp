@@ -31,13 +31,13 @@ class Interleaving {
     return numbered(rotated >= partitions_ ? rotated - partitions_ : rotated);
   }
 
-  /// In the partition's own memory; dense from 0.
+  /// Returns the offset in the partition's own memory; dense from 0.
   PartitionOffset offset(PhysicalAddress physical) const {
     const std::uint64_t within = physical.value() & (chunk_bytes() - 1);
     return PartitionOffset{(quotient(physical.value() >> chunk_shift_) << chunk_shift_) | within};
   }
 
-  /// Inverse of partition() and offset() together.
+  /// Returns the physical address: the inverse of partition() and offset() together.
   PhysicalAddress physical(PartitionId partition, PartitionOffset offset) const {
     const std::uint64_t upper = offset.value() >> chunk_shift_;
     std::uint32_t low = partition.value();
@@ -54,7 +54,7 @@ class Interleaving {
   }
 
  private:
-  /// For three bytes of an upper address, and each value of the byte.
+  /// Shares of an upper address's lower three bytes, for each value of the byte.
   using ByteTables = std::array<std::array<std::uint16_t, 256>, 3>;
 
   static const ByteTables& tables_of(std::uint32_t shift);
@@ -64,8 +64,8 @@ class Interleaving {
   std::uint64_t quotient(std::uint64_t chunk) const {
     return power_of_two_ ? chunk >> shift_ : chunk / partitions_;
   }
-  /// (upper * x^m) mod P over GF(2).  Tables have the share of each of the lower three bytes;
-  /// beyond them, bit i is the parity of the bits that masks_[i] selects.
+  /// Returns (upper * x^m) mod P over GF(2).  Tables hold the share of each of the lower three
+  /// bytes; beyond them, bit i is the parity of the bits that masks_[i] selects.
   std::uint32_t polynomial_hash(std::uint64_t upper) const {
     std::uint32_t hash = 0;
     if (upper >> 24 == 0) [[likely]] {
@@ -77,7 +77,8 @@ class Interleaving {
       hash |= static_cast<std::uint32_t>(std::popcount(upper & masks_[i]) & 1) << i;
     return hash;
   }
-  /// XOR of 16-bit pieces, modulo the partitions: a rotation where XOR would leave the range.
+  /// Returns the XOR of 16-bit pieces, modulo the partitions: a rotation where XOR would leave the
+  /// range.
   std::uint32_t folded_hash(std::uint64_t upper) const {
     upper ^= upper >> 32;
     upper ^= upper >> 16;

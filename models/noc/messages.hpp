@@ -41,10 +41,10 @@ enum class MessageKind : std::uint16_t {
   block_saved,      ///< SM -> dispatcher: a block has left the SM, to return
   block_restored,   ///< SM -> dispatcher: it takes a place in the SM again
   block_settled,    ///< SM -> dispatcher: and has got on there, if tenants take turns
-  ask_status,       ///< dispatcher -> SM: what the grid's blocks have done
+  ask_status,       ///< dispatcher -> SM: asks how far the grid's blocks are
   status,           ///< SM -> dispatcher
   stop_grid,        ///< dispatcher -> SM: the grid's blocks make room
-  grid_stopped,     ///< SM -> dispatcher: none of them is in the SM any more
+  grid_stopped,     ///< SM -> dispatcher: no block of it is in the SM any more
   resume_grid,      ///< dispatcher -> SM: they may start and return again
   block_returned,   ///< SM -> dispatcher: a staged block that has not started
   block_flushed,    ///< SM -> dispatcher: a block that was dropped and is to start again
@@ -61,7 +61,7 @@ enum class MessageKind : std::uint16_t {
   translation,       ///< GMMU -> SM
   page_written,      ///< SM -> GMMU: the first store under an entry
   replay,            ///< GMMU -> SM: ask again for a refused page
-  replayed,          ///< SM -> GMMU: what waited for a refused page has gone out
+  replayed,          ///< SM -> GMMU: the lines that waited for a refused page have gone out
   flush,             ///< GMMU -> SM
   shootdown,         ///< GMMU -> SM
   shootdown_done,    ///< SM -> GMMU
@@ -79,8 +79,9 @@ enum class MessageKind : std::uint16_t {
   hold_issue,        ///< host -> SM: no instruction issues while pages are moved
 
   // CPU cores; bodies in models/noc/core_messages.hpp.
-  core_measured,  ///< CPU core -> host: its tenant has executed what it is measured by
-  core_mistaken,  ///< CPU core -> host: a line did not hold what was written to it
+  core_measured,  ///< CPU core -> host: its tenant has executed the instructions that it is
+                  ///< measured by
+  core_mistaken,  ///< CPU core -> host: a line did not hold the bytes that were written to it
   stop_core,      ///< host -> CPU core: all tenants have been measured
 
   // Policy epochs; bodies in models/coordinator/messages.hpp.
@@ -105,7 +106,7 @@ enum class MessageKind : std::uint16_t {
   cluster_over,      ///< hub -> SM: those of all blocks have
 };
 
-/// As a message carries it.
+/// Returns the kind as a message carries it.
 constexpr std::uint16_t kind_of(MessageKind kind) {
   return static_cast<std::uint16_t>(kind);
 }
@@ -124,11 +125,11 @@ inline constexpr std::size_t most_source_kinds = 8;
 enum MemoryFlag : std::uint8_t {
   flag_local = 1,      ///< local memory of threads
   flag_bypass_l1 = 2,  ///< volatile, .cg, .cv, atomics
-  flag_returns = 4,    ///< atomic whose old values are wanted
+  flag_returns = 4,    ///< atomic that returns its old values
   flag_dma = 8,        ///< a copy over the host link
   flag_context = 16,   ///< of a thread block that leaves its SM or returns
   flag_past_l2 = 32,   ///< in an answer: the request did not look up
-  flag_code = 64,      ///< instructions, constants or parameters of kernels: nobody's memory
+  flag_code = 64,      ///< instructions, constants or parameters of kernels, which have no owner
   flag_discard = 128,  ///< of a load: its line need not be written back, and is not fetched
 };
 
@@ -138,7 +139,7 @@ enum RequestMark : std::uint8_t {
   mark_has_class = 4,     ///< ... has one
   mark_bypass = 8,        ///< better sent past the L2
   mark_mostly_hit = 16,   ///< the warp waits for little else
-  mark_may_allocate = 32  ///< what it misses may stay in the L2
+  mark_may_allocate = 32  ///< its misses may allocate in the L2
 };
 
 /// A request for sectors of one 128-byte line.
@@ -211,7 +212,7 @@ Body& body_before(std::byte* payload) {
   return *reinterpret_cast<Body*>(payload - sizeof(Body));
 }
 
-/// The answer to a request, without what only the answering side knows.
+/// Fills the answer to a request, except for the members that only the answering side knows.
 inline void fill_answer(const MemoryRequest& request, MemoryResponse& response) {
   response.line = request.line;
   response.tag = request.tag;

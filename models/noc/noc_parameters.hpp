@@ -29,9 +29,9 @@ struct NocParameters {
         .field("clock", &NocParameters::clock, 1312_MHz, range(1_MHz, 10000_MHz),
                "clock of network and links")
         .field("request_latency", &NocParameters::request_latency, 140_cycles,
-               range(1_cycles, 10000_cycles), "from an SM to a partition")
+               range(1_cycles, 10000_cycles), "latency from an SM to a partition")
         .field("response_latency", &NocParameters::response_latency, 20_cycles,
-               range(1_cycles, 10000_cycles), "from a partition to an SM")
+               range(1_cycles, 10000_cycles), "latency from a partition to an SM")
         .field(
             "mapping", &NocParameters::mapping, AddressMapping::Kind::hashed,
             choice({"plain", "hashed", "frame", "grouped"}),
@@ -47,8 +47,9 @@ struct NocParameters {
         .field("burst", &NocParameters::burst, 1, range(1, 64),
                "requests that a partition's port takes from a sender before the next one's turn",
                "requests")
-        .group("halves", &NocParameters::halves, "between the halves of an L2")
-        .group("hub", &NocParameters::hub, "between the SMs of a GPC, for thread block clusters");
+        .group("halves", &NocParameters::halves, "network between the halves of an L2")
+        .group("hub", &NocParameters::hub,
+               "network between the SMs of a GPC, for thread block clusters");
   }
 
   /// Flits of a packet with so many bytes of data.

@@ -14,8 +14,8 @@
 /// Source: architecture.md, section 3 "noc" and section 8 "Back-pressure"; memory-interference.md,
 /// 1.2, steps 1 to 4.
 ///
-/// Simplified: a packet leaves with its first flit and the receiver charges the flits again, so
-/// that a long packet takes both ports but its latency counts its flits once.
+/// Simplified: a packet leaves with its first flit, and the receiver charges the flits again. So a
+/// long packet takes both ports, but its latency counts the flits once.
 namespace lockstep {
 
 /// The sending end: a few flits per cycle, packets in order.
@@ -24,7 +24,7 @@ class SendPort {
   SendPort() = default;
   explicit SendPort(std::uint32_t flits_per_cycle) : rate_(flits_per_cycle) {}
 
-  /// The cycle, not before `cycle`, in which the first flit of the next packet leaves.
+  /// Returns the cycle, not before `cycle`, in which the first flit of the next packet leaves.
   std::int64_t reserve(std::int64_t cycle, std::uint32_t flits) {
     const std::int64_t start = std::max(next_, cycle * rate_);
     next_ = start + flits;
@@ -75,12 +75,12 @@ class ReceivePort {
   }
 
   struct Progress {
-    std::int64_t next;     ///< cycle in which something is to be done, if nothing changes
+    std::int64_t next;     ///< next cycle with something to do, if nothing changes
     bool blocked = false;  ///< a received packet was not accepted
   };
-  /// A cycle: free registers take packets; `accept(packet, target)` is offered what is complete,
-  /// the first register rotating by one every cycle, and what it refuses blocks its register.
-  /// `ahead(packet)` tells what will be offered soon.
+  /// Runs a cycle. Free registers take packets. Complete packets are offered to `accept(packet,
+  /// target)`, the first register rotating by one every cycle; a refused packet blocks its
+  /// register. `ahead(packet)` announces packets that will be offered soon.
   template <class Accept, class Ahead>
   Progress step(std::int64_t cycle, std::int64_t never, Accept&& accept, Ahead&& ahead) {
     Progress progress{never};
@@ -113,8 +113,9 @@ class ReceivePort {
   }
 
   bool empty() const { return waiting_senders_ == 0 && taken_ == 0; }
-  /// A packet of one flit comes alone to the empty port, and is accepted in the same cycle: what
-  /// arrive() and step() would do.  Returns false, and changes nothing, if no register is free.
+  /// Takes a packet of one flit that comes alone to the empty port and is accepted in the same
+  /// cycle, as arrive() and step() would.  Returns false, and changes nothing, if no register is
+  /// free.
   bool pass(std::uint32_t sender, std::int64_t cycle) {
     const auto ports = static_cast<std::uint32_t>(registers_.size());
     std::uint32_t i = first_register(cycle);
@@ -164,7 +165,7 @@ class ReceivePort {
     return static_cast<std::uint32_t>(cycle % ports);
   }
 
-  /// A register has taken a packet of the sender: whose turn is it next?
+  /// A register has taken a packet of the sender: chooses whose turn is next.
   void took(std::uint32_t sender) {
     taken_in_turn_ = sender == turn_ ? taken_in_turn_ + 1 : 1;
     turn_ = sender;
@@ -192,7 +193,7 @@ class ReceivePort {
     return packet;
   }
 
-  /// First waiting sender at or after turn_, cyclically; there is one.
+  /// Returns the first waiting sender at or after turn_, cyclically; there is one.
   std::uint32_t next_sender() const {
     std::uint32_t word = turn_ / 64;
     std::uint64_t bits = waiting_[word] & (~std::uint64_t{0} << (turn_ % 64));

@@ -33,8 +33,8 @@ using ProgressBits = std::vector<std::uint8_t>;  ///< by tenant
 class ProgressSource {
  public:
   virtual ~ProgressSource() = default;
-  /// Adds to the bits of each tenant what has been seen since the last call.  The component stands
-  /// at `now`.
+  /// Adds the progress of each tenant since the last call to its bits. The component stands at
+  /// `now`.
   virtual void take_progress(Time now, std::span<std::uint8_t> tenants) = 0;
 };
 

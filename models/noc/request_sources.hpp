@@ -31,7 +31,7 @@ class RequestSources {
 
   std::uint32_t count_of(SourceKind kind) const { return groups_[number_of(kind)].count; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(unanswered_.size()); }
-  /// A dense number of the request's sender, in the order in which senders were added.
+  /// Returns a dense number of the request's sender, in the order in which senders were added.
   std::uint32_t place_of(const MemoryRequest& request) const {
     return groups_[number_of(request.source)].first + request.requester;
   }
@@ -57,10 +57,10 @@ class RequestSources {
     if (at > group.last_departure) group.last_departure = at;
     return {group.links[number], group.last_departure, group.first + number};
   }
-  /// An answer goes to a request that arrived(): the sender has its credit back.
+  /// Gives the sender of an arrived() request its credit back, because an answer goes to it.
   void answered(const Way& way) { --unanswered_[way.place]; }
 
-  /// "; sm[3]: 2; host: 1"
+  /// Returns a text such as "; sm[3]: 2; host: 1".
   std::string unanswered() const;
 
   template <class Archive>
@@ -75,7 +75,7 @@ class RequestSources {
     Trunk links;
     Time last_departure;
 
-    /// Only what changes; the rest comes from the machine.
+    /// Saves the members that change; the machine's parameters give the rest.
     template <class Archive>
     void serialize(Archive& archive) {
       archive(links, last_departure);

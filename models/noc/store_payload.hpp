@@ -8,14 +8,14 @@
 
 namespace lockstep {
 
-/// Bit i: sector i of the line holds a byte of [begin, end).
+/// Returns a mask: bit i says whether sector i of the line holds a byte of [begin, end).
 inline std::uint8_t sectors_of(std::uint64_t begin, std::uint64_t end) {
   const std::uint64_t first = begin / sector_bytes, last = (end - 1) / sector_bytes;
   return static_cast<std::uint8_t>((2u << last) - (1u << first));
 }
 
-/// Payload of a store of [begin, end) of a line: a mask for each sector that it touches, then
-/// their bytes.
+/// Fills the payload of a store of [begin, end) of a line: a mask for each sector that it touches,
+/// then their bytes.
 inline void fill_store(std::byte* place, std::uint64_t begin, std::uint64_t end,
                        const std::byte* data) {
   const std::uint64_t first = begin / sector_bytes * sector_bytes;

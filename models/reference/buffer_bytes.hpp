@@ -19,7 +19,7 @@ class BufferBytes {
   BufferBytes(std::uint64_t bytes, std::shared_ptr<const Content> content);
 
   std::uint64_t size() const { return size_; }
-  /// All, ready or not.
+  /// Returns all bytes, ready or not.
   std::span<std::byte> memory() const { return {memory_.data(), size_}; }
   /// Bytes [offset, offset + bytes), ready to read or write.
   std::span<std::byte> at(std::uint64_t offset, std::uint64_t bytes);

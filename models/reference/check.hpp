@@ -49,7 +49,8 @@ class ImageBytes {
   Look look_;
 };
 
-/// FNV-1a of the bytes, for people who compare two runs.  `pause` is called now and then.
+/// Returns the FNV-1a of the bytes, for readers who compare two runs. `pause` is called now and
+/// then.
 std::uint64_t digest_of(const ImageBytes& bytes, const std::function<void()>& pause = {});
 
 /// Content of a buffer after the run.
@@ -67,10 +68,10 @@ struct Mismatch {
   std::string tenant, buffer;
   bool on_device = false;   ///< which copy
   std::uint64_t index = 0;  ///< element
-  std::string type;         ///< of a float among bytes, where `index` is the byte; else empty
+  std::string type;         ///< of a float among bytes, whose byte `index` is; else empty
   std::string expected, got;
 
-  /// A line for people.
+  /// Returns a line for readers.
   std::string text() const;
 };
 

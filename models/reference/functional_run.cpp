@@ -278,7 +278,7 @@ class FunctionalRun {
     part_of(step, declaration(buffer(step, step.buffer)), cursor_.variables(), tenant_);
   }
 
-  /// Keeps what the buffer holds and takes it from the address space.
+  /// Keeps the buffer's bytes and takes it from the address space.
   void release(std::uint32_t index) {
     State& state = buffers_[index];
     memory_.unmap(state.address);
@@ -299,7 +299,7 @@ class FunctionalRun {
   ProgramCursor cursor_;
   isa::FlatMemory memory_;
   AddressSpace space_;
-  std::vector<std::uint32_t> names_;      ///< what each buffer name means now
+  std::vector<std::uint32_t> names_;      ///< present buffer of each name
   std::vector<State> buffers_;            ///< as declared
   std::vector<std::uint64_t> variables_;  ///< addresses of the module's .global variables
   std::deque<BufferBytes> variable_bytes_;

@@ -5,8 +5,8 @@
 /// pointers stored in memory agree as well.
 /// Source: architecture.md, section 8, "What --check means".
 ///
-/// Simplified: streams are one; a program whose result depends on which of two streams is first has
-/// no single meaning.
+/// Simplified: all streams run as one. A program whose result depends on the order of two streams
+/// has no single meaning.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ struct FunctionalResult {
 
   std::vector<std::string> printed;  ///< by printf in kernels; in another order than the machine's
 
-  /// The first copy to the host of a recording that brought something else than when it was
+  /// Returns the first copy to the host of a recording that brought other bytes than when it was
   /// recorded.
   std::optional<std::string> unexpected;
 
@@ -69,8 +69,9 @@ struct FunctionalOptions {
   std::function<void()> look{};
 };
 
-/// Runs the whole host program of tenant `tenant`.  Throws UserError for what the timed host or the
-/// interpreter would report: use after free, accesses outside of buffers, bad arguments.
+/// Runs the whole host program of tenant `tenant`. Throws UserError for mistakes that the timed
+/// host or the interpreter would report: use after free, accesses outside of buffers, bad
+/// arguments.
 FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
                                   const isa::Module& module, const FunctionalOptions& options = {});
 

@@ -29,7 +29,7 @@ class ProgramWalk {
     for (std::uint32_t b = 0; b < names_.size(); ++b) {
       const Buffer& buffer = workload.buffers[b];
       addresses_.push_back(space.take(buffer.bytes(), buffer.address));
-      // A variable of the module has what the module says, or zeros.
+      // A variable of the module has the module's values, or zeros.
       if (buffer.memory == MemoryKind::device && buffer.symbol.empty()) unwritten_.insert(b);
     }
     for (const isa::GlobalVariable& variable : module.globals)
@@ -103,7 +103,7 @@ class ProgramWalk {
   const Workload& workload_;
   const isa::Module& module_;
   ProgramCursor cursor_;
-  std::vector<std::uint32_t> names_;      ///< what each buffer name means now
+  std::vector<std::uint32_t> names_;      ///< present buffer of each name
   std::vector<std::uint64_t> addresses_;  ///< of buffers, as declared
   std::vector<std::uint64_t> variables_;  ///< addresses of the module's .global variables
   std::set<std::uint32_t> unwritten_;     ///< buffers

@@ -6,7 +6,8 @@
 /// (isa/encode/idempotence.hpp), what it reads from how its first warp begins
 /// (isa/interpreter/first_accesses.hpp).  So what is said is sure, and not all is said.
 ///
-/// Simplified: the steps up to the first that depends on what a kernel computed (`repeat: until`).
+/// Simplified: only the steps before the first one that depends on a kernel's result (`repeat:
+/// until`) are looked at.
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@ namespace lockstep {
 /// Returns a line for each such buffer.
 std::vector<std::string> find_unwritten_reads(const Workload& workload, const isa::Module& module);
 
-/// Text on one such read.  `where`: file, line and kernel.
+/// Returns the text on one such read.  `where`: file, line and kernel.
 std::string unwritten_read_text(const std::string& where, const std::string& buffer);
 
 }  // namespace lockstep

@@ -13,7 +13,7 @@ namespace lockstep {
 
 namespace {
 
-/// Fills in what the setup leaves open.
+/// Returns the setup with the values that it leaves open filled in.
 SmSetup completed(SmSetup setup) {
   setup.preemptible = is_preemptible(setup.exception_scheme);
   setup.log_entries = log_entries_of(setup.exception_scheme);
@@ -95,7 +95,7 @@ void SmCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   ports_.end_window();
 }
 
-/// A window in pieces that end where epochs do: what is done in one belongs to one epoch.
+/// Runs a window in pieces that end where epochs do, so that each event counts for its own epoch.
 void SmCore::run_between_epochs(Time horizon, Inbox inbox, Outbox& outbox) {
   PolicyEpochs& epochs = ports_.marks().epochs();
   while (true) {
@@ -123,7 +123,7 @@ static void warm_parts(const Parts&... parts) {
   (warm(&parts, sizeof parts), ...);
 }
 
-/// Brings near first what a window will surely touch: see warm_answers.cpp.
+/// Brings the data that a window will surely touch into the cache: see warm_answers.cpp.
 void SmCore::warm_window(Inbox inbox) const {
   statistics_.warm_hot();
   front_end_.warm_hot();
@@ -165,7 +165,7 @@ SmCycle SmCore::next_arrival(Inbox inbox, std::size_t next) const {
   return next < inbox.size() ? constants_.cycle_at_or_after(inbox[next]->arrival) : no_cycle;
 }
 
-/// Runs a cycle: what commits, then the load-store unit's queue, then issue.
+/// Runs a cycle: commits results, serves the load-store unit's queue, then issues.
 template <class Policy>
 inline void SmCore::step(Policy& policy, SmCycle now) {
   front_end_.begin_cycle(now);
@@ -191,7 +191,7 @@ void SmCore::prefetch(const GridLaunch& launch, SmCycle now) {
 }
 
 void SmCore::take(const MessageHeader& message, SmCycle now) {
-  front_end_.account_stalls(now);  // for what held until now
+  front_end_.account_stalls(now);  // for the causes that held warps back until now
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::memory_response:
       answers_.receive(message, now);

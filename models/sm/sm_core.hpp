@@ -59,7 +59,7 @@ class SmCore {
   const SmStatistics& statistics(Time now);
   std::vector<StatisticsView> side_statistics() const { return ports_.marks().statistics(); }
   void take_grid_counts(Time now, std::vector<GridContribution>& taken) {
-    statistics(now);  // brings what is counted up to date
+    statistics(now);  // updates the statistics
     blocks_.take_counts(taken);
   }
   void take_progress(Time now, std::span<std::uint8_t> tenants) {
@@ -78,7 +78,7 @@ class SmCore {
   template <class Policy>
   [[gnu::always_inline]] void step(Policy& policy, SmCycle now);
   void take(const MessageHeader& message, SmCycle now);
-  /// Code that a grid's blocks will fetch.
+  /// Prefetches the code that a grid's blocks will fetch.
   void prefetch(const GridLaunch& launch, SmCycle now);
   SmCycle next_arrival(Inbox inbox, std::size_t next) const;
   Time next_cycle() const {

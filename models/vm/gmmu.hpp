@@ -8,7 +8,8 @@
 /// Sources: 000, section 2.3; 001, section B.2; 004, sections 6.4 and 7.1.2; architecture.md,
 /// section 8, rules 6 to 9.
 ///
-/// Simplified: messages are handled as many as come; only lookups, MSHRs and walkers are limited.
+/// Simplified: any number of messages is handled at once; only lookups, MSHRs and walkers are
+/// limited.
 /// Cost model: everything happens at the first edge of the GMMU's clock at or after the arrival
 /// that causes it, arrivals in their order and before the GMMU's own activity.
 #pragma once
@@ -38,7 +39,7 @@ class Gmmu final : public Component, public GridCounter {
     VmParameters parameters;
     std::unique_ptr<TranslationPath> translation;
     ReplayMode replay = ReplayMode::listed;
-    bool squashes = false;  ///< SMs squash what is refused
+    bool squashes = false;  ///< SMs squash accesses to refused pages
     LocalHandling local;    ///< for untouched pages, if the driver gives frames for them
     AddressMapping mapping;
     NocParameters noc;

@@ -5,7 +5,8 @@
 
 namespace lockstep {
 
-/// Nothing that was read in older tables of the tenant holds; without tables it has ended.
+/// Sets the tenant's page tables; without tables the tenant has ended. Entries read from older
+/// tables are dropped.
 void Gmmu::set_root(const PageTableRoot& root, GmmuCycle& cycle) {
   const TenantId tenant{root.tenant};
   walkers_.set_root(tenant, PhysicalAddress{root.table});
@@ -40,7 +41,7 @@ void Gmmu::note_entries(const PagesMapped& body, Entries entries, GmmuCycle& cyc
   memory_.disable(span.first().tenant, body.first_entry(), cycle);
 }
 
-/// Ideal translation: every SM knows every page, before anybody waits for it.
+/// Tells every SM of every page before any access waits for it, for ideal translation.
 void Gmmu::tell_sms(const PagesMapped& body, Entries entries, GmmuCycle& cycle) {
   answers_.told(body.span.first().tenant).assign(answers_.sms().size(), true);
   for (Link& sm : answers_.sms())
@@ -93,7 +94,7 @@ void Gmmu::shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle) {
   if (parameters_.shootdown == ShootdownGranularity::whole) flush_tlbs(span.tenant, cycle);
 }
 
-/// Because of a change in a tenant's tables.
+/// Flushes TLBs because of a change in a tenant's tables.
 void Gmmu::flush_tlbs(std::uint16_t tenant, GmmuCycle& cycle) {
   TlbFlush flush;
   if (parameters_.shootdown_scope == ShootdownScope::tenant) flush.tenant = tenant;

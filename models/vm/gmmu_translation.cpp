@@ -40,8 +40,8 @@ void Gmmu::finish_lookups(GmmuCycle& cycle) {
   }
 }
 
-/// True on a hit.  What must not be written is looked up in memory: the permission may be wider by
-/// now.
+/// Returns whether the lookup hit. An entry that forbids a write counts as a miss, since memory may
+/// allow it by now.
 bool Gmmu::end_lookup(const TranslateRequest& request, const PageTableEntry* entry,
                       GmmuCycle& cycle) {
   if (!entry || (request.write && !entry->is(PageTableEntry::writable))) return false;

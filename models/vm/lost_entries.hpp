@@ -30,12 +30,13 @@ class LostEntries {
     note_all(tlb.base, tenant, lost_.base);
     note_all(tlb.large, tenant, lost_.large);
   }
-  /// The page's entry is about to be dropped: lost, if the TLB has it or had it until it was lost.
+  /// Remembers the page as lost, if the TLB has its entry, which is about to be dropped, or had it
+  /// until an earlier loss.
   void dropped(const Tlb& tlb, TenantPage where, TlbLoss why) {
     note(tlb.base, TlbKey::base(where), lost_.base, why);
     note(tlb.large, TlbKey::large(where), lost_.large, why);
   }
-  /// How the page's entry was lost, if it was.
+  /// Returns how the page's entry was lost, if it was.
   std::optional<TlbLoss> find(TenantPage where) const {
     if (const auto i = lost_.base.find(TlbKey::base(where)); i != TlbArray::none)
       return static_cast<TlbLoss>(lost_.base[i].mark);
@@ -60,7 +61,7 @@ class LostEntries {
     });
   }
 
-  Tlb lost_;  ///< without translations; marked with the way in which it was lost
+  Tlb lost_;  ///< keys without translations, marked with the way in which each was lost
 };
 
 }  // namespace lockstep

@@ -25,7 +25,7 @@ struct TranslateRequest {
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
   std::uint8_t write : 1 = 0;    ///< a store or atomic waits
-  std::uint8_t known : 1 = 0;    ///< nobody waits: the SM was told of the page and uses it
+  std::uint8_t known : 1 = 0;    ///< no access waits: the SM was told of the page and uses it
   std::uint8_t retried : 1 = 0;  ///< within the GMMU: had to wait for a far-fault MSHR
   std::uint8_t refused : 1 = 0;  ///< within the GMMU: was refused meanwhile
   std::uint8_t reserved = 0;
@@ -113,7 +113,8 @@ static_assert(sizeof(PageSpan) == 24);
 struct UnmapRequest {
   PageSpan span;
   std::uint64_t entries_at = 0;  ///< physical address of the first level-4 entry
-  /// The level-3 entry if the span was a large page, else 0; bit 0: its entries are disabled.
+  /// Address of the level-3 entry if the span was a large page, else 0; bit 0: its entries are
+  /// disabled.
   std::uint64_t large_at = 0;
 
   bool is_coalesced() const { return (large_at & 1) != 0; }

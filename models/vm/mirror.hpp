@@ -31,7 +31,7 @@ class PageTableMirror {
     return {first == 0 ? 0 : first | PageTableEntry::large};
   }
 
-  /// Told again, an entry keeps the bits that were set since.
+  /// Maps a page. An entry that is told again keeps the bits that were set since.
   void map(TenantPage where, PageTableEntry entry, bool large) {
     Space& space = spaces_[where.tenant.value()];
     const std::size_t number = where.page.value() / pages_per_large;

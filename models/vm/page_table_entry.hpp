@@ -39,7 +39,7 @@ constexpr PhysicalAddress address_of(Frame frame) {
   return PhysicalAddress{frame.value() << page_shift};
 }
 
-/// Index into the table of `level` (1: root ... 4: leaf) for a virtual page number.
+/// Returns the index into the table of `level` (1: root ... 4: leaf) for a virtual page number.
 constexpr unsigned table_index(std::uint64_t page, unsigned level) {
   return static_cast<unsigned>(page >> (9 * (walk_levels - level))) & 511u;
 }
@@ -65,7 +65,8 @@ struct PageTableEntry {
     return {(address & ~flags) | flag_bits};
   }
   constexpr bool is(std::uint64_t flag) const { return (bits & flag) != 0; }
-  /// Physical address of the frame or next table; of a remote page what its requests carry.
+  /// Returns the physical address of the frame or next table; for a remote page, the address that
+  /// its requests carry.
   constexpr std::uint64_t address() const { return bits & ~flags; }
 
   template <class Archive>
@@ -74,7 +75,8 @@ struct PageTableEntry {
   }
 };
 
-/// Where a buffer's virtual addresses begin: one that may fill large pages is aligned to them.
+/// Returns the alignment of a buffer's virtual address: a buffer that may fill large pages is
+/// aligned to them.
 constexpr std::uint64_t address_alignment(std::uint64_t bytes) {
   return bytes >= large_page_bytes ? large_page_bytes : page_bytes;
 }

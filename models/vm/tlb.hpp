@@ -57,7 +57,7 @@ class TlbArray {
   std::uint32_t insert(TlbKey key, PageTableEntry value);
   /// Returns the tenant whose entry was replaced by an insert since the last call, if any.
   std::optional<TenantId> take_evicted() { return std::exchange(evicted_, std::nullopt); }
-  /// True if it was there.
+  /// Drops the entry. Returns whether it was there.
   bool drop(TlbKey key);
   void drop_at(std::uint32_t index);
   /// Returns the number of entries dropped.
@@ -109,12 +109,12 @@ class TlbArray {
 /// A translation lookaside buffer: arrays for pages of 4 KiB and of 2 MiB.
 struct Tlb {
   Tlb() = default;
-  /// Any parameters with entries, ways, large_entries and large_ways.
+  /// Takes any parameters with entries, ways, large_entries and large_ways.
   template <class Parameters>
   explicit Tlb(const Parameters& p)
       : base(p.entries, p.ways), large(p.large_entries, p.large_ways) {}
 
-  /// Entry of `page` within a large page whose first page has the entry `first`.
+  /// Returns the entry of `page` within a large page whose first page has the entry `first`.
   static constexpr PageTableEntry entry_within(PageTableEntry first, VirtualPage page) {
     return {first.bits + page.value() % pages_per_large * page_bytes};
   }
@@ -127,7 +127,7 @@ struct Tlb {
       base.insert(TlbKey::base(where), value);
     }
   }
-  /// Drops whatever translates the page; true if something did.
+  /// Drops the entries that translate the page. Returns whether there were any.
   bool drop(TenantPage where) {
     const bool small = base.drop(TlbKey::base(where));
     return large.drop(TlbKey::large(where)) || small;

@@ -15,9 +15,9 @@ class TlbKey {
   constexpr TlbKey() = default;
   constexpr TlbKey(TenantId tenant, std::uint64_t number)
       : bits_(std::uint64_t{tenant.value()} << number_bits | number) {}
-  /// Key of the page itself.
+  /// Returns the key of the page itself.
   static constexpr TlbKey base(TenantPage where) { return {where.tenant, where.page.value()}; }
-  /// Key of the large page around it.
+  /// Returns the key of the large page around it.
   static constexpr TlbKey large(TenantPage where) {
     return {where.tenant, where.page.value() / pages_per_large};
   }
@@ -26,7 +26,7 @@ class TlbKey {
     return TenantId(static_cast<std::uint16_t>(bits_ >> number_bits));
   }
   constexpr std::uint64_t number() const { return bits_ & ((std::uint64_t{1} << number_bits) - 1); }
-  /// Page of a key made by base().
+  /// Returns the page of a key made by base().
   constexpr TenantPage where() const { return {tenant(), VirtualPage{number()}}; }
   /// All of it, for tables of buckets.
   constexpr std::uint64_t bits() const { return bits_; }

@@ -84,19 +84,21 @@ struct L2TlbParameters {
     using P = L2TlbParameters;
     return parameters<P>()
         .field("enabled", &P::enabled, true,
-               "false: there is none, every L1 miss is a walk (001, section B.2)")
+               "false: no L2 TLB, every L1 miss is a walk (001, section B.2)")
         .field("entries", &P::entries, 512, range(1, 1 << 20), "for 4 KiB pages", "entries")
         .field("ways", &P::ways, 16, range(0, 1 << 20), "ways of a set; 0: fully associative",
                "ways")
         .field("large_entries", &P::large_entries, 256, range(1, 1 << 20), "for 2 MiB pages",
                "entries")
         .field("large_ways", &P::large_ways, 0, range(0, 1 << 20), "0: fully associative", "ways")
-        .field("mshrs", &P::mshrs, 128, range(1, 1 << 20), "pages walked for or waiting to be",
+        .field("mshrs", &P::mshrs, 128, range(1, 1 << 20), "pages with a walk under way or waiting",
                "pages")
         .field("ports", &P::ports, 2, range(1, 64), "lookups that begin in a cycle", "lookups")
         .field("latency", &P::latency, 10_cycles, range(1_cycles, 10000_cycles),
-               "lookup of the large-page entries; as much again for the others when those miss")
-        .field("together", &P::together, false, "both are looked up at once, in one latency")
+               "latency of a lookup of the large-page entries; as much again for the 4 KiB entries "
+               "when those miss")
+        .field("together", &P::together, false,
+               "entries of both page sizes are looked up at once, in one latency")
         .only_if("entries ways large_entries large_ways ports latency together",
                  "with enabled: true", [](const P& p) { return p.enabled; })
         .check(tlb_misfit<P>);
@@ -143,8 +145,8 @@ struct VmParameters {
   ShootdownScope shootdown_scope;
   DevicePages device_pages;
 
-  /// Latency of a link between the GMMU and a partition, where the links of SMs take as long as
-  /// `network`.
+  /// Returns the latency of a link between the GMMU and a partition, where the links of SMs take as
+  /// long as `network`.
   Time memory_link(Time network) const {
     return memory_latency == Cycles{0} ? network : Clock(clock).duration(memory_latency);
   }
@@ -155,9 +157,10 @@ struct VmParameters {
     return parameters<P>()
         .field("clock", &P::clock, 1312_MHz, range(1_MHz, 10000_MHz), "clock of the GMMU")
         .field("link_latency", &P::link_latency, 45_cycles, range(1_cycles, 100000_cycles),
-               "between an SM and the GMMU, each way; a hub's real distance")
+               "latency between an SM and the GMMU, each way; a hub's real distance")
         .field("memory_latency", &P::memory_latency, 0_cycles, range(0_cycles, 100000_cycles),
-               "between the GMMU and a memory partition, each way; 0: as between SMs and those")
+               "latency between the GMMU and a memory partition, each way; 0: as between SMs and "
+               "partitions")
         .field("walkers", &P::walkers, 64, range(1, 1 << 16), "page walks at once", "walks")
         .field("walk_latency", &P::walk_latency, 0_cycles, range(0_cycles, 1000000_cycles),
                "fixed latency of every walk (000, 001); 0: walks read the tables through L2 and "
@@ -165,16 +168,17 @@ struct VmParameters {
         .field("far_fault_mshrs", &P::far_fault_mshrs, 0, range(0, 1 << 20),
                "pages that the host has been told of at once; 0: any number", "pages")
         .field("fault_granule", &P::fault_granule, 64_KiB, range(4_KiB, 2_MiB),
-               "faults on pages of one of these, a power of two, are one in the queue of pending "
-               "faults, in which each has its position (000, sections 4.1 and 5.1)")
+               "bytes, a power of two, whose pages have one fault in the queue of pending faults, "
+               "in which each fault has its position (000, sections 4.1 and 5.1)")
         .group("l1_tlb", &P::l1_tlb, "translations in each SM")
-        .group("gpc_tlb", &P::gpc_tlb, "translations behind those of some SMs")
+        .group("gpc_tlb", &P::gpc_tlb, "translations behind the L1 TLBs of the SMs of a cluster")
         .group("l2_tlb", &P::l2_tlb, "translations in the GMMU")
         .group("walk_cache", &P::walk_cache, "page table entries in the GMMU")
         .field("shootdown", &P::shootdown, ShootdownGranularity::entry,
                choice({"whole", "entry", "none"}),
-               "TLB entries dropped when a page has come (001, section C.3) or, `whole`, has gone "
-               "(004, section 6.4.1); a page that goes always loses its own")
+               "TLB entries that are dropped when a page has come (001, section C.3) or, with "
+               "`whole`, has gone (004, section 6.4.1); the entry of a page that goes is always "
+               "dropped")
         .field("shootdown_scope", &P::shootdown_scope, ShootdownScope::tenant,
                choice({"tenant", "all"}), "tenants whose entries `whole` drops")
         .field(

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t most_arrivals = 1'000'000;
 constexpr std::uint32_t arrivals_purpose = 0x6172'7276;
 
-/// Gap number n of the tenant as a share of one, in [0, 1).
+/// Returns gap number n of the tenant as a share of one, in [0, 1).
 double share(std::uint64_t seed, std::uint32_t tenant, std::uint64_t n) {
   const auto words = random_block(seed, ComponentId(tenant), arrivals_purpose, n);
   return unit_interval(std::uint64_t{words[0]} << 32 | words[1]);

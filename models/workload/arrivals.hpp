@@ -26,16 +26,16 @@ struct ArrivalsKeys {
   static auto schema() {
     using P = ArrivalsKeys;
     return parameters<P>()
-        .part("every", &P::every, "time", "from start to start; the first is at arrival")
+        .part("every", &P::every, "time", "time from start to start; the first is at arrival")
         .part("uniform", &P::uniform, "list",
               "the least and the largest time between two starts, all between equally likely")
-        .part("poisson", &P::poisson, "time", "between two starts, in the mean")
+        .part("poisson", &P::poisson, "time", "mean time between two starts")
         .part("at", &P::at, "list", "times of all starts, in ascending order, from arrival on")
-        .part("count", &P::count, "number", "of starts, 1 to 1000000; not with at");
+        .part("count", &P::count, "number", "number of starts, 1 to 1000000; not with at");
   }
 };
 
-/// In ascending order.  Throws UserError for what is no list of arrivals.
+/// Returns the arrivals in ascending order. Throws UserError if the node is no list of arrivals.
 std::vector<Time> read_arrivals(const Node& node, Time first, std::uint64_t seed,
                                 std::uint32_t tenant);
 

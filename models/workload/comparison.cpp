@@ -36,7 +36,7 @@ std::string element_text(isa::Type type, const std::byte* place) {
   return text;
 }
 
-/// Smallest normal number.
+/// Returns the smallest normal number.
 double smallest(isa::Type type) {
   return type == isa::Type::f64 ? 0x1p-1022 : type == isa::Type::f16 ? 0x1p-14 : 0x1p-126;
 }
@@ -68,7 +68,7 @@ class Contents {
 
  private:
   struct Element {
-    std::uint64_t begin = 0;  ///< in what is compared
+    std::uint64_t begin = 0;  ///< in the compared bytes
     isa::Type type = isa::Type::u8;
     bool is_near = false;
   };

@@ -36,8 +36,8 @@ std::optional<Difference> find_difference(const Buffer& buffer, std::uint64_t of
 std::vector<isa::InexactFloats> read_inexact(const Node& list, const Buffer& buffer);
 std::string inexact_text(std::span<const isa::InexactFloats> floats);
 
-/// The buffer as a recording has it: of bytes, whatever floats they are.  Throws UserError for one
-/// that a recording cannot have.
+/// Declares the buffer as a recording has it: as bytes, even if they are floats. Throws UserError
+/// for a buffer that a recording cannot have.
 void become_recorded(Buffer& buffer);
 
 }  // namespace lockstep

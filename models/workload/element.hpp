@@ -14,8 +14,8 @@ void store_element(isa::Type type, double value, std::byte* place);
 /// The 64 bits of a whole number in [-2^63, 2^64): -1 becomes all ones.
 std::uint64_t integer_bits(double value);
 
-/// Whether an element of the type can hold `value`: an integer with or without sign (-1 stands for
-/// all ones in an unsigned buffer), a float without becoming infinite.
+/// Returns whether an element of the type can hold `value`: an integer with or without sign (-1
+/// stands for all ones in an unsigned buffer), a float without becoming infinite.
 bool fits(isa::Type type, double value);
 
 /// Reads one element.

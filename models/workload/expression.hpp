@@ -20,9 +20,9 @@ struct IntegerLiteral {
   std::uint64_t magnitude = 0;
   bool negative = false;
 
-  /// In two's complement.
+  /// Returns the number in two's complement.
   std::uint64_t bits() const { return negative ? 0 - magnitude : magnitude; }
-  /// Whether the literal is a signed or an unsigned number of so many bits.
+  /// Returns whether the literal is a signed or an unsigned number of so many bits.
   bool fits(unsigned width) const;
 };
 
@@ -39,12 +39,13 @@ class Expression {
   const std::string& text() const { return text_; }
   const std::string& where() const { return where_; }
 
-  /// If nothing but a number is written: exact up to 64 bits, while formulas have 53.
+  /// Returns the number, exact up to 64 bits, if the expression is only a number; formulas have 53
+  /// bits.
   std::optional<IntegerLiteral> literal() const;
   /// Throws UserError with the position for an unknown name, bad syntax or a result that is not a
   /// number (division by zero).
   double evaluate(const Variables& variables) const;
-  /// As evaluate, but the result must be a whole number in [low, high].
+  /// Returns the value as evaluate() does; it must be a whole number in [low, high].
   std::int64_t evaluate_integer(const Variables& variables, std::int64_t low,
                                 std::int64_t high) const;
 

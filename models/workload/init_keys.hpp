@@ -18,7 +18,7 @@ struct LinearKeys {
 /// Adds the key that random content begins with.
 template <class P>
 ParametersOf<P>& with_seed(ParametersOf<P>& keys) {
-  return keys.part("seed", &P::seed, "number", "other numbers for another one; without it 0");
+  return keys.part("seed", &P::seed, "number", "seed: other numbers for another one; without it 0");
 }
 
 struct UniformKeys {
@@ -37,7 +37,7 @@ struct NormalKeys {
   static auto schema() {
     using P = NormalKeys;
     auto keys = parameters<P>();
-    keys.part("mean", &P::mean, "formula", "of the elements; without it 0")
+    keys.part("mean", &P::mean, "formula", "mean of the elements; without it 0")
         .part("deviation", &P::deviation, "formula", "standard deviation; without it 1");
     return with_seed(keys);
   }
@@ -80,14 +80,15 @@ struct TextureKeys {
   static auto schema() {
     using P = TextureKeys;
     return parameters<P>()
-        .part("buffer", &P::buffer, "name (required)", "where its texels are, with an address")
+        .part("buffer", &P::buffer, "name (required)",
+              "buffer with its texels, which has an address")
         .part("width", &P::width, "formula", "texels; without it 1")
         .part("height", &P::height, "formula", "texels; without it 1")
         .part("depth", &P::depth, "formula", "texels; without it 1")
-        .part("channels", &P::channels, "formula", "of a texel: 1, 2 or 4; without it 1")
+        .part("channels", &P::channels, "formula", "channels of a texel: 1, 2 or 4; without it 1")
         .part("pitch", &P::pitch, "formula", "bytes from row to row; without it those of a row")
         .part("address", &P::address, "word or list",
-              "beyond the edge: wrap, clamp, mirror or border, for all dimensions or each")
+              "texels beyond the edge: wrap, clamp, mirror or border, for all dimensions or each")
         .part("filter", &P::filter, "word", "nearest or linear")
         .part("normalized", &P::normalized, "true or false", "coordinates are from 0 to 1")
         .part("fractions", &P::fractions, "true or false", "integers are read as fractions");
@@ -109,7 +110,7 @@ struct InitKeys {
     using P = InitKeys;
     return parameters<P>()
         .part("zero", &P::zero, "word", "as without init: zeros")
-        .part("value", &P::value, "formula", "of each element")
+        .part("value", &P::value, "formula", "value of each element")
         .group("linear", &P::linear, "numbers in equal steps")
         .group("uniform", &P::uniform, "random numbers, all equally likely")
         .group("normal", &P::normal, "random numbers of a normal distribution")

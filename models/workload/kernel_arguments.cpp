@@ -36,7 +36,8 @@ bool is_structure(const isa::KernelParameter& parameter) {
   return parameter.bytes != isa::bytes_of(parameter.type);
 }
 
-/// A list has a number for 4 bytes, the last for what is left of the parameter, and a buffer for 8.
+/// Checks a list: it has a number for every 4 bytes (the last one for the rest of the parameter)
+/// and a buffer for every 8.
 void check_words(const isa::Program& kernel, std::size_t index, const Step::Argument& argument) {
   const std::uint32_t bytes = kernel.parameters[index].bytes;
   std::uint64_t listed = 0;

@@ -23,7 +23,7 @@ class ProgramCursor {
   void advance();
   /// Goes back to the first step.
   void start_over();
-  /// Instead of advance() at a repeat-until: `done` leaves the loop.
+  /// Goes on at a repeat-until, instead of advance(): `done` leaves the loop.
   void answer(bool done);
 
   /// Parameters and the counters of the loops around current().
@@ -38,7 +38,7 @@ class ProgramCursor {
  private:
   struct Frame {
     std::uint32_t next = 0;    ///< index of the step in its list
-    std::uint64_t round = 0;   ///< of the loop whose body this list is
+    std::uint64_t round = 0;   ///< of the loop with this list as its body
     std::uint64_t rounds = 0;  ///< repeat-times: how many; 0 for repeat-until
     template <class Archive>
     void serialize(Archive& archive) {

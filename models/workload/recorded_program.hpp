@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-/// The buffer in which the address lies, by its index.
+/// Returns the buffer in which the address lies, by its index.
 std::optional<std::uint32_t> buffer_at(const Workload& workload, std::uint64_t address);
 
 std::uint64_t recorded_steps(const Workload& workload);
@@ -25,8 +25,8 @@ void for_each_recorded_peer_copy(const Workload& workload,
 void for_each_recorded_launch(const Workload& workload,
                               const std::function<void(const Step&)>& function);
 
-/// The first element of a recorded copy that is not what the program got then, in words.  The copy
-/// begins `offset` bytes behind the begin of the buffer.
+/// Returns the first element of a recorded copy that differs from what the program got then, in
+/// words. The copy begins `offset` bytes behind the begin of the buffer.
 std::optional<std::string> find_unexpected(const Workload& workload, std::uint32_t buffer,
                                            std::uint64_t offset, const RecordedData& data,
                                            std::span<const std::byte> got);

@@ -37,7 +37,7 @@ void read_arrivals_of(Tenant& tenant, std::uint64_t seed, std::uint32_t index) {
   tenant.arrival = tenant.arrivals[0];
 }
 
-/// The file that stands for `key`, or what stands there itself.
+/// Puts the file that stands for `key` in its place, if there is one.
 void include(const Node& map, const char* key) {
   if (!map.is_map()) return;
   if (const Node value = map.find(key); value.is_scalar())
@@ -123,7 +123,7 @@ void refuse_recording(const Node& workload, const Node& at) {
                    "change the program, and record it again");
 }
 
-/// The buffer or parameter that a key names is there: a new one would be used by nobody.
+/// Checks that the buffer or parameter that a key names is there: a new one would not be used.
 void require_part(const Node& workload, const std::string& key, const Node& at) {
   const std::size_t first = key.find('.');
   const std::string kind = key.substr(0, first);
@@ -137,7 +137,7 @@ void require_part(const Node& workload, const std::string& key, const Node& at) 
                    known.empty() ? "it has none" : suggest(name, known));
 }
 
-/// Device memory of the workload becomes what `memory` says.
+/// Moves device memory of the workload to the kind that `memory` names.
 void move_buffer(const Node& workload, const std::string& name, const Node& memory) {
   const Node buffer = workload.at("buffers").at(name);
   const bool was_device = buffer.at("memory").text() == "device";
@@ -147,7 +147,7 @@ void move_buffer(const Node& workload, const std::string& name, const Node& memo
   override_value(workload, "buffers." + name + ".memory", memory);
 }
 
-/// `memory: managed` of a tenant: for all buffers that are device memory.
+/// Applies `memory: managed` of a tenant to all buffers that are device memory.
 void move_buffers(const Node& workload, const Node& memory) {
   if (memory.text() != "managed" && memory.text() != "pinned")
     throw memory.error("no memory is called \"" + memory.text() + "\" here", "managed or pinned");
@@ -157,7 +157,7 @@ void move_buffers(const Node& workload, const Node& memory) {
       move_buffer(workload, name, memory);
 }
 
-/// `set:` of a tenant: dotted keys of its workload.
+/// Applies `set:` of a tenant: dotted keys of its workload.
 void change_workload(const Node& workload, const Node& changes) {
   const std::string buffers = "buffers.", memory = ".memory";
   for (const auto& [key, value] : changes.entries()) {

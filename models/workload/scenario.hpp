@@ -32,11 +32,12 @@ struct SimulationParameters {
         .field("stop_at", &P::stop_at, 0_fs, at_least(0_fs),
                "end here even if tenants are not done; 0s: run until they are")
         .field("progress_limit", &P::progress_limit, 100_ms, range(0_fs, 100'000_ms),
-               "for how long a tenant may wait without anything changing (no word of memory, no "
-               "register of its warps; no block and no step of its host program ends); a tenth of "
-               "that if its warps poll all the time; 0s: for ever")
+               "time for which a tenant may wait without progress (no word of memory and no "
+               "register of its warps changes, no block and no step of its host program ends); a "
+               "tenth of that if its warps poll all the time; 0s: for ever")
         .field("on_no_progress", &P::on_no_progress, NoProgress::stop, choice({"stop", "warn"}),
-               "a tenant waits for longer: end the run with an error, or say so and go on")
+               "what happens when a tenant waits for longer: the run ends with an error, or it "
+               "warns and goes on")
         .field("record_faults", &P::record_faults, false,
                "whether the output has a row for every fault that was handled (/faults)")
         .field("record_blocks", &P::record_blocks, false,
@@ -73,8 +74,7 @@ struct Scenario {
 
 /// A scenario file after its `override:` and `settings` (`key=value` strings).
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings);
-/// Returns what is left of a scenario on one of its GPUs: that GPU, and the tenants with these
-/// numbers.
+/// Returns the scenario of one of its GPUs: that GPU, and the tenants with these numbers.
 Scenario part_of(const Scenario& scenario, std::uint32_t gpu,
                  const std::vector<std::uint32_t>& tenants);
 /// Reads a scenario file, applies its `override:` and then `settings` (`key=value` strings).

@@ -15,8 +15,8 @@ struct ScenarioKeys {
         .part("gpu", &P::gpu, "file or map (required without a list of gpus)",
               "a file of configs/gpus by name, another file, or the parameters themselves")
         .part("gpus", &P::gpus, "number or list",
-              "how many of them there are, or instead of gpu one entry for each: [v100, a100]; "
-              "numbered from 0 (docs/many_gpus.md)")
+              "number of GPUs, or instead of gpu one entry for each GPU: [v100, a100]; numbered "
+              "from 0 (docs/many_gpus.md)")
         .part("host", &P::host, "file or map (required)",
               "a file of configs/hosts by name, another file, or the parameters themselves")
         .part("fabric", &P::fabric, "file or map",
@@ -26,7 +26,7 @@ struct ScenarioKeys {
         .part("override", &P::override_node, "map",
               "values of the machine, of policies or of tenants, by dotted key: {gpu.sm.count: 16}")
         .part("policies", &P::policies, "map",
-              "what stands at each plug point: a name, or {name: ..., its parameters}")
+              "the policy at each plug point: a name, or {name: ..., its parameters}")
         .part("tenants", &P::tenants, "list (required)", "one or more applications");
   }
 };

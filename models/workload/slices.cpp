@@ -25,7 +25,7 @@ Node copy_of(const Node& node) {
   return Node(std::move(data));
 }
 
-/// Entry of `mig:` of a GPU.
+/// Returns the entry of `mig:` of a GPU.
 Share share_of(const Node& gpu, const Node& slice) {
   const Node profiles = gpu.find("mig");
   if (!profiles.exists())
@@ -50,7 +50,7 @@ Share share_of(const Node& gpu, const Node& slice) {
   return share;
 }
 
-/// SMs that the slices of a GPU have in all, at most: those of the largest.
+/// Returns how many SMs the slices of a GPU have in all, at most: those of the largest.
 std::uint64_t divided_sms(const Node& gpu) {
   std::uint64_t most = 0;
   for (const auto& [name, profile] : gpu.at("mig").entries())
@@ -76,7 +76,7 @@ void divide(const Node& gpu, const char* group, const char* part, const char* ke
   set(gpu, path + "." + key, std::max(value, unit));
 }
 
-/// A slice has whole GPCs of the GPU's file, and of the last one what is left.
+/// Gives a slice whole GPCs of the GPU's file, and of the last one the rest.
 void divide_gpcs(const Node& gpu, std::uint64_t sms) {
   const Node dispatch = gpu.find("dispatch");
   if (!dispatch.is_map() || !dispatch.find("gpcs").is_sequence()) return;

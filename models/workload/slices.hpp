@@ -4,8 +4,8 @@
 /// Source: NVIDIA's MIG user guide; nvidia-smi mig -lgip (sizes in configs/gpus/*.yaml).
 ///
 /// Simplified: a slice has one tenant.  Copy engines are not counted: a slice has one in each
-/// direction, and its share of the link when others use theirs.  Walkers are divided as memory is,
-/// about which nothing is published.
+/// direction, and its share of the link when others use theirs.  Walkers are divided as memory is;
+/// nothing is published about them.
 #pragma once
 
 #include "models/workload/scenario.hpp"

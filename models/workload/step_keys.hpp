@@ -24,7 +24,8 @@ struct CopyKeys {
         .part("at", &P::at, "formula", "with into: the first element there; without it 0");
     return with_range(keys)
         .part("stream", &P::stream, "number", "0 to 65535; with it the program does not wait")
-        .part("wait", &P::wait, "true or false", "whether the program waits for it nevertheless")
+        .part("wait", &P::wait, "true or false",
+              "whether the program waits for the copy nevertheless")
         .part("recorded", &P::recorded, "number",
               "step of the recording whose data are copied to the device, or expected at the host");
   }
@@ -54,7 +55,7 @@ struct LaunchKeys {
               "whether it may begin before the launch ahead of it in its stream has ended, when "
               "all blocks of that have executed griddepcontrol.launch_dependents or ended")
         .part("gpu", &P::gpu, "number",
-              "of the tenant's GPUs the one on which it runs, from 0 on; without it 0");
+              "number, among the tenant's GPUs, of the one on which it runs; without it 0");
   }
 };
 
@@ -134,7 +135,7 @@ struct RepeatKeys {
   static auto schema() {
     using P = RepeatKeys;
     return parameters<P>()
-        .part("times", &P::times, "formula", "how often; or until")
+        .part("times", &P::times, "formula", "number of rounds; or until")
         .part("until", &P::until, "map",
               "{buffer: b, index: 0, equals: 0}, tested after each round; or times")
         .part("counter", &P::counter, "name",
@@ -151,9 +152,10 @@ struct CollectiveKeys {
         .part("operation", &P::operation, "word (required)",
               "all_reduce, reduce_scatter, all_gather or broadcast (of the first buffer)")
         .part("buffers", &P::buffers, "list (required)",
-              "one on each of the GPUs, in the order of the ring")
+              "one buffer on each of the GPUs, in the order of the ring")
         .part("arrived", &P::arrived, "list",
-              "for sums: one on each of them that holds a part, which is what is to be added")
+              "for sums: one buffer on each of the GPUs that holds a part; the part that has "
+              "arrived there is added")
         .part("kernel", &P::kernel, "name",
               "for sums: an entry of the module with arguments sums, arrived, first, count, which "
               "adds arrived[i] to sums[first + i]")
@@ -161,7 +163,8 @@ struct CollectiveKeys {
         .part("block", &P::block, "formula", "its threads; without it 256")
         .part("count", &P::count, "formula",
               "elements, a multiple of the number of GPUs but for broadcast; without it all")
-        .part("stream", &P::stream, "number", "0 to 65535, for all of it; without it 0");
+        .part("stream", &P::stream, "number",
+              "stream of the whole collective, 0 to 65535; without it 0");
   }
 };
 

@@ -41,7 +41,8 @@ class StepReader {
     Read read;
   };
 
-  /// Also what a program does instead of copies of a buffer that is not copied.
+  /// Adds a step, and the steps that a program makes instead of copies of a buffer that is not
+  /// copied.
   void add(Step step, std::vector<Step>& steps) const {
     const bool is_copy = step.kind == Step::Kind::copy;
     const bool stores = step.kind == Step::Kind::fill || step.kind == Step::Kind::write;

@@ -14,7 +14,7 @@ struct TenantKeys {
   Time latency_bound = Time::never();  ///< until an SM that it takes is free; never: none
   std::uint32_t priority = 0;
   static constexpr std::uint32_t any_gpu = ~std::uint32_t{0};
-  std::uint32_t gpu = any_gpu;  ///< on which it runs, or whose memory its core shares
+  std::uint32_t gpu = any_gpu;  ///< GPU on which it runs, or whose memory its core shares
   std::uint32_t sms = 0;        ///< for spatial sharing; 0: an equal part of the rest
   bool relaunch = false;        ///< starts over until all others have been measured
   /// Warp instructions, or those of the CPU core, after which it has been measured and only keeps
@@ -35,7 +35,7 @@ struct TenantKeys {
                "priority",
                "priority")
         .optional("gpu", &P::gpu, any_gpu, "by policies.placement", range(0, 65535),
-                  "number of the GPU on which it runs, of several (gpus)", "GPU")
+                  "number of the GPU on which the tenant runs, of several (gpus)", "GPU")
         .part(
             "gpus", &P::gpus_node, "list",
             "numbers of the GPUs on which it runs, if there are several: its buffers and launches "
@@ -48,12 +48,12 @@ struct TenantKeys {
         .field("relaunch", &P::relaunch, false,
                "its program starts over until all other tenants have been measured")
         .optional("instructions", &P::instructions, 0, "none", at_least(std::uint64_t{1}),
-                  "warp instructions, or those of its CPU core, after which it has been measured "
-                  "and only keeps up contention; without it, its end",
+                  "warp instructions, or instructions of its CPU core, after which the tenant has "
+                  "been measured and only keeps up contention; without it, the end of its program",
                   "instructions")
         .optional("latency_bound", &P::latency_bound, Time::never(), "none", at_least(0_fs),
-                  "within which an SM that it takes from another tenant should be free: techniques "
-                  "of policies.preemption choose by it; more than 0")
+                  "time within which an SM that the tenant takes from another one should be free: "
+                  "techniques of policies.preemption choose by it; more than 0")
         .optional("deadline", &P::deadline, Time::never(), "none", at_least(0_fs),
                   "time limit of each start of its program, from its arrival on: /arrivals says "
                   "whether it was met; more than 0")

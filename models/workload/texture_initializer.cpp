@@ -15,7 +15,7 @@ namespace {
 namespace flags = isa::texture_flags;
 
 std::uint32_t size_or_one(const Node& node, const Variables& variables) {
-  constexpr std::int64_t largest = 1 << 27;  // of one dimension on any GPU
+  constexpr std::int64_t largest = 1 << 27;  // texels of a texture of one dimension, on any GPU
   return node.exists()
              ? static_cast<std::uint32_t>(Expression(node).evaluate_integer(variables, 1, largest))
              : 1;

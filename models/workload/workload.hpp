@@ -70,7 +70,7 @@ struct Buffer {
   isa::Type type = isa::Type::f32;
   std::uint64_t count = 0;  ///< elements
   MemoryKind memory = MemoryKind::device;
-  std::uint32_t gpu = 0;  ///< device memory: in which of the tenant's GPUs
+  std::uint32_t gpu = 0;  ///< device memory: which of the tenant's GPUs has it
   Initializer initial;
   bool check = true;
   double tolerance = 0;                     ///< relative
@@ -84,7 +84,7 @@ struct Buffer {
   bool lies_on(std::uint32_t member) const { return memory != MemoryKind::device || gpu == member; }
 };
 
-/// Where a managed buffer's pages should be, as in cudaMemAdvise.
+/// Preferred place of a managed buffer's pages, as in cudaMemAdvise.
 enum class PreferredPlace : std::uint8_t { none, host, gpu };
 
 /// A step of a host program.
@@ -110,7 +110,7 @@ struct Step {
   std::string where;
   std::uint32_t stream = 0;
   bool has_stream = false;   ///< copy: asynchronous; synchronize: this stream only
-  std::uint32_t buffer = 0;  ///< index by the name written; `swap` exchanges what names mean
+  std::uint32_t buffer = 0;  ///< index by the name written; `swap` exchanges the names' buffers
   std::uint32_t other = 0;   ///< swap; peer_copy: the buffer that gets the bytes
   std::uint32_t gpu = 0;     ///< launch: on which of the tenant's GPUs
   bool to_gpu = false;       ///< copy, prefetch
@@ -135,7 +135,8 @@ struct Step {
   // Of a recording:
   bool is_packed = false;
   std::vector<std::byte> packed;     ///< parameter buffer of a launch, instead of arguments
-  std::optional<RecordedData> data;  ///< what is copied or written; what a copy to the host gave
+  std::optional<RecordedData> data;  ///< bytes that are copied or written; for a copy to the host
+                                     ///< those that the program got
   std::string counter;
   std::vector<Step> body;
 };

@@ -15,9 +15,9 @@ struct WorkloadKeys {
               "numbers by name; a later one may be a formula over earlier ones")
         .part("buffers", &P::buffers, "map (required)", "buffers by name")
         .part("program", &P::program, "list or map (required)",
-              "steps of its host program, or {recording: FILE, steps: [...]}")
+              "steps of the host program, or {recording: FILE, steps: [...]}")
         .part("heap", &P::heap, "amount of memory",
-              "for malloc in kernels: 4KiB to 64GiB, a multiple of 16 bytes")
+              "memory for malloc in kernels: 4KiB to 64GiB, a multiple of 16 bytes")
         .part("name", &P::name, "text",
               "name of the workload in /config of the output; without it that of its file");
   }
@@ -32,8 +32,9 @@ struct BufferKeys {
               "type of an element: u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64")
         .part("count", &P::count, "formula (required)", "elements")
         .part("memory", &P::memory, "word (required)", "device, managed or pinned")
-        .part("gpu", &P::gpu, "number",
-              "of the tenant's GPUs the one whose memory it is, from 0 on; without it 0")
+        .part(
+            "gpu", &P::gpu, "number",
+            "number, among the tenant's GPUs, of the one whose memory has the buffer; without it 0")
         .part("init", &P::init, "word or map",
               "initial content: zero, value, linear, uniform, normal, permutation, csr_graph, file "
               "or texture; without it zero")
@@ -44,9 +45,11 @@ struct BufferKeys {
               "false, of a managed or pinned buffer: its copy steps wait and touch it instead")
         .part("inexact", &P::inexact, "list",
               "floats of a recording's buffer, each with its tolerance (docs/capture.md)")
-        .part("symbol", &P::symbol, "name", ".global variable of the module that it is")
-        .part("address", &P::address, "number",
-              "where it lies: a multiple of 2 MiB from 4 GiB on; then all buffers have one");
+        .part("symbol", &P::symbol, "name",
+              ".global variable of the module that the buffer stands for")
+        .part(
+            "address", &P::address, "number",
+            "address of the buffer: a multiple of 2 MiB from 4 GiB on; then all buffers have one");
   }
 };
 

@@ -15,7 +15,7 @@ class ByteBuffer {
   /// them into the cache ahead.
   static constexpr std::size_t margin = 4 * cache_line_bytes;
 
-  /// Room for `size` bytes (a multiple of 8) at the end.
+  /// Adds room for `size` bytes (a multiple of 8) at the end.
   std::byte* append(std::size_t size) {
     if (size_ + size > capacity_) grow(size);
     std::byte* place = data_.get() + size_;
@@ -23,7 +23,7 @@ class ByteBuffer {
     return place;
   }
   void clear() { size_ = 0; }
-  /// Moves bytes to an earlier place; what stood there is lost.
+  /// Moves bytes to an earlier place, whose old bytes are lost.
   void move(std::size_t from, std::size_t to, std::size_t size) {
     if (from != to) std::memmove(data_.get() + to, data_.get() + from, size);
   }

@@ -68,7 +68,7 @@ std::vector<const MessageHeader*> PendingMessages::sorted() const {
   return messages;
 }
 
-/// In place: what waits stands in the order in which it came.
+/// Compacts in place: waiting messages stay in the order in which they came.
 void PendingMessages::compact() {
   std::size_t end = 0;
   for (MessagePlace& waiting : waiting_) {
@@ -122,8 +122,8 @@ Inbox InboxBuilder::finish(PendingMessages& pending) {
   return Inbox(sorted_).first(count_);
 }
 
-/// Ranks by the bits of the arrival that a key has room for; what is too close together for that
-/// is put in order one by one.
+/// Ranks messages by the bits of the arrival for which a key has room. Messages that are too close
+/// together for that are ordered one by one.
 void InboxBuilder::rank() {
   const auto span = static_cast<std::uint64_t>((horizon_ - reached_).femtoseconds());
   const int cut = std::max(0, static_cast<int>(std::bit_width(span)) - arrival_bits);

@@ -43,15 +43,16 @@ class InboxBuilder {
  public:
   /// Begins the inbox of a component that stands at `reached`, up to `horizon`.
   void begin(Time reached, Time horizon);
-  /// Takes new messages, none of which may arrive before `reached`; what arrives at `horizon` or
-  /// later is added to `pending`.
+  /// Takes new messages, none of which may arrive before `reached`. Messages that arrive at
+  /// `horizon` or later are added to `pending`.
   void add(const Mail& mail, PendingMessages& pending);
-  /// All that was added and, of `pending`, what arrives before `horizon`, in order.  Call it once,
-  /// after the last add(), since that may move what is pending.  Good until the next begin().
+  /// Returns all messages that were added, and those of `pending` that arrive before `horizon`, in
+  /// order. Call it once, after the last add(), since it may move pending messages. The result is
+  /// valid until the next begin().
   Inbox finish(PendingMessages& pending);
 
  private:
-  /// A message with what orders it: sorting touches no message, which may be far away.
+  /// Place of a message with its keys of order: sorting touches no message, which may be far away.
   struct Entry {
     Time arrival;
     std::uint64_t order;  ///< as in MessagePlace
@@ -63,7 +64,7 @@ class InboxBuilder {
           order(place.order),
           message(reinterpret_cast<const MessageHeader*>(at)) {}
 
-    /// Without a branch: it would look random.
+    /// Compares without a branch, which would be hard to predict.
     friend bool operator<(const Entry& a, const Entry& b) {
       const int earlier = a.arrival < b.arrival, together = a.arrival == b.arrival;
       const int before = a.order < b.order;

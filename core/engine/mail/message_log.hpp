@@ -18,7 +18,7 @@
 
 namespace lockstep {
 
-/// Where a message stands in a log, and what orders it: choosing and sorting touch no message.
+/// Place of a message in a log, and its keys of order: choosing and sorting touch no message.
 struct MessagePlace {
   Time arrival;
   std::uint64_t order;   ///< link, then sequence
@@ -40,7 +40,7 @@ using MessagePlaces = LineAlignedVector<MessagePlace>;
 struct alignas(2 * cache_line_bytes) MailBundle {
   static constexpr std::uint32_t near = 4;
 
-  std::uint32_t destination;  ///< what the engine finds it by
+  std::uint32_t destination;  ///< key by which the engine finds it
   std::uint32_t count;
   const MessagePlace* further;  ///< beyond the near ones
   MessagePlace first[near];
@@ -48,7 +48,7 @@ struct alignas(2 * cache_line_bytes) MailBundle {
 };
 static_assert(sizeof(MailBundle) == 2 * cache_line_bytes);
 
-/// A bundle as its reader keeps it: what needs no other look at the writer's lines.
+/// A bundle as its reader keeps it, so that the writer's lines need not be read again.
 struct Mail {
   const MailBundle* bundle;
   const MessagePlace* further;
@@ -89,10 +89,10 @@ struct MailTarget {
 /// Messages from one thread to the components of one share, or rank; reused window after window.
 class alignas(sharing_bytes) MessageLog {
  public:
-  /// For at most `most` targets.
+  /// Makes a log for at most `most` targets.
   explicit MessageLog(std::size_t most);
 
-  /// Adds a message, whose body and payload are for the caller to fill; returns where they stand.
+  /// Adds a message, whose body and payload the caller fills. Returns their place.
   std::byte* add(const MessageHeader& header, MailTarget& target) {
     Head& head = *this->head();
     // Bundles of earlier windows are recognised by who stands in their place.
@@ -107,7 +107,7 @@ class alignas(sharing_bytes) MessageLog {
     return message + sizeof header;
   }
 
-  /// The window in which it was filled; every window begins without messages.
+  /// Returns the window in which the log was filled. Every window begins without messages.
   std::uint64_t window() const { return head()->window; }
   void reuse(std::uint64_t window);
 
@@ -120,7 +120,7 @@ class alignas(sharing_bytes) MessageLog {
     fetch_bundles(0, ahead);
   }
   void fetch_bundles() const { fetch_bundles(ahead, size()); }
-  /// For reuse().
+  /// Prepares the head's line for reuse().
   void warm_head_to_write() const { warm_to_write(memory_.get()); }
 
  private:

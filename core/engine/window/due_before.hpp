@@ -9,8 +9,9 @@
 
 namespace lockstep {
 
-/// Bit i: due[i] < horizon, for up to 64 components; `quiet` becomes the earliest of the others.
-/// Two at a time and without branches: which components are called looks random.
+/// Returns a mask: bit i says whether due[i] < horizon, for up to 64 components. `quiet` becomes
+/// the earliest of the others. Two at a time and without branches, since which components are
+/// called looks random.
 inline std::uint64_t due_before(const Time* due, std::uint32_t count, Time horizon, Time& quiet) {
   static_assert(sizeof(Time) == sizeof(std::int64_t));
   std::uint64_t called = 0;

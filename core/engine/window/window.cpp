@@ -217,7 +217,7 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
     Time& floor = worker.floor[slot.kind];
     floor = std::min(floor, share.due[position]);
   }
-  // All have opened what stands in this thread's other bag: it is its own again.
+  // All threads have opened the components in this thread's other bag: it is its own again.
   if (last == share.to_run.size())
     for (const MessageLog& log : worker.bags[(window_ + 1) % 2].logs) log.warm_head_to_write();
 }

@@ -25,20 +25,20 @@ class Window final : public WindowTasks {
          const std::vector<int>& neighbours, std::span<const LocalComponent> components,
          const EngineOptions& options);
 
-  /// Every component simulates up to the horizon of its kind.
+  /// Lets every component simulate up to the horizon of its kind.
   void run(Executor& executor, const std::vector<Time>& horizons);
-  /// As run, and also calls those that have nothing to do.
+  /// Runs as run() does, and also calls components that have nothing to do.
   void run_everyone(Executor& executor, Time horizon);
 
-  /// Earliest activity of each kind on this rank, messages on their way to it included.
+  /// Returns the earliest activity of each kind on this rank, messages on their way to it included.
   const std::vector<Time>& next() const { return next_; }
-  /// Time up to which the components of each kind stand.
+  /// Returns the time that the components of each kind have reached.
   const std::vector<Time>& reached() const { return reached_; }
   std::uint64_t windows() const { return counted_windows_; }
-  /// Number of the last window; windows at boundaries count too.
+  /// Returns the number of the last window; windows at boundaries count too.
   std::uint64_t number() const { return window_; }
 
-  /// Whether any component failed, and the failure to report.
+  /// Returns whether any component failed, and the failure to report.
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   std::optional<Failure> failure() const;
 
@@ -82,8 +82,8 @@ class Window final : public WindowTasks {
   static constexpr std::uint64_t sample_interval = 17;
   /// The first windows of a profile are recorded all, so that short runs have one.
   static constexpr std::uint64_t profiled_at_first = 32 * sample_interval;
-  /// Ticks (some 0.1 ms) from which on a profile records each step: so few that a sample of them
-  /// would tell nothing.
+  /// Length in ticks (some 0.1 ms) from which on a profile records each step. Longer steps are so
+  /// few that a sample would miss them.
   static constexpr std::uint64_t long_step = 1 << 18;
   static constexpr std::uint64_t ordering_interval = 1024;
 

@@ -7,7 +7,7 @@
 namespace lockstep {
 namespace {
 
-/// Before the messages of one component in what ranks send each other.
+/// Header before the messages of one component in a bundle between ranks.
 struct BundleHeader {
   std::uint32_t component;
   std::uint32_t unused = 0;

@@ -19,7 +19,7 @@ namespace lockstep {
 struct Mailbag {
   std::vector<MessageLog> logs;  ///< by share
 
-  /// The window in which it was filled.
+  /// Returns the window in which the mail was filled.
   std::uint64_t window() const { return logs.front().window(); }
 
   /// Empties it for `new_window`.

@@ -128,7 +128,7 @@ LOCKSTEP_PROPERTY(cublasSetStream_v2, cublasGetStream_v2, void*, stream)
 LOCKSTEP_PROPERTY(cublasSetPointerMode_v2, cublasGetPointerMode_v2, int, pointer_mode)
 LOCKSTEP_PROPERTY(cublasSetMathMode, cublasGetMathMode, int, math_mode)
 LOCKSTEP_PROPERTY(cublasSetAtomicsMode, cublasGetAtomicsMode, int, atomics_mode)
-/// Our kernels need no memory beside the matrices.
+/// Does nothing: our kernels need no memory beside the matrices.
 LOCKSTEP_CUBLAS int cublasSetWorkspace_v2(Handle* handle, void*, std::size_t) {
   return handle ? success : not_initialized;
 }

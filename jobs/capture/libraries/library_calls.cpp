@@ -101,7 +101,7 @@ constexpr unsigned tile = 64, most_of_a_grid = 65535;
 unsigned tiles(int elements) {
   return (static_cast<unsigned>(elements) + tile - 1) / tile;
 }
-/// Whether 16 bytes that begin every `column` and every `stride` elements are aligned.
+/// Returns whether 16 bytes that begin every `column` and every `stride` elements are aligned.
 bool is_aligned(const void* from, int column, std::int64_t stride, Element element) {
   const std::int64_t bytes = element == Element::f16 || element == Element::bf16 ? 2 : 4;
   return (reinterpret_cast<std::uintptr_t>(from) | static_cast<std::uint64_t>(column * bytes) |

@@ -47,6 +47,6 @@ bool lockstep_launch_gemm(const lockstep::capture::Gemm* gemm, lockstep::capture
 /// Launches sums over rows or columns of `batch` matrices.
 bool lockstep_launch_bias_gradient(const lockstep::capture::BiasGradient* gradient, int batch,
                                    void* stream);
-/// Writes one line: which entry lacks what, and what to do.
+/// Writes one line: the entry, what it lacks, and what to do.
 void lockstep_say_lacking(const char* entry, const char* what, const char* advice);
 }

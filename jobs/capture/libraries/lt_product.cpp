@@ -26,7 +26,7 @@ Status say(const LtProduct& p, const std::string& what, const char* advice) {
   return lacking;
 }
 
-/// Whether the kernels have the epilogue.
+/// Returns whether the kernels have the epilogue.
 Status check_epilogue(const LtProduct& p) {
   const unsigned epilogue = p.description->epilogue;
   switch (epilogue) {
@@ -88,14 +88,14 @@ std::uint64_t rows_of(const MatrixLayout& l, int operation) {
 std::uint64_t columns_of(const MatrixLayout& l, int operation) {
   return operation == plain ? l.columns : l.rows;
 }
-/// Whether rows and columns stand beside each other without overlap.
+/// Returns whether rows and columns stand beside each other without overlap.
 bool is_valid(const MatrixLayout& l) {
   const std::uint64_t beside = l.order == 1 ? l.columns : l.rows;
   return fits_int(l.rows) && fits_int(l.columns) && l.distance >= 0 && l.batch >= 0 &&
          fits_int(static_cast<std::uint64_t>(l.distance)) &&
          static_cast<std::uint64_t>(l.distance) >= beside;
 }
-/// Whether sizes fit together.
+/// Returns whether the sizes fit together.
 bool match(const LtProduct& p) {
   const MatmulDescription& d = *p.description;
   return rows_of(*p.a, d.a_operation) == p.d->rows &&

@@ -17,7 +17,7 @@ struct LtMemory {
   void* d;
 };
 
-/// Says what is lacking, in one line.
+/// Checks whether the product is supported, and prints one line if it is not.
 Status check(const LtProduct& product);
 /// Launches the product and its gradient of a bias, if it has one.
 Status multiply(const LtProduct& product, const LtMemory& memory, void* stream);

@@ -18,7 +18,7 @@ class RaceReport {
   /// Lines that are said; the summary counts the rest.
   static constexpr std::size_t most_lines = 100;
 
-  /// Where a launch of the kernel leaves what it finds.
+  /// Returns the list for the races that a launch of the kernel finds.
   isa::RaceList& of_kernel(const std::string& name) { return kernels_[name].races; }
   /// Returns a line for each race that the last launch of the kernel added.  `file`: of the
   /// recording.

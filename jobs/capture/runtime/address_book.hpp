@@ -72,10 +72,11 @@ class AddressBook {
   void add_function(const void* host, std::uint64_t module, const char* name,
                     bool may_be_missing = false);
   void add_variable(const void* host, Variable variable);
-  /// Asks for what is not known yet; null with the error noted.
+  /// Returns the function, which `lockstep capture` is asked for if it is not known yet; null with
+  /// the error noted.
   Function* function(const void* host);
   Variable* variable(const void* host);
-  /// Managed variables get their addresses before the program looks at them.
+  /// Gives managed variables their addresses before the program looks at them.
   void place_managed_variables();
 
  private:
@@ -85,7 +86,8 @@ class AddressBook {
   std::map<const void*, Variable> variables_;
 };
 
-/// Maps shared memory of `lockstep capture` at its address; false if something else lies there.
+/// Maps shared memory of `lockstep capture` at its address. Returns false if something else lies
+/// there.
 bool map_shared(std::uint64_t address, std::uint64_t bytes);
 void unmap_shared(std::uint64_t address, std::uint64_t bytes);
 

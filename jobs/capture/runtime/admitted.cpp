@@ -1,7 +1,8 @@
 /// Calls of the C library whose system calls would fail on pages that are taken from the CPU: they
 /// admit them first.  They stand before the library's own, since programs name this one first.
 ///
-/// Simplified: those that programs hand managed memory to; others would fail with EFAULT.
+/// Simplified: only the calls to which programs hand managed memory are here; others would fail
+/// with EFAULT.
 #include <dlfcn.h>
 #include <sys/types.h>
 #include <sys/uio.h>

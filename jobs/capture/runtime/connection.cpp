@@ -25,8 +25,8 @@ thread_local Error kept_error = success;
 
 constexpr const char* gone = "`lockstep capture` is no longer there, so the program ends";
 
-/// Memory that a system call cannot reach ends the program as it would end there on hardware: with
-/// the signal that the access gives.
+/// Touches pages. Memory that a system call cannot reach ends the program as it would end there on
+/// hardware: with the signal that the access gives.
 void touch_pages(const void* pointer, std::size_t bytes, bool writes) {
   constexpr std::size_t page = 4096;
   const auto begin = reinterpret_cast<std::uintptr_t>(pointer);

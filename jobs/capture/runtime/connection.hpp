@@ -32,7 +32,7 @@ class Connection {
 
   const DeviceDescription& device() const { return device_; }
   int memory_file() const { return memory_; }
-  /// First address of the GPU's memory.
+  /// Returns the first address of the GPU's memory.
   std::uint64_t first_address() const { return first_address_; }
 
  private:

@@ -20,13 +20,14 @@ std::uint64_t number(const void* pointer) {
   return reinterpret_cast<std::uint64_t>(pointer);
 }
 
-/// Memory of the host that the GPU sees is memory of the host for a copy.
+/// Returns whether a copy takes the memory for the GPU's: memory of the host that the GPU sees is
+/// the host's.
 bool is_on_gpu(const void* pointer) {
   return AddressBook::get().is_device(pointer);
 }
 
-/// Whether one end of a copy or fill is there: memory that was allocated, as far as that reaches,
-/// or memory of the program's own.  Memory on the device is checked by `lockstep capture`.
+/// Returns whether one end of a copy or fill is there: memory that was allocated, as far as that
+/// reaches, or memory of the program's own.  Memory on the device is checked by `lockstep capture`.
 bool is_there(const void* pointer, std::size_t bytes, bool must_be_allocated) {
   const auto found = AddressBook::get().find(pointer);
   if (!found) return !must_be_allocated && is_mapped(pointer, bytes);
@@ -211,7 +212,7 @@ LOCKSTEP_EXPORT Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, st
 }
 namespace {
 
-/// Memory must be on the device that is named; addresses alone say where to copy.
+/// Checks that the memory is on the device that is named; addresses alone say where to copy.
 Error check_place(const void* pointer, int named) {
   if (!is_device_number(named)) return invalid_device;
   const auto found = AddressBook::get().find(pointer);

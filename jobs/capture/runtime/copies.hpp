@@ -14,7 +14,7 @@ struct Order {
   std::uint64_t stream = stream_number(nullptr);
   bool waits = true;
 };
-/// In a stream, where the host goes on.
+/// Returns the order of a copy in a stream, where the host goes on.
 Order in(StreamHandle stream);
 
 struct Rows {
@@ -29,7 +29,7 @@ struct Pattern {
   unsigned bytes = 1;
 };
 
-/// Whether the program has pages there.
+/// Returns whether the program has pages there.
 bool is_mapped(const void* pointer, std::size_t bytes);
 Error copy_row(void* to, const void* from, std::size_t bytes, int kind, const Order& order);
 Error copy_rows(const Rows& rows, int kind, const Order& order);
@@ -37,7 +37,7 @@ Error copy_volume(const Copy3D& copy, const Order& order);
 /// `failed`: where the number of the copy goes that could not be made; may be null.
 Error copy_batch(void* const* to, const void* const* from, const std::size_t* bytes,
                  std::size_t count, std::size_t* failed, StreamHandle stream);
-/// Between a variable of the GPU and the host.
+/// Copies between a variable of the GPU and the host.
 Error copy_symbol(const void* symbol, void* host, std::size_t bytes, std::size_t offset,
                   bool to_symbol, int kind, const Order& order);
 Error fill_row(void* to, const Pattern& pattern, std::size_t bytes, std::uint64_t stream);

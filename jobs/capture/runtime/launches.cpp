@@ -293,8 +293,8 @@ LOCKSTEP_EXPORT Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* host, int threads, std::size_t shared_bytes, unsigned) {
   return occupancy(blocks, host, threads, shared_bytes);
 }
-/// The most that leaves room for so many blocks: what fits is asked for, from all that one may have
-/// downwards.
+/// Returns the most shared memory that leaves room for so many blocks. It asks for each amount,
+/// from the largest allowed one downwards.
 LOCKSTEP_EXPORT Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes,
                                                                 const void* host, int blocks,
                                                                 int threads) {

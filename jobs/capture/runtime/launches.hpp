@@ -55,7 +55,7 @@ Error make_call(const void* function, const CallConfiguration& how, const Argume
                 KernelCall& call);
 /// Asks for the launch.
 Error run(const KernelCall& call);
-/// In its stream, or into the graph that this is captured into.
+/// Launches the kernel in its stream, or adds it to the graph that the stream is captured into.
 Error launch(const void* function, const CallConfiguration& how, const Arguments& arguments,
              bool cooperative = false);
 

@@ -14,7 +14,7 @@ struct RecordedPart {
   std::size_t begin = 0, bytes = 0;
 };
 Error allocate(void** pointer, std::size_t bytes, MemoryKind kind, const RecordedPart& part = {});
-/// Null is given back as well, and nothing happens.
+/// Releases memory. Null is allowed, and nothing happens.
 Error release(void* pointer, Releaser releaser = Releaser::any);
 
 /// Memory of the program's own becomes memory that the GPU sees too: its pages are replaced by

@@ -12,7 +12,7 @@
 namespace lockstep::capture {
 namespace {
 
-/// As in fat_binary.hpp: what follows the header says how long it is.
+/// Appends a container (see fat_binary.hpp), whose header says how long it is.
 void append_container(const void* data, std::vector<char>& to) {
   const char* begin = static_cast<const char*>(data);
   std::uint16_t header = 0;
@@ -55,7 +55,7 @@ LOCKSTEP_EXPORT void** __cudaRegisterFatBinary(void* wrapper) {
 
 LOCKSTEP_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
 
-/// At the end of the program: what it read of its results belongs to the recording.
+/// Called at the end of the program: its last reads of results belong to the recording.
 LOCKSTEP_EXPORT void __cudaUnregisterFatBinary(void** handle) {
   report_touches();
   take_pages();

@@ -59,7 +59,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const bool writes =
       (static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
   if (Region* region = region_at(address); region && admit(*region, address, writes)) return;
-  // Not ours: what the program has for it, or the end.
+  // Not our page: calls the program's own handler, or ends.
   if ((program_action.sa_flags & SA_SIGINFO) != 0) {
     program_action.sa_sigaction(signal, info, context);
   } else if (program_action.sa_handler != SIG_DFL && program_action.sa_handler != SIG_IGN) {

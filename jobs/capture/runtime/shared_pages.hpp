@@ -14,17 +14,17 @@
 
 namespace lockstep::capture {
 
-/// From now on the CPU's accesses to this memory are noted.
+/// Notes the CPU's accesses to this memory from now on.
 void track_pages(std::uint64_t address, std::uint64_t bytes);
 void forget_pages(std::uint64_t address);
 /// Takes all tracked pages from the CPU.
 void take_pages();
 /// Returns the pages that the CPU has touched since then, as runs of pages.
 std::vector<Touch> touched_pages();
-/// As if the CPU had touched the memory.
+/// Admits the pages as if the CPU had touched them.
 void admit_pages(const void* pointer, std::size_t bytes, bool writes);
 
-/// Tells `lockstep capture` of what the CPU has touched.
+/// Tells `lockstep capture` which pages the CPU has touched.
 void report_touches();
 
 }  // namespace lockstep::capture

@@ -7,12 +7,12 @@
 
 namespace lockstep::capture {
 
-/// Whether the program has such a stream; the default ones are always there.
+/// Returns whether the program has such a stream; the default ones are always there.
 bool is_stream(StreamHandle stream);
 /// Returns its device and number (protocol.hpp); number 0 is the default stream of the thread's
 /// device, which other blocking streams there and it wait for.
 std::uint64_t stream_number(StreamHandle stream);
-/// Whether kernels of the thread's device may be launched into it.
+/// Returns whether kernels of the thread's device may be launched into it.
 bool is_on_current_device(StreamHandle stream);
 
 }  // namespace lockstep::capture

@@ -36,22 +36,21 @@ ParametersOf<P> choosing_parameters() {
       .field("points", &P::points, StopPlaces::any, stop_places(), stop_places_doc)
       .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(), context_traffic_doc)
       .field("drain_limit", &P::drain_limit, 0_us, range(0_us, 1'000'000_us),
-             "a block that has drained for so long is saved: it may wait for one that was flushed; "
-             "0: ten times as long as was expected, or as the latency_bound if that is longer; 1ms "
+             "time after which a draining block is saved, since it may wait for one that was "
+             "flushed; 0: ten times the expected time, or the latency_bound if that is longer; 1ms "
              "without a bound")
       .field("idempotence", &P::idempotence, IdempotenceCheck::marks, idempotence_checks(),
              idempotence_check_doc)
       .field("switch_estimate", &P::switch_estimate, SwitchEstimate::share,
              choice({"share", "measured"}),
-             "how long a switch is expected to take: the context over the SM's share of the peak "
-             "bandwidth (003, section 3.3.2), or the mean of what blocks of the kernel took, once "
-             "one has left")
+             "expected time of a switch: the context over the SM's share of the peak bandwidth "
+             "(003, section 3.3.2), or the mean time of earlier switches of the kernel's blocks")
       .field("beyond_mean", &P::beyond_mean, BeyondMean::done, choice({"done", "unknown"}),
-             "a block that has executed as many instructions as finished ones in the mean is about "
-             "to end, or is never drained, since nobody knows how long it takes")
+             "a block that has executed as many instructions as the mean finished block is about "
+             "to end, or is never drained, since its remaining time is not known")
       .field("history", &P::history, HistoryScope::launch, choice({"launch", "kernel"}),
-             "whose finished blocks say how many instructions a block has and how fast it gets on: "
-             "those of its launch - before the first of them none is drained - or of all launches "
+             "finished blocks from which the length and speed of a block are estimated: those of "
+             "its launch (before the first of them no block is drained), or those of all launches "
              "of its kernel");
 }
 

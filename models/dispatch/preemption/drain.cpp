@@ -16,8 +16,8 @@ struct DrainParameters {
     using P = DrainParameters;
     return parameters<P>().field(
         "signal", &P::signal, Cycles{0}, range(Cycles{0}, Cycles{1'000'000'000}),
-        "so often one SM, the next in turn, makes room and takes its blocks back, though no "
-        "other grid wants it (002, section V); 0: never");
+        "cycles after which one SM, the next in turn, makes room and takes its blocks back, though "
+        "no other grid wants it (002, section V); 0: never");
   }
 };
 

@@ -15,8 +15,8 @@ struct DualKernelParameters : ChoosingParameters {
   static ParametersOf<P> dual_kernel_parameters() {
     return choosing_parameters<P>().field(
         "rounds", &P::rounds, SelectionRounds::burst, choice({"burst", "serial"}),
-        "all places that an SM is to give are chosen at once, or the next one when the last "
-        "is free, within what is left of the latency_bound");
+        "burst: all places that an SM is to give are chosen at once; serial: the next one is "
+        "chosen when the last is free, within the rest of the latency_bound");
   }
 };
 

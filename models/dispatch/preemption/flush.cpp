@@ -26,9 +26,9 @@ struct FlushParameters {
         .field("idempotence", &P::idempotence, IdempotenceCheck::marks, idempotence_checks(),
                idempotence_check_doc)
         .field("drain_limit", &P::drain_limit, 0_us, range(0_us, 1'000'000_us),
-               "an SM where blocks have drained for so long while flushed ones of their grid wait "
-               "goes back to it for a while: they may wait for those; 0: ten times the "
-               "latency_bound, or 1ms without one");
+               "time after which an SM goes back to its grid for a while if blocks still drain "
+               "there and flushed blocks of the grid wait, since the draining ones may wait for "
+               "those; 0: ten times the latency_bound, or 1ms without one");
   }
 };
 

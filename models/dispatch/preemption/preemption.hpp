@@ -29,8 +29,8 @@ struct Saving {
   ContextTraffic traffic = ContextTraffic::real;
 };
 
-/// Steps of which a technique consists, each with what the code that carries it out must know.  A
-/// step that is not there is not taken, and costs nothing.
+/// Steps of a technique, each with the values that the dispatcher and the SM need to carry it out.
+/// An absent step is not taken and costs nothing.
 struct PreemptionSteps {
   /// SMs are taken from less urgent grids.
   struct Take {
@@ -54,14 +54,14 @@ struct PreemptionSteps {
     /// last.
     SelectionRounds rounds = SelectionRounds::burst;
   };
-  /// Blocks may be flushed; SMs follow what they do.
+  /// Blocks may be flushed, so SMs record what makes a block impossible to repeat.
   struct Flush {
     IdempotenceCheck idempotence = IdempotenceCheck::marks;
     bool gives_up = false;  ///< an SM goes back if draining blocks may wait for flushed ones
   };
   /// Contexts may go to memory.
   struct Save : Saving {
-    bool in_place = false;  ///< blocks keep on chip what is in nobody's way
+    bool in_place = false;  ///< blocks keep on chip the resources that no arriving block needs
   };
 
   std::optional<Take> take = std::nullopt;
@@ -81,8 +81,8 @@ class Preemption {
  public:
   virtual ~Preemption() = default;
   virtual PreemptionSteps steps() const = 0;
-  /// Returns what it would cost to take the SM within `bound`; the dispatcher calls it if there is
-  /// the step `ask`.
+  /// Returns the cost of taking the SM within `bound`. The dispatcher calls this if there is the
+  /// step `ask`.
   virtual SmRelease decide(const SmStatus& /*sm*/, const VictimKernel& /*kernel*/,
                            const PreemptionMachine& /*machine*/, Time /*bound*/) const {
     return {};
@@ -92,7 +92,7 @@ class Preemption {
 using MakePreemption = std::unique_ptr<Preemption> (*)(const PolicyChoice&);
 using PreemptionRow = PolicyRegistry<MakePreemption>::Row;
 
-/// Key `policies.preemption`.
+/// Returns the key `policies.preemption`.
 const PolicyList& preemption_policies();
 std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice);
 PreemptionSteps steps_of(const PolicyChoice& choice);

@@ -11,7 +11,8 @@ struct PreemptionRecord {
   PreemptionRecord(const BlockReference& which, Technique what, Time when)
       : block(which), technique(what), released(when), stopped(when) {}
 
-  std::uint32_t urgent = 0;  ///< the grid that asked; the block's own: nobody, it was a signal
+  std::uint32_t urgent = 0;  ///< the grid that asked; the block's own: no grid asked, it was a
+                             ///< signal
   BlockReference block;
   Technique technique = Technique::drain;  ///< how the block left
   Time asked, released;                    ///< released: the block's place was free

@@ -24,8 +24,8 @@ class PreemptionSignals {
   }
 
   Time next() const { return next_; }
-  /// The SM that gets one now, of those with `has_blocks(sm)`.  What was due while there was
-  /// nothing to do is past.
+  /// Returns the SM that gets a signal now, of those with `has_blocks(sm)`. Signals that fell due
+  /// while no SM had blocks are skipped.
   std::optional<std::uint32_t> take(Time now,
                                     const std::function<bool(std::uint32_t)>& has_blocks) {
     if (next_ > now) return std::nullopt;

@@ -8,9 +8,9 @@
 /// on chip (victims/in_place.hpp): less goes through memory, and they return to this SM. Source:
 /// preemption.md, section 2 (switch, "Occup"); 002, sections II, III and V.
 ///
-/// Simplified: what one grid has left on chip goes to memory only after its blocks have returned,
-/// if others who come fit nowhere beside it; no second grid leaves anything there at the same time,
-/// nor one that makes room for a signal.
+/// Simplified: state that one grid has left on chip moves to memory only after its blocks have
+/// returned, and only if arriving blocks do not fit beside it. No second grid leaves state on the
+/// SM at the same time, nor one that makes room for a signal.
 #include "core/parameters/parameters.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
 
@@ -32,11 +32,11 @@ struct SwitchParameters {
         .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(),
                context_traffic_doc)
         .field("in_place", &P::in_place, false,
-               "blocks leave registers and shared memory on chip that are not in the way of those "
-               "that come (002, section III.A)")
+               "blocks leave registers and shared memory on chip if these are not in the way of "
+               "arriving blocks (002, section III.A)")
         .field("signal", &P::signal, Cycles{0}, range(Cycles{0}, Cycles{1'000'000'000}),
-               "so often one SM, the next in turn, makes room and takes its blocks back, though no "
-               "other grid wants it (002, section V); 0: never");
+               "cycles after which one SM, the next in turn, makes room and takes its blocks back, "
+               "though no other grid wants it (002, section V); 0: never");
   }
 };
 

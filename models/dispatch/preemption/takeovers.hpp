@@ -58,9 +58,9 @@ class Takeovers {
     Victim victim;
     SmRelease release;
   };
-  /// Returns what the SMs that have answered would do to be free, the best first.
-  /// `victim_at(status)`: the grid that is to leave the SM; nothing: the SM is not to be taken any
-  /// more.
+  /// Returns what the SMs that have answered would do to be free, the best offer first.
+  /// `victim_at(status)`: the grid that is to leave the SM; nothing: the SM is no longer to be
+  /// taken.
   std::vector<Offer> offers(
       const std::function<std::optional<Victim>(const SmStatus&)>& victim_at) const;
   void end_asking() {
@@ -73,7 +73,7 @@ class Takeovers {
   bool any_stopping() const {
     return std::any_of(sms_.begin(), sms_.end(), [](const Sm& sm) { return sm.stopping; });
   }
-  /// Grid for which the SM makes room; places_at(): for how many of its blocks.
+  /// Returns the grid for which the SM makes room; places_at() returns for how many of its blocks.
   std::uint32_t urgent_at(std::uint32_t sm) const { return sms_[sm].urgent; }
   std::uint32_t places_at(std::uint32_t sm) const { return sms_[sm].places; }
   Technique others() const { return take_.others; }
@@ -85,7 +85,7 @@ class Takeovers {
   bool is_released(std::uint32_t sm) const {
     return sms_[sm].stopping && sms_[sm].expected.empty();
   }
-  /// No more blocks can make room at the SM for the grid for which others have.
+  /// Notes that no more blocks can make room at the SM for the grid for which others have.
   void exhaust(std::uint32_t sm) { sms_[sm].exhausted = true; }
   bool is_exhausted(std::uint32_t sm) const { return sms_[sm].exhausted; }
   /// The blocks of `victim`, or some more of them, are told to make room.  `release`: how, if their
@@ -96,12 +96,14 @@ class Takeovers {
   void left(PreemptionRecord record);
   /// A saved or flushed block has a place again.
   void returned(std::uint32_t grid, std::uint64_t block, Time now);
-  /// The urgent grid has got what it asked for at the SM, or a first part of it.
+  /// Notes that the urgent grid has got the places that it asked for at the SM, or the first of
+  /// them.
   void entered(std::uint32_t sm, Time now);
-  /// Counts that `used` was in use at the SM since the last call, or since the decision.  Blocks
-  /// make room until the urgent grid has all `places`, of which it has `taken`.
+  /// Counts that the SM used `used` since the last call, or since the decision. Blocks make room
+  /// until the urgent grid has all `places`, of which it has `taken`.
   void count_use(std::uint32_t sm, const BlockResources& used, std::uint32_t taken, Time now);
-  /// No block is left at the SM that was to make room, or the blocks need not leave any more.
+  /// Ends the SM's takeover, because no block is left there that was to make room, or the blocks
+  /// need not leave any more.
   void end(std::uint32_t sm) { sms_[sm] = Sm{}; }
   /// Returns when the next SM has been draining for too long, or is to get a signal.
   Time next_limit() const;
@@ -114,7 +116,7 @@ class Takeovers {
     end(sm);
     back_off_.begin(sm, now, rest);
   }
-  /// No block at the SM waits for flushed ones: the blocks go on draining.
+  /// Lets blocks go on draining, because no block at the SM waits for flushed ones.
   void go_on_draining(std::uint32_t sm, Time now) {
     sms_[sm].limit = now + longest_drain(sms_[sm], Time::zero());
   }

@@ -43,7 +43,7 @@ enum class SwitchEstimate : std::uint8_t {
 /// Expectation for a block that has executed as much as finished ones in the mean.
 enum class BeyondMean : std::uint8_t {
   done,     ///< the block is about to end
-  unknown,  ///< the block is one of the long ones: nobody knows
+  unknown,  ///< the block is one of the long ones, whose rest is not known
 };
 
 BlockCost flush_cost(const BlockStatus& block, const PreemptionMachine& machine);

@@ -20,7 +20,7 @@ class BlockProfile {
   /// Facts by tenant, then by the grids that a round of its program launches, in their order.
   explicit BlockProfile(std::vector<std::vector<Durations>> grids) : grids_(std::move(grids)) {}
 
-  /// Part of the profile that concerns some tenants, numbered from 0.
+  /// Returns the part of the profile that concerns some tenants, numbered from 0.
   BlockProfile of_tenants(const std::vector<std::uint32_t>& tenants) const {
     std::vector<std::vector<Durations>> grids;
     for (const std::uint32_t tenant : tenants)

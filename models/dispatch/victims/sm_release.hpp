@@ -30,7 +30,7 @@ struct VictimKernel {
   const KernelHistory* finished = nullptr;  ///< its blocks that are done, of one HistoryScope
   KernelHistory running;                    ///< its blocks that run, on all SMs
   std::uint64_t context_bytes = 0;  ///< bytes of a block's context: all, or the mean of those saved
-  /// Time that each block of the grid runs if nobody disturbs it; nullptr: nobody knows.
+  /// Time that each block of the grid runs undisturbed; nullptr: not known.
   const BlockProfile::Durations* undisturbed = nullptr;
   std::optional<Time> mean_save{};  ///< mean time that its blocks took to leave for memory
 };

@@ -39,7 +39,7 @@ class SmSelection {
     std::vector<std::size_t> leave;  ///< indices of Setup::blocks, beside those chosen before
     Time latency;
     std::uint64_t overhead = 0;
-    bool is_free = true;   ///< nobody stands there
+    bool is_free = true;   ///< no block stands there
     bool widened = false;  ///< further blocks leave for threads or slots
   };
   /// Returns whether `a` is the better choice.
@@ -52,7 +52,7 @@ class SmSelection {
   struct Counts {
     std::uint64_t candidates = 0;  ///< places where a block of the preempting kernel can stand
     std::uint64_t chosen = 0;
-    std::uint64_t free_before = 0;  ///< chosen places where nobody had to leave
+    std::uint64_t free_before = 0;  ///< chosen places where no block had to leave
     std::uint64_t widened = 0;
     /// Registers and shared memory that were free before, but in no free place.
     std::uint64_t fragmented_registers = 0, fragmented_shared = 0;
@@ -62,7 +62,7 @@ class SmSelection {
  private:
   void count_fragments();
   std::optional<Choice> at(std::uint32_t place) const;
-  /// Further blocks leave until threads and slots suffice.  Returns false if they cannot.
+  /// Lets further blocks leave until threads and slots suffice. Returns false if they cannot.
   bool make_fit(Choice& choice) const;
 
   Setup setup_;

@@ -21,7 +21,7 @@ class EvictionView {
   /// way).
   virtual bool evictable(ManagedPage page) const = 0;
   virtual std::uint64_t seed() const = 0;
-  /// Where the nodes that are emptied are counted, if at all.
+  /// Returns the counts of emptied nodes, if the policy has them.
   virtual TreeDecisions* decisions(TenantId /*tenant*/) const { return nullptr; }
 };
 
@@ -36,7 +36,7 @@ class EvictionView {
 class Eviction {
  public:
   virtual ~Eviction() = default;
-  /// Whether it ever names a page: what messages about full memory say depends on it.
+  /// Returns whether the policy ever names a page, on which messages about full memory depend.
   virtual bool evicts() const { return true; }
   virtual void arrived(ManagedPage page) = 0;
   virtual void accessed(ManagedPage page) = 0;

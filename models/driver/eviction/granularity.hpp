@@ -47,7 +47,8 @@ class Granules {
     return static_cast<std::uint32_t>(page.value() / pages_);
   }
   PageRange pages(std::uint32_t granule) const { return {ManagedPage{granule * pages_}, pages_}; }
-  /// True for the first page of a granule that comes, or the last one that leaves.
+  /// Counts a page of a granule. Returns true for the first page that comes, or the last one that
+  /// leaves.
   bool add(std::uint32_t granule) {
     if (granule >= present_.size()) present_.resize(granule + 1u);
     return present_[granule]++ == 0;

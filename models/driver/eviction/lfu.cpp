@@ -8,8 +8,8 @@
 /// Source: virtual-memory-and-exceptions.md, section 10 (lfu2m), which gives the name alone; aging:
 /// Arlitt et al., "Evaluating content management techniques for web proxy caches", 2000 (LFU-DA).
 ///
-/// Simplified: as lru; a page that was prefetched counts as used when it arrives, and a copy that
-/// becomes writable (read_mostly) as one that leaves and arrives.
+/// Simplified: as lru. A prefetched page counts as used when it arrives. A copy that becomes
+/// writable (read_mostly) counts as a page that leaves and arrives.
 #include <algorithm>
 #include <set>
 #include <tuple>

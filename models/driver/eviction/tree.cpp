@@ -24,7 +24,7 @@ class Pruning {
 
   std::uint64_t found() const { return found_; }
 
-  /// Takes the block of `page` and what falls with it.
+  /// Takes the block of `page` and the nodes that are emptied with it.
   void start(ManagedPage page) {
     const TreeLayout tree = TreeLayout::around(page, view_.residency().owner(page));
     const std::uint32_t leaf = tree.leaf(page);
@@ -42,13 +42,13 @@ class Pruning {
   }
 
  private:
-  /// False if the block was taken before.
+  /// Takes the block. Returns false if it was taken before.
   bool take(const PageRange& block) {
     if (!taken_.insert(block.first).second) return false;
     found_ += append_evictable(view_, block, victims_);
     return true;
   }
-  /// A node of `width` blocks around the page has lost what it had left.
+  /// Counts a node of `width` blocks around the page, which has lost its remaining pages.
   void count(ManagedPage page, std::uint32_t width) const {
     TreeDecisions* decisions = view_.decisions(view_.residency().owner(page).tenant);
     if (decisions != nullptr) ++(*decisions)[static_cast<std::size_t>(std::countr_zero(width))];

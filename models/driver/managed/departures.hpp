@@ -21,7 +21,7 @@ class Departures {
   /// Why pages leave.
   struct Reason {
     bool keep_bytes = true;
-    bool then_to_gpu = false;  ///< a prefetch step wants what was mapped remotely
+    bool then_to_gpu = false;  ///< a prefetch step wants a page that was mapped remotely
     std::uint64_t operation = PrefetchOperations::none;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -90,8 +90,8 @@ class Departures {
   /// Goes on with pages that were unmapped, which had these entries.
   std::optional<Wanted> go_home(std::uint32_t index, std::span<const std::uint64_t> entries,
                                 const HostCycle& cycle);
-  /// Does so where other GPUs wait for some of the pages: each of these, and the others between
-  /// them, become departures of their own.
+  /// Starts the departure of pages for some of which other GPUs wait: each of these, and the others
+  /// between them, become departures of their own.
   void split(std::uint32_t index, std::span<const std::uint64_t> entries, const HostCycle& cycle);
   /// Keeps the frames of pages for another GPU to read.
   void park(std::uint32_t index, std::span<const std::uint64_t> entries, const HostCycle& cycle);

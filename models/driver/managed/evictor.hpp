@@ -13,7 +13,7 @@ namespace lockstep {
 /// go only when there are no others.  Source: virtual-memory-and-exceptions.md, section 10.
 class Evictor {
  public:
-  /// `name`: what scenarios call the policy.
+  /// `name`: of the policy in scenarios.
   Evictor(std::string name, Eviction& policy, ManagedPages& pages, Departures& departures,
           std::uint64_t seed)
       : name_(std::move(name)),
@@ -23,7 +23,7 @@ class Evictor {
         seed_(seed) {}
 
   const std::string& name() const { return name_; }
-  /// Whether the policy ever takes a page.
+  /// Returns whether the policy ever takes a page.
   bool evicts() const { return policy_.evicts(); }
   /// Returns false if no page may be taken.
   bool evict(std::uint64_t pages, const HostCycle& cycle);

@@ -35,10 +35,10 @@ class FaultQueue {
       : pages_(pages), parameters_(parameters), turns_(parameters.order, priorities) {}
 
   bool empty() const { return queue_.empty(); }
-  /// When the first fault came; there must be one.
+  /// Returns when the first fault came; there must be one.
   Time first() const { return queue_.front().queued; }
   void push(const PageFault& fault) { queue_.push_back(fault); }
-  /// A fault that waited for something else queues again.
+  /// Queues a fault again that waited for something else.
   void push_again(PageFault fault, Time now);
   /// The next fault by the tenants' turns.
   PageFault take_next();
@@ -51,7 +51,7 @@ class FaultQueue {
   void await(const PageFault& fault);
   /// Faults that waited for pages of the range.
   std::vector<PageFault> take_awaited(PageRange range);
-  /// Deferred faults that may go on queue again, in the order in which they came.
+  /// Queues deferred faults again that may go on, in the order in which they came.
   void reconsider(Time now);
 
   template <class Which>

@@ -93,12 +93,12 @@ class ManagedMemory {
   void prefetch(std::uint32_t allocation, std::uint64_t first, std::uint64_t count, bool to_gpu,
                 std::uint64_t operation, const HostCycle& cycle);
   std::vector<std::uint64_t> take_operations() { return operations_.take_finished(); }
-  /// Tenants for whose pages there is no room, and what to tell them.
+  /// Returns tenants for whose pages there is no room, with the message for each.
   std::vector<Migrations::Failure> take_failures() { return migrations_.take_failures(); }
-  /// Frees up to so many bytes of GPU memory for what cannot be paged; false when it has nothing
-  /// left to evict and no tenant is leaving.
+  /// Frees up to so many bytes of GPU memory for data that cannot be paged. Returns false if
+  /// nothing is left to evict and no tenant is leaving.
   bool make_room(std::uint64_t bytes, const HostCycle& cycle);
-  /// Nothing of the buffer is on its way.
+  /// Returns whether no page of the buffer is on its way.
   bool settled(std::uint32_t allocation) const { return pages_.buffer(allocation).moving == 0; }
   const Evictor& evictor() const { return evictor_; }
   const ManagedPages& pages() const { return pages_; }

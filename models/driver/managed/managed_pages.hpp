@@ -25,7 +25,7 @@ namespace lockstep {
 class ManagedPages {
  public:
   enum Mark : std::uint8_t {
-    prefetched = 1,  ///< nobody waited for it when it came
+    prefetched = 1,  ///< no access waited for it when it came
     evicted = 2,
     awaited = 4,    ///< a fault waits for it to come
     duplicate = 8,  ///< the host has the same bytes (read-mostly)
@@ -62,14 +62,15 @@ class ManagedPages {
   }
   /// Says that other GPUs have the allocation, as buffer `declared` of the tenant of this number.
   void share(std::uint32_t allocation, std::uint32_t tenant, BufferId declared);
-  /// Whether a page may come here, or become writable here, as far as other GPUs go; if not, its
-  /// fault waits.
+  /// Returns whether a page may come here, or become writable here, as far as other GPUs go; if
+  /// not, its fault waits.
   bool may_come(ManagedPage page, bool write, Time now);
-  /// Whether a fault on the page waits for other GPUs.
+  /// Returns whether a fault on the page waits for other GPUs.
   bool waits_for_others(ManagedPage page) const;
-  /// Whether other GPUs keep the page from coming along with others.
+  /// Returns whether other GPUs keep the page from coming along with others.
   bool is_elsewhere(ManagedPage page) const;
-  /// Whether a page that may come stays on another GPU, to be mapped there; borrow() says where.
+  /// Returns whether a page that may come stays on another GPU, to be mapped there; borrow() says
+  /// where.
   bool is_to_be_mapped(ManagedPage page) const;
   /// Returns where the page lies, for this GPU to map.
   std::vector<FrameRun> borrow(ManagedPage page);
@@ -81,21 +82,22 @@ class ManagedPages {
   /// Pages leave: GPUs that map them give them up first.  Returns whether there are some.
   bool recall(PageRange range);
   bool is_borrowed(PageRange range) const;
-  /// Pages are mapped that are on another GPU.
+  /// Notes that pages are mapped here which lie on another GPU.
   void tell_mapping(PageRange range);
 
   // Pages that come over the fabric, or go.
-  /// There are frames for pages that come.  Returns whether other GPUs must give pages up first.
+  /// Starts the way of pages that come, for which there are frames. Returns whether other GPUs must
+  /// give pages up first.
   bool fetch(PageRange range);
   bool is_ready(PageRange range) const;
-  /// Whether another GPU waits for the page, which leaves.
+  /// Returns whether another GPU waits for the page, which leaves.
   bool is_awaited(ManagedPage page) const;
   /// The pages of a unit have left but for their frames.
   void park(PageRange unit, std::uint32_t departure, std::vector<FrameRun> frames, bool is_newer);
   /// Has a unit of `to`'s pages sent there, if another GPU has it, for a migration.
   bool bring(PageRange unit, const std::vector<FrameRun>& to, std::uint32_t migration,
              const HostCycle& cycle);
-  /// The GPU is full: other ones may take in what leaves.
+  /// Offers pages that leave a full GPU to other GPUs.
   void spill(PageRange range);
   /// Claims a unit that another GPU gives up.  Returns its pages; none: somebody wants it, or it is
   /// not all at the host as far as this GPU knows.
@@ -140,8 +142,8 @@ class ManagedPages {
   void occupy(PageRange range) { arriving_ += range.count; }
   void arrive(PageRange range, bool writable, HostStatistics& statistics);
   void stay_remote(PageRange range);
-  /// Copies of what the host has are about to become the only ones: they are on their way again,
-  /// so that nothing takes them meanwhile.
+  /// Marks the GPU's copies of host pages as on their way again, since they are about to become the
+  /// only ones and must not be taken meanwhile.
   void reopen(PageRange range, HostStatistics& statistics);
   void leave(PageRange range, HostStatistics& statistics);
   /// `in_memory`: so many of them were in GPU memory.
@@ -154,7 +156,8 @@ class ManagedPages {
   /// The GPU has mapped a page by itself; true if that page is leaving.
   bool mapped_by_gpu(ManagedPage page, HostStatistics& statistics);
 
-  /// In GPU memory; on their way off it; with frames, but without entries yet.
+  /// Number of pages in GPU memory; of pages on their way off it; of pages with frames, but without
+  /// entries yet.
   std::uint64_t resident() const { return resident_; }
   std::uint64_t leaving() const { return leaving_; }
   std::uint64_t arriving() const { return arriving_; }
@@ -181,7 +184,7 @@ class ManagedPages {
   std::map<std::uint64_t, ManagedPage> borrowed_;
 };
 
-/// Whether some page of a range comes as a copy.
+/// Returns whether some page of a range comes as a copy.
 inline bool any_comes_as_copy(const ManagedPages& pages, PageRange range) {
   for (ManagedPage page = range.first; page < range.end(); ++page)
     if (pages.comes_as_copy(page)) return true;

@@ -13,7 +13,8 @@ void Migrations::give_up(PageRange range, Time now) {
     parts_.faults.push_again(late, now);
 }
 
-/// There is no room for what waits.  Pages that faulted are answered, for a tenant that ends.
+/// Drops a migration for which there is no room. Pages that faulted are answered, for a tenant that
+/// ends.
 void Migrations::drop(std::deque<std::uint32_t>::iterator which, const HostCycle& cycle) {
   const Migration migration = take(*which);
   waiting_.erase(which);
@@ -95,9 +96,10 @@ void Migrations::fail_first() {
   failures_.push_back({a.tenant, error.what()});
 }
 
-/// Nothing moves and nothing can be evicted: what waits first does with less, or waits for the
-/// memory of a tenant that is leaving or of a buffer that is being freed, or its own tenant ends.
-/// False: nothing else is to be tried before memory has come free.
+/// Helps the first migration that waits, when nothing moves and nothing can be evicted: it does
+/// with less, or waits for the memory of a tenant that is leaving or of a buffer that is being
+/// freed, or its own tenant ends. Returns false if nothing else is to be tried before memory has
+/// come free.
 bool Migrations::starved(const HostCycle& cycle) {
   if (drop_those_of_leaving(cycle) || split_first(cycle)) return true;
   if (somebody_leaves() || !parts_.driver.idle()) return false;

@@ -21,7 +21,7 @@ namespace lockstep {
 
 /// Pages of one buffer that move together.
 struct Migration {
-  bool fault = false;  ///< somebody waits for them
+  bool fault = false;  ///< an access waits for the pages
   bool writable = true;
   bool remote = false;    ///< mapped where they are, at the host or on another GPU
   bool taken_in = false;  ///< for a GPU that had no room
@@ -55,7 +55,7 @@ class Migrations {
   Migrations(const Parts& parts, std::size_t tenants) : parts_(parts), tenants_(tenants) {}
 
   void add(const Migration& migration) { waiting_.push_back(begin(migration)); }
-  /// For a prefetch step, which has counted it.
+  /// Adds a migration for a prefetch step, which has counted it.
   void prefetch(PageRange range, std::uint64_t operation, Time now);
   /// Migrations begin for which there are frames.
   void start_waiting(const HostCycle& cycle);
@@ -74,7 +74,7 @@ class Migrations {
   /// The driver has mapped the pages.
   void mapped(std::uint32_t index, const HostCycle& cycle);
 
-  /// A tenant for whose pages there is no room, and what to tell it.
+  /// A tenant for whose pages there is no room, and the message for it.
   struct Failure {
     TenantId tenant;
     std::string message;
@@ -97,7 +97,7 @@ class Migrations {
   // migrations_of_others.cpp
   void bring(std::uint32_t index, const HostCycle& cycle);
   void map(std::uint32_t index, const HostCycle& cycle);
-  /// False: the first that waits must wait longer.
+  /// Returns false if the first migration must wait longer.
   bool find_room(std::uint64_t pages, const HostCycle& cycle);
 
   // memory_shortage.cpp
@@ -113,7 +113,7 @@ class Migrations {
   std::vector<Migration> migrations_;
   std::vector<std::uint32_t> free_;
   std::deque<std::uint32_t> waiting_;    ///< migrations without frames
-  std::vector<std::uint32_t> fetching_;  ///< with frames, whose pages other GPUs have still
+  std::vector<std::uint32_t> fetching_;  ///< with frames, for pages that other GPUs still have
   std::uint64_t mapping_ = 0;            ///< migrations with frames that are not mapped yet
   std::vector<Failure> failures_;        ///< of the current call only
 };

@@ -35,7 +35,8 @@ void Migrations::has_come(std::uint32_t index, const HostCycle& cycle) {
   if (--migrations_[index].missing == 0) map(index, cycle);
 }
 
-/// Nothing is evicted for pages of other GPUs, and what waits for room here goes first.
+/// Takes in pages that leave other GPUs, if there is room. No page is evicted for them, and
+/// migrations that wait for room here go first.
 void Migrations::take_in(std::uint32_t allocation, std::uint64_t unit, const HostCycle& cycle) {
   const PageRange range = parts_.pages.pages_of_units(allocation, unit, 1);
   const bool is_held = parts_.pages.buffer(allocation).holds > 0 ||

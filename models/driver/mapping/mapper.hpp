@@ -55,7 +55,7 @@ class Mapper {
     }
   };
 
-  /// Decides what is to be zeroed and what is to be written.
+  /// Decides which frames are to be zeroed and which entries are to be written.
   void set_entries(Mapping& mapping);
   void start_transfers(std::uint32_t index, const HostCycle& cycle);
   void write_entries(std::uint32_t index, const HostCycle& cycle);

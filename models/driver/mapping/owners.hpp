@@ -17,7 +17,7 @@ inline constexpr UnmappingOwner nobody_unmaps{UnmappingPart::nobody, UnmappingOw
 
 enum class CopyPart : std::uint32_t {
   rearrangement,  ///< of a mapped page (Rearranger)
-  foreign_page,   ///< of nobody's page, for the page manager
+  foreign_page,   ///< of a foreign page, for the page manager
 };
 /// The part that has a page copied to another frame: the copy's id, which comes back.
 using CopyOwner = Owner<CopyPart, std::uint32_t, 1>;

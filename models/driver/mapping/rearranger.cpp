@@ -57,7 +57,8 @@ void Rearranger::unmapped(const Unmapped& unmapped, const HostCycle& cycle) {
       cycle.now, cycle.outbox);
 }
 
-/// The pages are mapped again, a copy where it is now; what has been freed meanwhile is not.
+/// Maps the pages again, a copied page at its new place. Pages that have been freed meanwhile stay
+/// unmapped.
 void Rearranger::restore_entries(std::uint32_t number, const HostCycle& cycle) {
   Rearrangement& r = rearrangements_[number];
   std::vector<TableWrite> writes;

@@ -31,7 +31,7 @@ class Unmapper {
   Unmapper(PageManager& page_manager, GmmuNews& news) : page_manager_(page_manager), news_(news) {}
 
   void unmap(const TenantPages& pages, UnmappingOwner owner, const HostCycle& cycle);
-  /// Takes an answer; what it completed, if it did.
+  /// Takes an answer. Returns the unmapping that it completed, if it completed one.
   std::optional<Unmapped> take(const MessageHeader& message);
 
   bool holds(const TenantPages& pages) const;

@@ -22,13 +22,13 @@ class ZeroedFrames {
 
   /// Keeps so many granules ready.
   void keep(std::uint32_t granules) { wanted_ = granules; }
-  /// Takes frames for those that are missing, as far as memory has them.
+  /// Takes frames for the missing ones, as far as memory has them.
   void refill(const HostCycle& cycle);
   /// Returns false if these are no frames of it.
   bool zero_done(const ZeroRange& range, const HostCycle& cycle);
   /// A handler has used a granule up.
   void used() { --granules_; }
-  /// None is being zeroed.
+  /// Returns whether no frame is being zeroed.
   bool idle() const { return batches_.empty(); }
   std::uint64_t bytes() const { return granules_ * pages_per_block * page_bytes; }
 

@@ -50,7 +50,7 @@ class RandomPages final : public PageManager {
   }
 
  private:
-  static constexpr std::uint32_t purpose = 0x70616765;  ///< "page": nothing else of the host's
+  static constexpr std::uint32_t purpose = 0x70616765;  ///< "page": key of these random numbers
 
   Random random_;
 };

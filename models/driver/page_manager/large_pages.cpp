@@ -1,8 +1,8 @@
 /// GPU-MMU with 2 MiB pages: every page is a whole, aligned large frame.
 /// Source: 004, section 7.2.1.
 ///
-/// Simplified: the rest of an allocation's last large page is mapped with it, so that a stray
-/// access just behind a buffer is found only beyond that.
+/// Simplified: the rest of an allocation's last large page is mapped with it. So a stray access
+/// just behind a buffer is found only beyond that page.
 #include "models/driver/page_manager/page_manager.hpp"
 
 namespace lockstep {

@@ -36,40 +36,41 @@ class PageManager {
     AddressMapping mapping = {};
     std::uint64_t channel_bytes_per_second = 0;
     std::uint64_t seed = 0;
-    std::vector<Frame> foreign_pages = {};  ///< taken by nobody, before the run
+    std::vector<Frame> foreign_pages = {};  ///< free, before the run
   };
   explicit PageManager(const Setup& setup);
   PageManager(const PageManager&) = delete;
   PageManager& operator=(const PageManager&) = delete;
   virtual ~PageManager() = default;
 
-  // What a policy decides.
+  // Decisions of a policy.
   virtual std::uint64_t granule_pages() const { return 1; }
   /// GPU memory is a multiple of so many pages.
   virtual std::uint64_t capacity_unit() const { return granule_pages(); }
-  /// Every 512 pages that are aligned, and whose frames are, become a large page when they are
-  /// mapped.
+  /// Returns whether every 512 pages that are aligned, and whose frames are, become a large page
+  /// when they are mapped.
   virtual bool maps_large(bool /*paged*/) const { return false; }
   virtual std::vector<FrameRun> allocate(const TenantPages& pages, bool paged) = 0;
   /// Frames for so many pages that are not known yet: the GPU will map some by itself.
   virtual std::vector<FrameRun> allocate_unowned(std::uint64_t pages) {
     return allocator().allocate_scattered(pages * page_bytes);
   }
-  /// Addresses were given to a buffer, or some of them again: tables for them are there.
+  /// Notes that addresses were given to a buffer, or some of them again. Tables for them are there.
   virtual void reserved(const TenantPages& /*pages*/) {}
-  /// Nothing uses these frames of the tenant any more.
+  /// Frees frames of the tenant that are not used any more.
   virtual void free(TenantId tenant, std::span<const FrameRun> frames, PageServices& services);
-  /// Part of a large page of device memory is freed.  True: it stays mapped, as holes that belong
-  /// to nobody, until the large page is splintered or goes.
+  /// Keeps a freed part of a large page of device memory. Returns whether it stays mapped, as holes
+  /// without an owner, until the large page is splintered or goes.
   virtual bool leave_holes(const TenantPages& /*pages*/, PageServices& /*services*/) {
     return false;
   }
   virtual bool is_hole(PhysicalAddress /*page*/) const { return false; }
-  /// Somebody will ask for frames for the pages.  False: room for them is being made, wait.
+  /// Prepares frames for pages that will be asked for. Returns false if room for them is being
+  /// made, and the caller must wait.
   virtual bool settle(const TenantPages& /*pages*/, PageServices& /*services*/) { return true; }
   /// No SM shall issue just now.
   virtual bool holds_issue() const { return false; }
-  /// How long a partition takes to copy a page.
+  /// Returns how long a partition takes to copy a page.
   virtual Time copy_time() const { return Time{}; }
   /// The pages are mapped and their data there.
   virtual void transfer_finished(const TenantPages& /*pages*/, PageServices& /*services*/) {}
@@ -83,15 +84,15 @@ class PageManager {
   virtual StatisticsView statistics() const { return {}; }
 
   const FrameAllocator& frames() const { return frames_; }
-  /// Where foreign pages lie, by their numbers.
+  /// Returns where foreign pages lie, by their numbers.
   const std::vector<Frame>& foreign_pages() const { return foreign_pages_; }
   const PageTables& tables() const { return tables_; }
   /// Frames that the tables of so many pages need at most.
   static std::uint64_t table_bytes(std::uint64_t pages);
 
-  // What the driver does with page tables while it maps and unmaps; entries that are to be written
-  // to GPU memory join `writes`.
-  /// Makes the tables for the pages; those of their frames that must be zeroed.
+  // Changes of page tables while the driver maps and unmaps; entries that are to be written to GPU
+  // memory join `writes`.
+  /// Makes the tables for the pages. Returns those of their frames that must be zeroed.
   std::vector<FrameRun> reserve(const TenantPages& pages, std::vector<TableWrite>& writes);
   void map(const TenantPages& pages, std::span<const FrameRun> frames, std::uint64_t flags,
            bool paged, std::vector<TableWrite>& writes);

@@ -25,8 +25,8 @@ class PageServices {
   /// A page, no large one, moves to the frame `to` of the same partition, which the page manager
   /// has taken; it is unmapped meanwhile.  The frame where it was comes back in PageManager::free.
   virtual bool copy(TenantId tenant, VirtualPage page, Frame to) = 0;
-  /// A foreign page, which nobody maps, moves to the frame `to` of the same partition, which the
-  /// page manager has taken; then PageManager::foreign_moved.
+  /// Moves a foreign page, which no tenant maps, to the frame `to` of the same partition, which the
+  /// page manager has taken. Then PageManager::foreign_moved is called.
   virtual void move_foreign(std::uint32_t number, Frame to) = 0;
 };
 

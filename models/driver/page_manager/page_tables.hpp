@@ -43,12 +43,12 @@ class PageTables {
   /// entries join `writes`.  Returns the new frames.
   std::vector<FrameRun> reserve(const TenantPages& pages, const TakeFrame& take_frame,
                                 std::vector<TableWrite>& writes);
-  /// Where the tenant's level-1 table lies; 0 before its first reserve.
+  /// Returns the address of the tenant's level-1 table; 0 before its first reserve.
   PhysicalAddress root(TenantId tenant) const;
 
   PageTableEntry entry(TenantId tenant, VirtualPage page) const;
   PhysicalAddress entry_address(TenantId tenant, VirtualPage page) const;
-  /// Where the level-3 entry lies that covers the page.
+  /// Returns the address of the level-3 entry that covers the page.
   PhysicalAddress directory_address(TenantId tenant, VirtualPage page) const;
   bool is_large(TenantId tenant, VirtualPage page) const;
   /// The frames of mapped pages, in order.
@@ -60,7 +60,7 @@ class PageTables {
 
   void set(TenantId tenant, VirtualPage page, PageTableEntry entry,
            std::vector<TableWrite>& writes);
-  // What the GMMU has written there already: another entry, or 0 by an exchange.
+  // Entries that the GMMU has already written to memory: a new entry, or 0 by an exchange.
   void learn(TenantId tenant, VirtualPage page, PageTableEntry entry);
   void forget(TenantId tenant, VirtualPage page) { learn(tenant, page, {}); }
   void set_large(TenantId tenant, VirtualPage page, bool coalesced,

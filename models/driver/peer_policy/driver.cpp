@@ -7,8 +7,9 @@
 /// first, by `advise: {read_mostly: true}`.
 /// Source: uvm_va_block.c and uvm_perf_thrashing.c (open-gpu-kernel-modules 595.45.04).
 ///
-/// Simplified: events are counted by pages from the first on, without those of a block before;
-/// mappings stay when the pin has ended, until the page leaves; access counters are off, as there.
+/// Simplified: events are counted by pages, from the first on, without earlier events of the block.
+/// Mappings stay after the pin has ended, until the page leaves. Access counters are off, as in the
+/// driver.
 #include <algorithm>
 
 #include "models/driver/peer_policy/peer_policy.hpp"
@@ -25,7 +26,7 @@ struct DriverPeerParameters : PeerParameters {
     using P = DriverPeerParameters;
     return PeerParameters::fields<P>()
         .field("events", &P::events, 3, range(1, 1 << 20),
-               "moves of a page from GPU to GPU in a row from which on it thrashes")
+               "moves of a page from GPU to GPU in a row after which it counts as thrashing")
         .field("lapse", &P::lapse, 500_us, range(0_ns, 1000_ms),
                "time between two moves within which they belong together")
         .field("nap", &P::nap, 500_us, range(0_ns, 1000_ms),

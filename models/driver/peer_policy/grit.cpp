@@ -7,8 +7,8 @@
 /// (SharedPages::spread_scheme).
 /// Source: GRIT, HPCA 2024.
 ///
-/// Simplified: the table of pages is the driver's own and costs no memory traffic, so that there is
-/// no PA-Cache; schemes begin anew when a buffer does.
+/// Simplified: the driver keeps the table of pages without memory traffic, so that there is no
+/// PA-Cache. Schemes begin anew when a buffer does.
 #include "models/driver/peer_policy/peer_policy.hpp"
 
 namespace lockstep {
@@ -21,7 +21,7 @@ struct GritParameters : CountedPeerParameters {
     using P = GritParameters;
     return CountedPeerParameters::fields<P>().field(
         "faults", &P::faults, 4, range(1, 1 << 20),
-        "faults on a page, stores to copies among them, after which its scheme is chosen anew");
+        "faults on a page, including stores to copies, after which its scheme is chosen again");
   }
 };
 

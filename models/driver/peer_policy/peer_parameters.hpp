@@ -21,8 +21,8 @@ struct PeerParameters {
     using namespace literals;
     return parameters<P>()
         .field("stays", &P::stays, 5_us, range(0_ns, 1000_ms),
-               "how long a page stays at least on the GPU to which it came, before "
-               "another GPU's fault takes it away")
+               "least time for which a page stays on the GPU to which it came, before another "
+               "GPU's fault takes it away")
         .field(
             "pages_go", &P::pages_go, PageWay::fabric, choice({"fabric", "host"}),
             "fabric: pages go from GPU to GPU over the fabric where there is a way; host: by way "
@@ -43,8 +43,8 @@ struct CountedPeerParameters : PeerParameters {
   static ParametersOf<P> fields() {
     return PeerParameters::fields<P>().field(
         "threshold", &P::threshold, 256, range(0, 1 << 30),
-        "requests of a GPU to a page that it maps on another GPU after which the page moves to it; "
-        "0: never",
+        "number of requests of a GPU to a page that it maps on another GPU, after which the page "
+        "moves to that GPU; 0: never",
         "requests");
   }
   static auto schema() { return fields<CountedPeerParameters>(); }

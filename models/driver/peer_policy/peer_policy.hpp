@@ -23,7 +23,7 @@ struct PeerHistory {
   std::uint32_t faults = 0, events = 0;
   std::uint8_t gpu = nobody;       ///< that faulted last
   bool is_written = false;         ///< one of the faults was a store
-  PeerWay scheme = PeerWay::move;  ///< what the policy has chosen for the page
+  PeerWay scheme = PeerWay::move;  ///< the policy's choice for the page
   template <class Archive>
   void serialize(Archive& archive) {
     archive(last, pinned_until, faults, events, gpu, is_written, scheme);
@@ -33,7 +33,7 @@ struct PeerHistory {
 /// A fault on a page of managed memory that other GPUs of the tenant have.
 struct PeerFault {
   bool write = false;
-  /// The page is in the memory of a GPU to which the one that faults has a way.
+  /// the page is in the memory of a GPU that the faulting GPU can reach
   bool is_reachable = false;
   std::uint32_t gpu = 0;  ///< number of the one that faults, among the tenant's
   Time now;
@@ -51,19 +51,21 @@ class PeerPolicy {
   virtual ~PeerPolicy() = default;
   virtual const PeerParameters& parameters() const = 0;
   virtual PeerWay way(const PeerFault& fault) const = 0;
-  /// A page that nobody has comes read-only for a read, so that others can have copies.
+  /// Returns whether a read of a page that no GPU has maps it read-only, so that others can have
+  /// copies.
   virtual bool copies_reads() const { return false; }
   /// A read brings a copy of a page with this history, if the policy decides by pages.
   virtual bool copies_reads(const PeerHistory&) const { return false; }
   virtual void note(const PeerFault&, PeerHistory&) const {}
-  /// Whether pages of the same group should follow when a page's scheme has changed.
+  /// Returns whether pages of the same group should follow when a page's scheme has changed.
   virtual bool spreads_schemes() const { return false; }
-  /// How long a page stays at least on the GPU to which it came before another one takes it:
-  /// whoever faulted uses it meanwhile.
+  /// Returns for how long a page stays at least on the GPU to which it came, so that the warp which
+  /// faulted can use it.
   virtual Time stays(const PeerHistory&) const { return parameters().stays; }
-  /// Whether it is of no use to GPUs without ways to each other.
+  /// Returns whether the policy is useless for GPUs without ways to each other.
   virtual bool needs_ways() const { return false; }
-  /// Requests to a mapped page after which the page moves to who sends them; 0: it does not.
+  /// Returns the number of requests to a mapped page after which the page moves to their sender; 0:
+  /// it stays.
   virtual std::uint32_t counts_to() const { return 0; }
 };
 

@@ -22,7 +22,7 @@ struct PlannedTransfer {
   bool operator==(const PlannedTransfer&) const = default;
 };
 
-/// Appends the transfers in the order in which they are to be sent.  `moves` and `faults` ascend;
+/// Appends the transfers in the order in which they are to be sent. `moves` and `faults` ascend;
 /// the moves hold all faults.
 void split_moves(std::span<const PageRange> moves, std::span<const ManagedPage> faults,
                  FaultSplit mode, std::vector<PlannedTransfer>& transfers);

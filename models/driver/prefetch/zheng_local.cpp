@@ -3,7 +3,7 @@
 ///
 /// Source: 001, section B.3.2 (what sequential-local replaces).
 ///
-/// Simplified: it ends at the end of the allocation.
+/// Simplified: the prefetched pages end with the allocation.
 #include <algorithm>
 
 #include "models/driver/prefetch/missing_pages.hpp"

@@ -7,7 +7,7 @@
 /// Source: 001, section B.3.2 (what sequential-local replaces); virtual-memory-and-exceptions.md,
 /// section 5.3 (zheng_seq).
 ///
-/// Simplified: the stream goes on with faults only, not whenever the link is free.
+/// Simplified: the stream goes on only with faults, not whenever the link is free.
 #include "core/parameters/parameters.hpp"
 #include "models/driver/prefetch/missing_pages.hpp"
 
@@ -20,7 +20,7 @@ struct ZhengSequentialParameters {
   static auto schema() {
     using P = ZhengSequentialParameters;
     return parameters<P>().field("pages", &P::pages, 128, range(1, 1 << 20),
-                                 "how far the stream goes on with a fault", "pages");
+                                 "pages by which the stream goes on with each fault", "pages");
   }
 };
 
@@ -37,7 +37,7 @@ class ZhengSequential final : public Prefetcher {
   }
 
  private:
-  /// From the begin of the allocation so far that `wanted` pages come.
+  /// Returns the length, from the begin of the allocation, within which `wanted` pages come.
   static std::uint64_t length(const FaultGroup& group, std::uint64_t wanted) {
     std::uint64_t pages = 0;
     for (; pages < group.allocation.pages && wanted > 0; ++pages)

@@ -256,7 +256,7 @@ void SharedPages::schedule(std::uint32_t buffer, std::uint64_t unit, Time when) 
   if (buffers_[buffer].pages[unit].waiting != 0) turns_.insert({when, buffer, unit});
 }
 
-/// The next one, counted from the GPU to which the page came last.
+/// Gives the page to the next waiting GPU, counted from the GPU to which the page came last.
 void SharedPages::grant(std::uint32_t buffer, std::uint64_t unit, Time now) {
   Page& page = buffers_[buffer].pages[unit];
   if (page.claim != nobody || page.waiting == 0) return;

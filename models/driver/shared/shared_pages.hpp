@@ -45,19 +45,19 @@ class SharedPages {
     /// Takes units [first, first + count) of an allocation off the GPU.
     virtual void give_away(std::uint32_t allocation, std::uint64_t first, std::uint64_t count,
                            Time now, Outbox& outbox) = 0;
-    /// Faults, departures and migrations that waited for others may go on.
+    /// Lets faults, departures and migrations that waited for others go on.
     virtual void reconsider(Time now, Outbox& outbox) = 0;
     /// Returns its number in the machine.
     virtual std::uint32_t number() const = 0;
-    /// Whether it has a way to another GPU of the machine.
+    /// Returns whether the GPU has a way to another GPU of the machine.
     virtual bool reaches(std::uint32_t number) const = 0;
-    /// Whether a unit is in its memory and stays there for now.
+    /// Returns whether a unit is in the GPU's memory and stays there for now.
     virtual bool is_resident(std::uint32_t allocation, std::uint64_t unit) const = 0;
     /// Lets another GPU map a unit, until the unit is given away there.  Returns where it lies.
     virtual std::vector<FrameRun> lend(std::uint32_t allocation, std::uint64_t unit) = 0;
     /// Returns where a unit lies that another GPU reads.
     virtual std::vector<FrameRun> frames(std::uint32_t allocation, std::uint64_t unit) const = 0;
-    /// Whether nothing of a unit is there, nor on its way.
+    /// Returns whether nothing of a unit is there, nor on its way.
     virtual bool is_without(std::uint32_t allocation, std::uint64_t unit) const = 0;
     /// Copies frames here to frames of another GPU; `id` comes back in SharedPages::copied().
     virtual void send(std::uint32_t allocation, const std::vector<FrameRun>& from,
@@ -83,27 +83,28 @@ class SharedPages {
   /// the same for all GPUs.
   std::uint32_t add(std::uint32_t tenant, std::uint32_t declared, std::uint32_t gpu,
                     std::uint32_t allocation, std::uint64_t units);
-  /// Nothing of the buffer is on the GPU any more.
+  /// Notes that no page of the buffer is on the GPU any more.
   void remove(std::uint32_t buffer, std::uint32_t gpu);
 
   // Questions of a GPU.
-  /// Whether a unit may come to the GPU now, or become writable there.  If not, its fault waits:
-  /// the others are asked for the unit, or the GPU waits for its turn.
+  /// Returns whether a unit may come to the GPU now, or become writable there.  If not, its fault
+  /// waits: the others are asked for the unit, or the GPU waits for its turn.
   bool may_come(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu, bool write,
                 bool as_copy, Time now);
-  /// Whether a unit may come along with others: nobody has it or waits for it.
+  /// Returns whether a unit may come along with others: no GPU has it or waits for it.
   bool is_free(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu, bool as_copy) const;
-  /// Whether a fault of the GPU on the unit still waits for others.
+  /// Returns whether a fault of the GPU on the unit still waits for others.
   bool waits(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
-  /// Whether a read of the unit brings the GPU a copy: as it was when the unit was let come, else
-  /// as the policy has it.
+  /// Returns whether a read of the unit brings the GPU a copy: as decided when the unit was let
+  /// come, else as the policy decides now.
   bool copies_reads(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const {
     const Page& page = buffers_[buffer].pages[unit];
     if (page.claim == gpu && page.asked) return page.as_copy;
     return policy_->copies_reads(page.history);
   }
 
-  /// Whether a unit that may come stays where it is, to be mapped; borrow() then says where.
+  /// Returns whether a unit that may come stays where it is, to be mapped; borrow() then says
+  /// where.
   bool is_to_be_mapped(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
   std::vector<FrameRun> borrow(std::uint32_t buffer, std::uint64_t unit);
   /// The range leaves a GPU: others that map it give it up first, or have read it first.  Returns
@@ -123,7 +124,7 @@ class SharedPages {
     static constexpr std::uint32_t keeps = ~std::uint32_t{0};
     std::uint32_t gpu = 0;  ///< number here
     std::uint32_t departure =
-        keeps;              ///< there, whose frames are read; keeps: it has the unit still
+        keeps;              ///< the other GPU, whose frames are read; keeps: it still has the unit
     bool is_newer = false;  ///< the host's bytes are old
     std::vector<FrameRun> frames;
     template <class A>
@@ -131,11 +132,11 @@ class SharedPages {
       archive(gpu, departure, is_newer, frames);
     }
   };
-  /// The GPU has frames for the range: the others give up what is to come over the fabric.  Returns
-  /// whether there is something to wait for.
+  /// Lets the others give up the pages that are to come over the fabric, since the GPU has frames
+  /// for the range. Returns whether there is something to wait for.
   bool fetch(const SharedRange& range, std::uint32_t gpu);
   bool is_ready(const SharedRange& range, std::uint32_t gpu) const;
-  /// Whether another GPU, which has frames for it, waits for a unit that leaves this one.
+  /// Returns whether another GPU, which has frames for it, waits for a unit that leaves this one.
   bool is_awaited(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
   /// A unit has left the GPU but for its frames.
   void park(std::uint32_t buffer, std::uint64_t unit, Source source);
@@ -159,7 +160,7 @@ class SharedPages {
   void left(const SharedRange& range, std::uint32_t gpu);
 
   Time next_activity() const;
-  /// Passes on what follows from the news and questions.
+  /// Sends the consequences of earlier calls.
   void act(Time now, Outbox& outbox);
 
   void serialize(Archive& archive);
@@ -168,8 +169,9 @@ class SharedPages {
   static constexpr std::uint8_t nobody = 0xff;
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Page {
-    std::uint64_t there = 0;    ///< GPUs that have it, or to which it is on its way or from which
-    std::uint64_t copies = 0;   ///< GPUs of those that have a read-only copy of what the host has
+    std::uint64_t there = 0;    ///< GPUs that have it, that it is on its way to, or that it is
+                                ///< leaving
+    std::uint64_t copies = 0;   ///< GPUs among those with a read-only copy of the host's bytes
     std::uint64_t maps = 0;     ///< GPUs of those that map another one's memory
     std::uint64_t waiting = 0;  ///< GPUs with faults that wait for their turn
     Time stays_until;
@@ -179,7 +181,7 @@ class SharedPages {
     std::uint8_t parked = nobody;     ///< GPU that has given it up but for its frames
     std::uint8_t read_at = nobody;    ///< GPU that has it, while the claim reads it
     std::uint8_t attracted = nobody;  ///< GPU that should have it and not map it
-    bool asked = false;               ///< the claim's fault has said what it needs
+    bool asked = false;               ///< the claim's fault has told its needs
     bool alone = false;               ///< the claim needs it alone
     bool as_copy = false;             ///< the claim gets a copy
     bool mapped = false;              ///< the claim maps it where it is
@@ -206,7 +208,7 @@ class SharedPages {
       archive(when, buffer, unit);
     }
   };
-  /// A GPU is to do something with a unit.
+  /// Request to a GPU about a unit.
   struct Ask {
     std::uint32_t gpu = 0, buffer = 0;
     std::uint64_t unit = 0;
@@ -224,7 +226,7 @@ class SharedPages {
   };
 
   static constexpr std::uint64_t bit(std::uint32_t gpu) { return std::uint64_t{1} << gpu; }
-  /// GPUs that must give the page up before it comes.
+  /// Returns the GPUs that must give the page up before it comes.
   static std::uint64_t in_the_way(const Page& page, std::uint32_t gpu, bool alone) {
     const std::uint64_t others = page.there & ~bit(gpu);
     return alone ? others : others & ~page.copies;
@@ -236,14 +238,15 @@ class SharedPages {
   /// Notes a fault that is served, and lets the page's neighbours follow.
   void note(Buffer& buffer, std::uint64_t unit, const PeerFault& fault);
   void spread_scheme(Buffer& buffer, std::uint64_t unit);
-  /// Whether a page that others have comes over the fabric.
+  /// Returns whether a page that others have comes over the fabric.
   bool comes_over_fabric(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu) const;
   /// Returns a GPU that has a copy of a page and a way to another GPU; none: there is no such.
   std::uint32_t copy_for(const Buffer& buffer, std::uint64_t unit, std::uint32_t gpu) const;
   bool all_have_left(const Page& page, std::uint32_t gpu) const;
   void ask(std::uint64_t gpus, std::uint32_t buffer, std::uint64_t unit);
   std::vector<std::uint32_t> neighbours_of(const Buffer& buffer, std::uint32_t gpu) const;
-  /// The claim has ended, or the page has left a GPU: whoever waits has its turn at that time.
+  /// Gives waiting GPUs their turn at that time, because the claim has ended or the page has left a
+  /// GPU.
   void schedule(std::uint32_t buffer, std::uint64_t unit, Time when);
   void grant(std::uint32_t buffer, std::uint64_t unit, Time now);
   void send_asks(Time now, Outbox& outbox);

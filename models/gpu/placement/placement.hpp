@@ -15,7 +15,7 @@ struct GpuLoad {
   std::uint64_t taken = 0;     ///< bytes of device and managed memory, which may be more
   std::uint32_t tenants = 0;
 
-  /// Bytes that are left; negative: it is over-subscribed.
+  /// Returns the free bytes; negative: the GPU is over-subscribed.
   std::int64_t left() const {
     return static_cast<std::int64_t>(capacity) - static_cast<std::int64_t>(taken);
   }

@@ -11,7 +11,7 @@
 /// stands in the object is up to the machine; modern-isa.md, sections 3.2 and 5.5.
 ///
 /// Simplified: what PTX leaves undefined is a mistake: more arrivals than the phase waits for, a
-/// use of what nobody has initialised, .noComplete that completes, more bytes of transactions than
+/// barrier that was not initialised, .noComplete that completes, more bytes of transactions than
 /// the word has room for.
 #pragma once
 
@@ -57,36 +57,37 @@ struct MbarrierWord {
 
 /// Operation::mode and Instruction::detail of an mbarrier_wait.
 enum class PhaseWaitMode : std::uint16_t {
-  test,     ///< says whether the phase is over
+  test,     ///< asks whether the phase is over
   suspend,  ///< waits until it is, or for as long as it may
 };
 
 constexpr bool is_of_mbarrier(AtomicOperation operation) {
   return operation >= AtomicOperation::mbarrier_init;
 }
-/// Arrives when the thread's earlier asynchronous copies are through.
+/// Returns whether the operation arrives when the thread's earlier asynchronous copies are through.
 constexpr bool is_behind_copies(AtomicOperation operation) {
   return operation == AtomicOperation::arrive_behind_copies ||
          operation == AtomicOperation::join_behind_copies;
 }
 
-/// Returns the word after the operation with `count`.  Of what stands behind copies it is only what
-/// happens at once; the arrival follows, as an `arrive` of one.
-/// Precondition: mbarrier_mistake has nothing to say.
+/// Returns the word after the operation with `count`. Of an operation behind copies this is only
+/// its immediate effect; the arrival follows, as an `arrive` of one. Precondition: mbarrier_mistake
+/// returns nothing.
 std::uint64_t mbarrier_step(AtomicOperation operation, std::uint64_t word, std::uint64_t count);
 
-/// Returns what is wrong with the operation at a barrier that is `word`.
+/// Returns the mistake in using the operation on a barrier with this word, if there is one.
 InstructionMistake mbarrier_mistake(AtomicOperation operation, std::uint64_t word,
                                     std::uint64_t count, std::uint64_t shared_address);
-/// Returns what is wrong with waiting for the barrier.
+/// Returns the mistake in waiting for the barrier, if there is one.
 InstructionMistake wait_mistake(std::uint64_t word, std::uint64_t shared_address);
 
-/// Where a barrier stands in shared memory: the address itself, or the generic one less the base of
-/// the window.
+/// Returns the barrier's offset in shared memory: the address itself, or the generic one less the
+/// base of the window.
 constexpr std::uint64_t mbarrier_offset(Space space, std::uint64_t address) {
   return space == Space::generic ? address - shared_window_base : address;
 }
-/// Returns what is wrong with the place in a block that has so much shared memory.
+/// Returns the mistake in the barrier's place in a block with so much shared memory, if there is
+/// one.
 InstructionMistake place_mistake(Space space, std::uint64_t address, std::uint64_t shared_bytes);
 
 /// Tells lanes of a wait whether their phases are over.
@@ -94,7 +95,8 @@ inline void give_phase_result(std::uint32_t* row, std::uint32_t lanes, std::uint
   for_each_lane(lanes, [&](unsigned lane) { row[lane] = complete >> lane & 1; });
 }
 
-/// "the barrier at shared address 0x40, whose phase 0 waits for 2 more of 128 arrivals"
+/// Returns a text such as "the barrier at shared address 0x40, whose phase 0 waits for 2 more of
+/// 128 arrivals".
 std::string mbarrier_text(std::uint64_t word, std::uint64_t shared_address);
 
 }  // namespace lockstep::isa

@@ -37,14 +37,14 @@ inline std::uint32_t barrier_count(const WarpContext& context, const Instruction
   return (instruction.flags & flag_count_given) != 0 ? context.row(instruction.source[1])[lane] : 0;
 }
 
-/// Returns what `arrived` lanes of a warp count for, of which `alive` have not exited.
+/// Returns how many threads `arrived` lanes of a warp count for, of which `alive` have not exited.
 inline std::uint32_t arrived_threads(std::uint32_t arrived, std::uint32_t alive,
                                      bool counts_warps) {
   if (counts_warps && arrived != 0 && (alive & ~arrived) == 0) return warp_size;
   return static_cast<std::uint32_t>(std::popcount(arrived));
 }
 
-/// Returns those of the lanes whose predicate holds that a reduction asks for.
+/// Returns the lanes whose predicate has the value that a reduction asks for.
 inline std::uint32_t lanes_that_hold(const WarpContext& context, const Instruction& instruction,
                                      std::uint32_t lanes) {
   const std::uint8_t number = instruction.predicate_source[0];

@@ -22,7 +22,7 @@ namespace lockstep::isa {
 /// Instruction::target of a bulk copy.
 struct BulkCopyForm {
   ir::BulkCopyStep step = ir::BulkCopyStep::load;
-  unsigned rank = 0;       ///< of the tensor a tile of which is copied; 0: bytes side by side
+  unsigned rank = 0;       ///< rank of the tensor for a tile; 0: bytes side by side
   bool multicast = false;  ///< a load, to the blocks of the cluster that a mask names
 
   constexpr std::uint32_t packed() const {
@@ -40,7 +40,7 @@ struct BulkCopyForm {
 struct RanksPlace {
   unsigned source = 0, half = 0;
 };
-/// Behind the bytes, or, of a tile, like one more coordinate.
+/// Returns the place of the ranks: behind the bytes or, for a tile, like one more coordinate.
 constexpr RanksPlace ranks_place(BulkCopyForm form) {
   return form.rank == 0 ? RanksPlace{3, 0} : RanksPlace{2 + form.rank / 2, form.rank % 2};
 }
@@ -65,8 +65,8 @@ inline BulkCopy bulk_copy_of(std::uint64_t global, const std::uint32_t* places,
   return copy;
 }
 
-/// Returns what is wrong with a copy by a block that has so much shared memory, apart from what is
-/// wrong with its place in global memory.
+/// Returns the mistake in a copy by a block with so much shared memory, if there is one. Its place
+/// in global memory is not checked here.
 InstructionMistake bulk_copy_mistake(ir::BulkCopyStep step, const BulkCopy& copy,
                                      std::uint64_t shared_bytes);
 
@@ -95,12 +95,13 @@ TileCopy tile_copy_of(const Instruction& instruction, std::uint64_t map, unsigne
 const std::byte* map_in_bank(std::span<const std::byte> bank, std::uint64_t base,
                              std::uint64_t address);
 InstructionMistake no_map_mistake(std::uint64_t address);
-/// Returns what is wrong with the map's address and its bytes for an instruction of that rank.
+/// Returns the mistake in the map's address or bytes for an instruction of that rank, if there is
+/// one.
 InstructionMistake map_mistake(std::uint64_t address, const TensorMap::Bytes& bytes, unsigned rank);
-/// Returns what is wrong with reducing elements of the tensor.
+/// Returns the mistake in reducing elements of the tensor, if there is one.
 InstructionMistake reduction_mistake(AtomicOperation operation, const TensorMap& map);
-/// Returns what is wrong with a tile's copy by a block that has so much shared memory, apart from
-/// what is wrong with its map and its place in global memory.
+/// Returns the mistake in a tile's copy by a block with so much shared memory, if there is one. Its
+/// map and its place in global memory are not checked here.
 InstructionMistake tile_copy_mistake(ir::BulkCopyStep step, const TileCopy& copy,
                                      const TensorMap& map, std::uint64_t shared_bytes);
 

@@ -13,7 +13,7 @@ namespace lockstep::isa {
 
 /// Returns whether PTX has the reduction of such elements.
 bool reduction_exists(AtomicOperation operation, Type element);
-/// Returns the type by which the elements of a tensor are reduced; none: not at all.
+/// Returns the type in which the elements of a tensor are reduced; none: they cannot be reduced.
 Type reduced_type(TensorType type);
 
 /// Returns the type of one atomic: a pair of halves where `place`, an address and bytes or-ed

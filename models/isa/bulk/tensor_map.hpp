@@ -35,7 +35,7 @@ enum class TensorType : std::uint8_t {
   count,
 };
 unsigned bytes_of(TensorType type);
-/// Returns whether NaN may fill what lies outside of a tensor of such elements.
+/// Returns whether elements outside of a tensor of this type can be filled with NaN.
 bool is_float(TensorType type);
 
 struct TensorMap {
@@ -51,7 +51,7 @@ struct TensorMap {
   bool is_im2col = false;
   Swizzle swizzle = Swizzle::none;
   unsigned promotion = 0;  ///< CUtensorMapL2promotion, a hint without effect
-  bool fills_nan = false;  ///< outside of the tensor; else zeros
+  bool fills_nan = false;  ///< elements outside of the tensor are NaN; else zero
   std::array<std::uint64_t, most_rank> size{1, 1, 1, 1, 1};
   /// Bytes between neighbours in each dimension, multiples of 16.  That of dimension 0 is not kept:
   /// the bytes of an element.
@@ -93,12 +93,12 @@ TensorMapField swizzle();
 TensorMapField pattern();  ///< of the swizzle, once more
 TensorMapField fill();
 }  // namespace tensor_map_fields
-/// Returns what the field `pattern` has with a swizzle.
+/// Returns the value of the field `pattern` for a swizzle.
 std::uint32_t pattern_of(Swizzle swizzle);
 
 /// Precondition: the fields are in the ranges that mistake_in_fields asks for.
 TensorMap::Bytes encode(const TensorMap& map);
-/// Returns what the fields of the bytes say; bytes that are no map decode to something, too.
+/// Returns the map that the bytes encode. Bytes that are no map decode to some map, too.
 TensorMap decode(const TensorMap::Bytes& bytes);
 
 /// Returns why there is no such map; "" if there is one.

@@ -56,7 +56,7 @@ class TensorTile {
       at += bytes;
     }
   }
-  /// Writes what fills elements outside of the tensor.  `shared` is the block's memory.
+  /// Fills elements outside of the tensor. `shared` is the block's memory.
   void fill(const TileRun& run, std::byte* shared) const;
   /// The global addresses that the tile moves; none: it lies outside of the tensor.
   struct Extent {

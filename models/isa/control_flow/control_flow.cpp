@@ -50,7 +50,8 @@ std::vector<std::vector<std::uint32_t>> meeting_edges(const ir::Function& functi
   return edges;
 }
 
-/// Blocks that lead to the end, and the end, whose number is one more than the last block's.
+/// Returns the blocks that lead to the end, and the end, whose number is one more than the last
+/// block's.
 std::vector<std::uint32_t> leading_to_end(const std::vector<std::vector<std::uint32_t>>& edges) {
   const auto end = static_cast<std::uint32_t>(edges.size());
   std::vector<std::vector<std::uint32_t>> sources(edges.size() + 1);

@@ -38,7 +38,8 @@ std::uint32_t next_meeting(const Instruction* code, std::uint32_t pc, std::uint3
   return no_reconvergence;
 }
 
-/// Hardware has no check that all lanes are there.
+/// Returns whether the instruction goes on without lanes that it names, since hardware has no check
+/// that all are there.
 bool goes_on_unchecked(const Instruction& instruction, std::uint32_t members) {
   return members == 0xffffffff && instruction.category != Category::warp_barrier;
 }
@@ -61,7 +62,7 @@ void WarpPaths::branch_of_wait(const Instruction* code, std::uint32_t taken) {
     if (backward ? pc_ >= wait_end_ : i.target > wait_end_) spent_ = 0;
     return branch(taken, i.target, i.reconvergence);
   }
-  // Some leave: progress.  Those that stay go on as they did.
+  // Some lanes leave: progress. The lanes that stay go on as they did.
   const bool spins = top_ != 0 && node(current_).spins;
   if (spins) node(current_).spins = false;
   spent_ = 0;
@@ -71,7 +72,8 @@ void WarpPaths::branch_of_wait(const Instruction* code, std::uint32_t taken) {
     if (!is_runnable(n) || node(n).mask != stay) continue;
     node(n).spins = true;
     if (n == current_) make_current(n);
-    // Those that leave go on at once: what they have waited for is theirs now, others want it.
+    // The lanes that leave go on at once: they have got what they waited for, and other lanes want
+    // it.
     const std::uint16_t meeting = node(n).parent;
     if (meeting == none || !may_wait_here(meeting) || lanes_at(meeting) == 0) return;
     store();
@@ -79,8 +81,8 @@ void WarpPaths::branch_of_wait(const Instruction* code, std::uint32_t taken) {
   }
 }
 
-/// A loop within the one in which the turn is spent counts as that; so does one around it, which
-/// then is the loop.
+/// Spends a turn in the loop. A loop within the one in which the turn is spent counts as that; a
+/// loop around it becomes the loop.
 void WarpPaths::spend(std::uint32_t target, std::uint32_t weight) {
   const std::uint32_t end = loop_end_;  // jump() has just put it there
   const bool is_another = end > wait_end_ ? target > wait_begin_ : end < wait_begin_;
@@ -217,8 +219,8 @@ bool WarpPaths::unblock(const Instruction* code, bool barriers_too) {
   return let_missing_go(code) || (barriers_too && give_up_meeting(code));
 }
 
-/// Paths that stand at the same instruction now and would meet at the same place: those that a
-/// `.sync` instruction or a barrier has just let go on together, and those of which one has given
+/// Joins paths that stand at the same instruction now and would meet at the same place: those that
+/// a `.sync` instruction or a barrier has just let go on together, and those of which one has given
 /// up to meet others.
 void WarpPaths::become_one() {
   const std::uint32_t synchronized = turn_ != 0 ? together_ : 0;

@@ -1,8 +1,8 @@
 /// Calls: parameters travel in rows of their own, so that moving them disturbs nobody; a function
 /// that may be entered again below itself first saves what it still needs to its thread's stack.
 ///
-/// Simplified: ptxas passes parameters in fixed registers and keeps callee-saved ones; the number
-/// of moves is alike, the saves only happen where recursion is possible.
+/// Simplified: ptxas passes parameters in fixed registers and keeps callee-saved ones. The number
+/// of moves is about the same here, but registers are saved only where recursion is possible.
 #include "models/isa/encode/calls.hpp"
 
 #include <algorithm>
@@ -122,7 +122,7 @@ void CallEncoder::move_arguments(const ir::Operation& op) {
   const std::vector<ir::Operand> arguments(op.sources.begin() + 1, op.sources.end());
   std::vector<Type> types = types_of(code, arguments);
   if (op.sources[0].kind == Kind::function) {
-    // What the callee declares counts: a constant has no width of its own.
+    // The callee's declared type decides: a constant has no width of its own.
     const LinkedFunction& callee =
         program_.link().functions[program_.link().position[op.sources[0].index]];
     const std::vector<Type> formal =

@@ -19,7 +19,7 @@ class CallEncoder {
   void prologue(std::uint32_t stack_base);
   void call(const ir::Operation& op);
   void leave(const ir::Operation& op);
-  /// alloca and what belongs to it: reads or writes where the stack ends.
+  /// Encodes alloca, stacksave and stackrestore, which read or move the end of the stack.
   void move_stack_end(const ir::Operation& op);
   /// Calls so far know their targets, when all functions have been encoded.
   void resolve();
@@ -29,7 +29,7 @@ class CallEncoder {
   void call_instruction(const ir::Operation& op);
   void move_arguments(const ir::Operation& op);
   void move_results(const ir::Operation& op);
-  /// A move under the guard of an operation.
+  /// Appends a move under the guard of an operation.
   void move(Type type, Operand to, Operand from, const Instruction& guarded);
   void find_live_behind_calls();
   std::vector<std::uint32_t> live_across(const ir::Operation& op);
@@ -40,7 +40,7 @@ class CallEncoder {
 
   ProgramBuilder& program_;
   OperandEncoder& operands_;
-  const LinkedFunction* analysed_ = nullptr;  ///< function whose calls these are:
+  const LinkedFunction* analysed_ = nullptr;  ///< function with these calls:
   std::unordered_map<const ir::Operation*, std::vector<std::uint32_t>> live_behind_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> calls_;  ///< pc, module function
 };

@@ -23,7 +23,7 @@ inline constexpr std::uint32_t stack_bytes = 64 * 1024;
 std::optional<Program> encode(const SourceModule& module, std::uint32_t kernel,
                               std::span<const LinkInput> functions);
 
-/// Returns what is known of a kernel's programs before they are made.
+/// Returns the part of a kernel's programs that is known before they are made.
 Program program_header(const SourceFunction& kernel);
 /// Returns the functions whose address stands in a variable.
 std::vector<std::uint32_t> functions_in_variables(const SourceModule& module);

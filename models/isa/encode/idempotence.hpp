@@ -33,7 +33,7 @@ inline constexpr unsigned most_followed_parameters = 62;
 struct GlobalUse {
   struct Write {
     std::uint32_t pc = 0;
-    PointerOrigins origins = 0;  ///< from_anywhere: not repeatable, whatever it points to
+    PointerOrigins origins = 0;  ///< from_anywhere: not repeatable, wherever it points
   };
   PointerOrigins read = 0;
   PointerOrigins stored = 0;  ///< by stores and atomics

@@ -53,7 +53,8 @@ struct Link {
   std::vector<std::uint32_t> position;  ///< by module function index; no_register: not linked
 };
 
-/// Module indices of the functions a kernel reaches, itself first; only their code is looked at.
+/// Returns the module indices of the functions that a kernel reaches, itself first; only their code
+/// is looked at.
 std::vector<std::uint32_t> reached_functions(std::uint32_t kernel,
                                              std::span<const LinkInput> functions,
                                              std::span<const std::uint32_t> taken);

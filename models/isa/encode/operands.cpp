@@ -17,7 +17,7 @@ Operand OperandEncoder::value_row(const ir::Operation& op, const ir::Operand& op
   switch (operand.kind) {
     case Kind::reg: {
       const Operand row = program_.register_row(operand.index);
-      // A register that the allocator found nobody writes.
+      // A register that the allocator found never written.
       return row.valid()
                  ? row
                  : program_.immediate(0, bytes_of(program_.code().registers[operand.index].type));

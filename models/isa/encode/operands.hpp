@@ -4,7 +4,7 @@
 
 namespace lockstep::isa {
 
-/// Fills in which rows an instruction reads and writes, and what it does with memory.
+/// Fills in the rows that an instruction reads and writes, and its access to memory.
 class OperandEncoder {
  public:
   explicit OperandEncoder(ProgramBuilder& program) : program_(program) {}

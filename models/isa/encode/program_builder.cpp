@@ -56,7 +56,7 @@ void ProgramBuilder::unsupported(const ir::Operation& op, const std::string& why
 
 namespace {
 
-/// Returns how PTX names an operation that belongs to bulk copies; "": it does not.
+/// Returns the PTX name of an operation that belongs to bulk copies; "": it does not.
 const char* name_among_bulk_copies(const ir::Operation& op) {
   if (op.opcode == Opcode::bulk_copy && op.atomic != AtomicOperation::none)
     return "cp.reduce.async.bulk";
@@ -89,7 +89,7 @@ void ProgramBuilder::require_bulk_copies(const ir::Operation& op) const {
 
 namespace {
 
-/// Returns how PTX names an operation that belongs to clusters; "": it does not.
+/// Returns the PTX name of an operation that belongs to clusters; "": it does not.
 std::string name_among_clusters(const ir::Operation& op) {
   const auto is_special = [](const ir::Operand& operand) {
     constexpr auto first = static_cast<std::uint32_t>(ir::SpecialRegister::clusterid_x);
@@ -144,7 +144,8 @@ Instruction ProgramBuilder::matrix_product(ir::Operation op) const {
   return instruction;
 }
 
-/// Tensor cores of Hopper alone multiply for warp groups; registers change hands since Hopper.
+/// Refuses operations of warp groups on other machines: only tensor cores of Hopper multiply for
+/// warp groups, and registers change hands since Hopper.
 void ProgramBuilder::require_warpgroups(const ir::Operation& op) const {
   std::string name = "wgmma";
   if (op.opcode == Opcode::wgmma)

@@ -49,10 +49,10 @@ class ProgramBuilder {
 
  private:
   Instruction common_of(const ir::Operation& op) const;
-  /// Refuses what belongs to bulk copies on a machine that has no engine for these.
+  /// Refuses operations of bulk copies on a machine without an engine for them.
   void require_bulk_copies(const ir::Operation& op) const;
   void require_clusters(const ir::Operation& op) const;
-  /// Refuses what belongs to warp groups on a machine that has none.
+  /// Refuses operations of warp groups on a machine without them.
   void require_warpgroups(const ir::Operation& op) const;
   Instruction matrix_product(ir::Operation op) const;
   Instruction warpgroup_product(const ir::Operation& op) const;

@@ -24,9 +24,9 @@ class RowLayout {
   /// Rows for values that are computed on the way.
   Operand spare_pair() const { return pair(spare_pair_); }
   Operand spare_single() const { return single(spare_single_); }
-  /// Row of the stack pointer of recursive calls.
+  /// Returns the row of the stack pointer of recursive calls.
   Operand stack_pointer() const { return single(stack_pointer_); }
-  /// Row of the stack's end, which alloca moves, if anyone calls it.
+  /// Returns the row of the stack's end, which alloca moves, if any function calls it.
   Operand stack_end() const { return single(stack_end_); }
   /// Returns the rows of each parameter of a call, by the classes of those before it.
   std::vector<Operand> call_rows(const std::vector<Type>& types) const;

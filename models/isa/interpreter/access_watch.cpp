@@ -27,7 +27,7 @@ AccessKind kind_of(Category category) {
   }
 }
 
-/// Type of a store's elements; an untyped element may be a float.
+/// Returns the type of a store's elements; an untyped element may be a float.
 Type stored_float(Type type) {
   if (type == Type::b32) return Type::f32;
   if (type == Type::b64) return Type::f64;
@@ -169,7 +169,7 @@ void AccessWatch::races(const InterpretedWarp& warp, std::uint32_t pc,
     if (access.is_strong) block_.races_->before_strong(access, place_of_lane(address));
     const auto offset = static_cast<std::uint32_t>(place_of_lane(address));
     const bool is_there =
-        in_shared(address) && offset < block_.shared_.size();  // else it fails soon
+        in_shared(address) && offset < block_.shared_.size();  // else the access fails soon
     if (!is_there) return;
     std::array<std::byte, 32> value{};
     for (unsigned e = 0; e < fields.elements && access.kind == AccessKind::store; ++e)

@@ -17,14 +17,14 @@ namespace lockstep::isa {
 class NamedBarriers {
  public:
   NamedBarriers(const Program& program, std::vector<InterpretedWarp>& warps);
-  /// From now on `races` is told who goes on behind which barrier.
+  /// Tells `races` from now on which warps go on behind which barrier.
   void tell(SharedRaces& races) { races_ = &races; }
 
-  /// All lanes of warp `w`'s current path come to barrier `number`, which waits for `expected`
-  /// threads; zero: for all of the block.
+  /// Lets all lanes of warp `w`'s current path arrive at barrier `number`, which waits for
+  /// `expected` threads; zero: for all of the block.
   void arrive(std::uint32_t w, const Instruction& instruction, std::uint32_t number,
               std::uint32_t expected);
-  /// Lanes have exited: barriers that waited only for them let the others go.
+  /// Completes barriers that waited only for lanes that have exited.
   void complete();
 
  private:
@@ -45,7 +45,7 @@ class NamedBarriers {
   const Program& program_;
   std::vector<InterpretedWarp>& warps_;
   std::array<Barrier, named_barriers> barriers_;
-  std::array<std::uint32_t, warp_size> discarded_{};  ///< results that nobody reads
+  std::array<std::uint32_t, warp_size> discarded_{};  ///< unused results
   SharedRaces* races_ = nullptr;
 };
 

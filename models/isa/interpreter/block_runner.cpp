@@ -34,11 +34,11 @@ std::array<std::uint32_t, 3> unfold(std::uint64_t number,
           static_cast<std::uint32_t>(number / size[0] / size[1])};
 }
 
-/// "file:line" of an instruction.
+/// Returns "file:line" of an instruction.
 std::string place_in(const LaunchState& state, std::uint32_t pc) {
   return state.launch.module.file + ":" + std::to_string(state.program.source_lines[pc]);
 }
-/// "kernel k, block (0, 0, 0), warp 0: "
+/// Returns a beginning such as "kernel k, block (0, 0, 0), warp 0: ".
 std::string title_of(const LaunchState& state, const WarpIdentity& warp) {
   return fmt::format("kernel {}, block {}, warp {}: ", kernel_title(state.program.name),
                      three(warp.block_index), warp.warp_in_block);

@@ -37,7 +37,7 @@ struct LaunchState {
   ModuleText text;
   std::uint32_t threads = 0;  ///< per block
   InterpreterCounts counts;
-  FloatTrace* floats;    ///< null when nobody asks
+  FloatTrace* floats;    ///< null when not asked for
   bool changed = false;  ///< a word of memory was, or a thread ended, in this turn
   LineWarnings warnings;
   /// The program has the fences that it was written with, and copies that they are for.
@@ -70,11 +70,12 @@ class BlockRunner {
   /// Executes at most about `instructions` warp instructions.
   Progress run(std::uint64_t instructions);
   bool finished() const;
-  /// Some warp can run.
+  /// Returns whether some warp can run.
   bool runnable() const;
   /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.
   bool unblock();
-  /// Neither can any then: waits for phases of mbarriers end without them; false: none waits.
+  /// Ends waits for phases of mbarriers without their phases, when no warp can run otherwise.
+  /// Returns false if none waits.
   bool end_phase_waits() { return phase_waits_.end(); }
   /// Warps have registers that they did not have lately.
   bool gets_on();
@@ -107,12 +108,11 @@ class BlockRunner {
   void barrier(std::uint32_t w, const Instruction& instruction, std::uint32_t active);
   void warp_sync(Warp& warp, const Instruction& instruction, std::uint32_t active);
   const std::uint32_t* row(const Warp& warp, Operand operand) const;
-  /// File and line that it stands at.
+  /// Returns the file and line at which the warp stands.
   std::string place_of(const Warp& warp) const;
   [[noreturn]] void fail(const Warp& warp, unsigned lane, const std::string& what,
                          const std::string& advice) const;
-  /// Only the lanes that the guard lets through come to the instruction: they stand there as a
-  /// path.
+  /// Makes the lanes that the guard lets through a path of their own at the instruction.
   static void stand_apart(Warp& warp, std::uint32_t active);
   // memory_access.cpp
   /// Returns bytes of this block's shared memory; null: it does not have them all.
@@ -120,7 +120,7 @@ class BlockRunner {
   void memory(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::byte* locate(Warp& warp, const Instruction& instruction, unsigned lane,
                     std::uint64_t address, unsigned bytes);
-  /// Something happens to memory to which nothing was written.
+  /// Notes an access to memory that has never been written.
   void touch_fresh(const Warp& warp, const Instruction& instruction, std::uint64_t address);
   std::byte* local_bytes(Warp& warp, unsigned lane, std::uint64_t offset, unsigned bytes);
   WordAccess words(const Warp& warp, const Instruction& instruction, std::uint32_t active);
@@ -144,14 +144,14 @@ class BlockRunner {
   std::vector<std::uint32_t> register_file_, predicate_file_;
   std::vector<std::byte> shared_;
   NamedBarriers barriers_;
-  std::unique_ptr<SharedRaces> races_;  ///< null when nobody asks
+  std::unique_ptr<SharedRaces> races_;  ///< null when not asked for
   ProxyWatch proxies_{*this};
   AccessWatch watch_{*this};
   ClusterAccess in_cluster_{*this};
   WarpContext context_;
   std::array<std::uint32_t, 8 * warp_size> scratch_{};
   std::uint64_t steps_ = 0;
-  std::vector<RecentStates> states_;  ///< by warp; empty: nobody has asked
+  std::vector<RecentStates> states_;  ///< by warp; empty: not asked for
 };
 
 }  // namespace lockstep::isa

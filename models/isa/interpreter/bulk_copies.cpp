@@ -14,7 +14,7 @@ namespace lockstep::isa {
 
 using ir::BulkCopyStep;
 
-/// Memory is fresh to which nothing was written.
+/// Notes an access to memory that has never been written.
 void BulkCopies::touch_fresh(const InterpretedWarp& warp, std::uint64_t address, bool reads) {
   LaunchState& state = block_.state_;
   if (reads && state.launch.fresh_read)
@@ -81,7 +81,7 @@ void BulkCopies::for_each_target(const InterpretedWarp& warp, const Instruction&
   });
 }
 
-/// From global memory, or from the block's shared memory to another block's.
+/// Copies from global memory, or from the block's shared memory to another block's.
 void BulkCopies::load(const InterpretedWarp& warp, const Instruction& instruction,
                       const BulkCopy& copy, unsigned lane) {
   const BulkCopyStep step = BulkCopyForm::unpack(instruction.target).step;

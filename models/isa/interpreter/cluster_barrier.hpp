@@ -12,7 +12,7 @@ namespace lockstep::isa {
 
 class ClusterBarrier {
  public:
-  /// The warps of a block take part.  `races`: who asks for races of the block; null: nobody.
+  /// Adds the warps of a block. `races`: the search for races in the block; null: none.
   void add(std::vector<InterpretedWarp>& warps, SharedRaces* races) {
     blocks_.push_back({&warps, races, std::vector<Lanes>(warps.size())});
   }
@@ -25,11 +25,11 @@ class ClusterBarrier {
   }
   /// Lanes arrive that have not.
   void arrive(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes);
-  /// Returns those of the lanes that have arrived that need not wait any more.
+  /// Returns those of the lanes that have arrived which need not wait any more.
   std::uint32_t pass(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes);
   /// Lanes that have arrived, all of the warp's current path, wait for the others.
   void wait(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes);
-  /// Lanes have ended: a phase that waited only for them is over.
+  /// Completes a phase that waited only for lanes that have ended.
   void complete();
 
   /// Calls function(rank, warp, lanes) for lanes that have not arrived where others have.

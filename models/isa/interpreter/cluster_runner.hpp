@@ -22,7 +22,7 @@ class ClusterRunner {
 
   /// Executes at most about `instructions` warp instructions; true when all threads have ended.
   bool run(std::uint64_t instructions);
-  /// Warps have registers that they did not have lately.
+  /// Returns whether warps have registers that they did not have lately.
   bool gets_on();
   /// Throws UserError that says where a launch stands that does not get on.
   [[noreturn]] void report_spin(std::uint64_t instructions) const;
@@ -32,11 +32,11 @@ class ClusterRunner {
   ClusterBarrier& barrier() { return barrier_; }
 
  private:
-  /// No block can run.
+  /// Lets some lanes go on, because no block can run.
   void go_on();
   [[noreturn]] void report_deadlock() const;
   /// Returns "; 64 threads of the cluster have not arrived: block (1, 0, 0), warp 0 stands at line
-  /// 12", or "" if nobody waits at the barrier of the cluster.
+  /// 12", or "" if no warp waits at the barrier of the cluster.
   std::string missing_text() const;
 
   LaunchState& state_;

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t most_instructions = 5000;
 
-/// Something else on the machine than here.
+/// Returns whether the instruction reads a value that differs between the machine and this
+/// interpreter.
 bool tells_of_the_machine(const Instruction& instruction) {
   if (instruction.opcode != Opcode::mov || instruction.source[0].valid()) return false;
   switch (static_cast<ir::SpecialRegister>(instruction.offset)) {
@@ -34,7 +35,7 @@ bool tells_of_the_machine(const Instruction& instruction) {
   }
 }
 
-/// Rows and predicates whose content is not known.
+/// Rows and predicates with unknown content.
 class Unknown {
  public:
   explicit Unknown(const Program& program)
@@ -58,7 +59,7 @@ class Unknown {
       if (predicate(source)) return true;
     return false;
   }
-  /// `all_lanes`: nothing of what was there is left.
+  /// `all_lanes`: the old content is lost in all lanes.
   void set_destinations(const Instruction& instruction, bool unknown, bool all_lanes) {
     if (!unknown && !all_lanes) return;
     for (const Operand destination : destinations_of(program_, instruction)) {
@@ -101,7 +102,7 @@ class FirstWarp {
   }
 
  private:
-  /// Executes an instruction.  Returns false if it is not known what comes next.
+  /// Executes an instruction. Returns false if the next instruction is not known.
   bool step() {
     const Instruction& instruction = state_.program.instructions[paths_.pc()];
     const bool guard_unknown = unknown_.predicate(instruction.guard);

@@ -6,8 +6,8 @@
 /// Source: Schwartz et al., "All You Ever Wanted to Know About Dynamic Taint Analysis and Forward
 /// Symbolic Execution", S&P 2010, section III (which values depend on what is not known).
 ///
-/// Simplified: a register is unknown as a whole, for all lanes; shuffles, votes and printf are not
-/// executed.
+/// Simplified: a register is known or unknown for all lanes together; shuffles, votes and printf
+/// are not executed.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace lockstep::isa {
 
 struct FirstAccess {
   std::uint64_t address = 0;  ///< of a lane
-  bool writes = false;        ///< stores and atomics; it may only do so
+  bool writes = false;        ///< of stores and atomics, which may write
   std::uint32_t line = 0;     ///< of the PTX
 };
 
-/// Calls `visit` for them in their order, lane by lane, as far as they are sure.
+/// Calls `visit` for the accesses in their order, lane by lane, as far as they are sure.
 void follow_first_warp(const Launch& launch, const std::function<void(const FirstAccess&)>& visit);
 
 }  // namespace lockstep::isa

@@ -59,7 +59,7 @@ class FlatMemory {
   /// Ends freshness of the allocation that begins there.
   void end_freshness_at(std::uint64_t address) { allocations_.at(address).is_fresh = false; }
 
-  /// Copies; throws InternalError outside of allocations.
+  /// Copies bytes. Throws InternalError outside of allocations.
   void read(std::uint64_t address, void* to, std::uint64_t bytes);
   void write(std::uint64_t address, const void* from, std::uint64_t bytes);
 

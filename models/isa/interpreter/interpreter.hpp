@@ -5,9 +5,9 @@
 /// flag) gives way, so persistent kernels finish.
 /// Source: architecture.md, section 8, "What --check means".
 ///
-/// Simplified: one order of threads, so results that depend on the order of atomics are one of the
-/// possible ones; every access is immediately visible to all.  Where and when a warp runs is not
-/// known: %smid, %warpid, %gridid, the clocks and %globaltimer say something else than on the
+/// Simplified: threads run in one order, so that results which depend on the order of atomics are
+/// one of the possible ones. Every access is immediately visible to all. Where and when a warp runs
+/// is not known: %smid, %warpid, %gridid, the clocks and %globaltimer differ from those of the
 /// machine.
 #pragma once
 

@@ -57,7 +57,7 @@ std::byte* within(std::vector<std::byte>& bytes, std::uint64_t offset, unsigned 
   return offset < bytes.size() && size <= bytes.size() - offset ? bytes.data() + offset : nullptr;
 }
 
-/// Value that a load puts into a register lane.
+/// Returns the value that a load puts into a register lane.
 std::uint64_t extended(std::uint64_t value, Type type, unsigned register_bytes) {
   const unsigned bits = 8 * bytes_of(type);
   if (is_signed(type) && bits < 64)
@@ -253,7 +253,7 @@ void BlockRunner::store(Warp& warp, const Instruction& instruction, std::uint32_
   });
 }
 
-/// At once: a legal outcome, as nobody may look before the wait.
+/// Copies at once: a legal outcome, as no thread may look before the wait.
 void BlockRunner::copy(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   const unsigned size = 4 * instruction.memory.elements;
   const std::uint32_t* to = row(warp, instruction.source[1]);

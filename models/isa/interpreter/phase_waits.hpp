@@ -25,7 +25,7 @@ class PhaseWaits {
   /// Bytes of a bulk copy have come that the lane of the warp has begun.
   void complete(const InterpretedWarp& warp, unsigned lane, std::uint32_t offset,
                 std::uint64_t bytes);
-  /// mbarrier_wait: the path goes on, or waits.
+  /// Executes mbarrier_wait: the path goes on, or waits.
   void wait(InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
   /// No warp can run: waits end without their phases.  False: none waits.
   bool end();
@@ -43,7 +43,7 @@ class PhaseWaits {
   std::uint32_t lanes_with_phase_over(const InterpretedWarp& warp, const Instruction& instruction,
                                       std::uint32_t pc, std::uint32_t lanes);
   void let_go(const Waiter& waiter, std::uint32_t complete);
-  /// A lane's operation; returns the block in which it has completed a phase, or null.
+  /// Executes a lane's operation. Returns the block in which it has completed a phase, or null.
   BlockRunner* change_lane(const InterpretedWarp& warp, const Instruction& instruction,
                            unsigned lane);
   void wake();

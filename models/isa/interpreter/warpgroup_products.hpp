@@ -24,7 +24,7 @@ class WarpgroupProducts {
   void multiply(InterpretedWarp& warp, const Instruction& product, std::uint32_t active);
   /// A fence, a commit or a wait.
   void step(InterpretedWarp& warp, const Instruction& step);
-  /// The warp, of which products are under way, is about to execute an instruction.
+  /// Checks an instruction that a warp with products under way is about to execute.
   void look_at(const InterpretedWarp& warp, const Instruction& instruction);
 
  private:

@@ -43,7 +43,7 @@ inline void copy_16_bytes(std::byte* to, const std::byte* from) {
 #endif
 }
 
-/// Both places are aligned to the bytes, or to 16 of them.
+/// Copies bytes between places that are both aligned to their number, or to 16 of them.
 inline void copy_whole(std::byte* to, const std::byte* from, unsigned bytes) {
   switch (bytes) {
     case 1:

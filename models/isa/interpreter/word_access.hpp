@@ -29,7 +29,7 @@ inline std::uint64_t address_of(const Instruction& instruction, const std::uint3
   return address + offset;
 }
 
-/// A warp's access: `base`, row of the address register, null if there is none.
+/// A warp's access. `base`: row of the address register; null if there is none.
 struct WordAccess {
   const Instruction& instruction;
   const std::uint32_t* base;

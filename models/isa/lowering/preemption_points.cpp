@@ -7,8 +7,8 @@
 /// Source: 002, section IV.A; preemption.md, section 4.
 ///
 /// Simplified: a point stands in a block that every iteration of its loop executes, which the paper
-/// does not ask for; liveness is not a part of the instruction, since the simulator knows it
-/// wherever a warp stands.
+/// does not ask for. The point's instruction does not carry the live registers, since the simulator
+/// knows them wherever a warp stands.
 #include "models/isa/lowering/preemption_points.hpp"
 
 #include <algorithm>

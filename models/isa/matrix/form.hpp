@@ -64,10 +64,10 @@ constexpr bool is_fp8(MatrixElement element) {
 }
 /// Returns the arithmetic of the GPUs of a compute capability ("8.0"); nothing below 7.0.
 std::optional<MatrixArithmetic> arithmetic_of(const std::string& compute_capability);
-/// "A100 (ampere)": for advice.
+/// Returns an example for advice: "A100 (ampere)".
 const char* example_of(MatrixArithmetic arithmetic);
 
-/// m8n8k4 of f16: four products at once, by the quad pairs of a warp.
+/// Returns whether the form is m8n8k4 of f16: four products at once, by the quad pairs of a warp.
 constexpr bool is_quad_pairs(const MatrixForm& form) {
   return !form.wmma && form.a == MatrixElement::f16 && form.m == 8;
 }
@@ -78,12 +78,12 @@ struct MatrixRegisters {
 };
 MatrixRegisters registers_of(const MatrixForm& form);
 
-/// PTX has the shape with these types.
+/// Returns whether PTX has the shape with these types.
 bool exists(const MatrixForm& form);
-/// The first generation whose tensor cores (or whose compiler, by other instructions) have it.
-/// Precondition: exists(form).
+/// Returns the first generation whose tensor cores (or whose compiler, by other instructions) have
+/// the form. Precondition: exists(form).
 MatrixArithmetic first_with(const MatrixForm& form);
-/// The form exists and its arithmetic has it.
+/// Returns whether the form exists and its arithmetic has it.
 bool is_supported(const MatrixForm& form);
 
 /// A form as a word: of ir::Operation::immediate and Instruction::target.
@@ -93,7 +93,7 @@ MatrixForm unpack_form(std::uint32_t word);
 const char* name_of(MatrixElement element);
 const char* name_of(MatrixResult result);
 const char* name_of(MatrixArithmetic arithmetic);
-/// "m16n8k16.f32.f16.f16.f32", as PTX spells it.
+/// Returns the name as PTX spells it: "m16n8k16.f32.f16.f16.f32".
 std::string name_of(const MatrixForm& form);
 
 }  // namespace lockstep::isa

@@ -9,7 +9,7 @@ MatrixPlace transposed(MatrixPlace place) {
   return {place.column, place.row};
 }
 
-/// mma of shapes m16n8 and m8n8.
+/// Returns the place for mma of shapes m16n8 and m8n8.
 MatrixPlace mma_place(const MatrixForm& form, MatrixOperand operand, unsigned lane, unsigned reg,
                       unsigned part) {
   const unsigned a_bits = bits_of(form.a), elements = a_bits >= 32 ? 1 : 32 / a_bits;
@@ -26,7 +26,7 @@ MatrixPlace mma_place(const MatrixForm& form, MatrixOperand operand, unsigned la
   return {fragment::c_row(lane, reg), fragment::c_column(lane, reg)};
 }
 
-/// m8n8k4 of f16, in the matrices of the lane's quad pair.
+/// Returns the place for m8n8k4 of f16, in the matrices of the lane's quad pair.
 MatrixPlace quad_pair_place(const MatrixForm& form, MatrixOperand operand, unsigned lane,
                             unsigned reg, unsigned part) {
   const unsigned member = fragment::member_of(lane), v = 2 * reg + part;

@@ -16,7 +16,8 @@ using MatrixRows = std::array<std::uint32_t, matrix_rows * words_of_matrix_row>;
 constexpr bool moves_matrices(const Instruction& instruction) {
   return instruction.opcode == Opcode::ldmatrix || instruction.opcode == Opcode::stmatrix;
 }
-/// Undefined by PTX where lanes are missing; reported here.
+/// Returns whether the instruction needs all lanes. PTX leaves it undefined where lanes are
+/// missing; here that is reported.
 constexpr bool needs_whole_warp(const Instruction& instruction) {
   return instruction.opcode == Opcode::mma || instruction.opcode == Opcode::movmatrix ||
          instruction.opcode == Opcode::wgmma || moves_matrices(instruction);

@@ -21,7 +21,8 @@ MatrixPlan fp8_plan(const MatrixForm& form) {
       return {MatrixPlan::Kind::fused, 13, 16, form.d == MatrixResult::f32};
   }
 }
-/// wmma of tf32 is two steps of four in every generation (ptxas for sm_80, sm_90 and sm_120).
+/// Returns the group: wmma of tf32 is two steps of four in every generation (ptxas for sm_80, sm_90
+/// and sm_120).
 unsigned group_of(const MatrixForm& form) {
   const unsigned k = form.k;
   switch (form.arithmetic) {

@@ -45,8 +45,8 @@ SharedOperand shared_operand_of(std::uint64_t descriptor);
 /// Inverse of shared_operand_of, of offsets that are multiples of 16.
 std::uint64_t descriptor_of(const SharedOperand& operand);
 
-/// Returns what is wrong with a product's operands in shared memory.  `a`: nothing where A stands
-/// in registers.  `shared_bytes`: of the block.
+/// Returns the mistake in a product's operands in shared memory, if there is one. `a`: nothing
+/// where A stands in registers. `shared_bytes`: of the block.
 InstructionMistake shared_operand_mistake(const WarpgroupForm& form, std::optional<std::uint64_t> a,
                                           std::uint64_t b, std::uint64_t shared_bytes);
 

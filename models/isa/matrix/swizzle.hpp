@@ -13,7 +13,7 @@ enum class Swizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128, count }
 constexpr std::uint32_t span_of(Swizzle swizzle) {
   return 16U << static_cast<unsigned>(swizzle);
 }
-/// Returns where in shared memory a byte lies whose place without a swizzle is the address.
+/// Returns the place in shared memory of a byte that would lie at the address without a swizzle.
 constexpr std::uint32_t swizzled(std::uint32_t address, Swizzle swizzle) {
   const std::uint32_t mask = (1U << static_cast<unsigned>(swizzle)) - 1;
   return address ^ ((address >> 7 & mask) << 4);

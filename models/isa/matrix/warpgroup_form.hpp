@@ -35,7 +35,7 @@ constexpr unsigned registers_of_d(const WarpgroupForm& form) {
   return form.d == MatrixResult::f16 ? form.n / 4 : form.n / 2;
 }
 
-/// PTX has the shape with these types and modifiers.
+/// Returns whether PTX has the shape with these types and modifiers.
 bool exists(const WarpgroupForm& form);
 /// Returns the product m16n8 that eight columns of one warp's rows are.
 MatrixForm step_of(const WarpgroupForm& form);
@@ -47,7 +47,7 @@ MatrixPlan plan_of(const WarpgroupForm& form);
 std::uint32_t pack(const WarpgroupForm& form);
 WarpgroupForm unpack_warpgroup_form(std::uint32_t word);
 
-/// "m64n128k16.f32.f16.f16", as PTX spells it.
+/// Returns the name as PTX spells it: "m64n128k16.f32.f16.f16".
 std::string name_of(const WarpgroupForm& form);
 
 }  // namespace lockstep::isa

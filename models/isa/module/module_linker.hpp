@@ -5,8 +5,8 @@
 /// visible one counts, else the first weak one, of common variables the largest; two visible ones
 /// are a mistake.  Source: PTX ISA 8.x, sections 5.1 and 11.5 "Linking Directives".
 ///
-/// Simplified: shared variables keep to their module, but for those of unknown size, which all
-/// begin behind the others as ever.
+/// Simplified: shared variables belong to their module, except those of unknown size, which all
+/// begin behind the others.
 #pragma once
 
 #include <vector>

@@ -18,7 +18,8 @@
 
 namespace lockstep::isa {
 
-/// Otherwise the kernel's programs are headers: name, parameters, bounds.
+/// Returns whether the kernel's programs are made. If not, they are headers: name, parameters,
+/// bounds.
 inline bool is_loaded(const Kernel& kernel) {
   return !kernel.lowered.instructions.empty();
 }
@@ -29,12 +30,12 @@ class ModuleLoader {
 
   /// The module without programs: of its kernels name, parameters and bounds.
   Module module() const;
-  /// Makes the programs of these kernels (indices in Module::kernels).  Throws UserError for what a
-  /// function that they reach does and is not supported, in the order of the text.
+  /// Makes the programs of these kernels (indices in Module::kernels). Throws UserError for the
+  /// first operation in the text that a reached function has and that is not supported.
   void load(Module& module, std::span<const std::uint32_t> kernels);
   void load_all(Module& module);
-  /// Makes the lowered program of a loaded kernel anew, with at most so many registers a thread:
-  /// what it needs beyond them goes to local memory.
+  /// Makes the lowered program of a loaded kernel again, with at most so many registers a thread.
+  /// Further values go to local memory.
   void limit_registers(Module& module, std::uint32_t kernel, std::uint32_t registers);
 
  private:
@@ -49,7 +50,7 @@ class ModuleLoader {
   std::uint32_t row_limit(std::uint32_t kernel, const LoweringOptions& options) const;
   std::vector<std::uint32_t> reached(std::uint32_t kernel) const;
   void reject_mistakes(const std::vector<std::uint32_t>& functions) const;
-  /// Rewrites what the kernels reach and `rewritten_` does not have yet.
+  /// Rewrites the functions that the kernels reach and that `rewritten_` lacks.
   void rewrite_for(const std::vector<std::uint32_t>& kernels);
   Kernel make(std::uint32_t kernel) const;
   Program reference_program(std::uint32_t kernel,

@@ -2,7 +2,8 @@
 /// Source: gpu-parameters.md, sections 4 and 5 (unit of each class on Kepler to Volta); CUDA C++
 /// Programming Guide, "Arithmetic Instructions" (throughput by class).
 ///
-/// Simplified: one class per opcode and type; what ptxas expands has its main unit's class.
+/// Simplified: there is one class per opcode and type; an operation that ptxas expands has the
+/// class of its main unit.
 #include "models/isa/opcodes/execution_class.hpp"
 
 #include "models/isa/matrix/plan.hpp"

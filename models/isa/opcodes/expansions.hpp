@@ -21,12 +21,13 @@ struct Expansion {
   std::string_view beside;  ///< the others: they occupy units, but nothing waits for them longer
 
   std::size_t size() const { return chain.size() + beside.size(); }
-  /// Normal operands take a path of their own, whose end the warp's next instruction waits for.
+  /// Returns whether normal operands take a path of their own, whose end the warp's next
+  /// instruction waits for.
   bool branches() const { return chain.ends_with('b'); }
 };
 
-/// Number of the operation's expansion, which Instruction::target holds of arithmetic; 0: not
-/// known, its parts are all of its own class.
+/// Returns the number of the operation's expansion, which Instruction::target holds of arithmetic;
+/// 0: not known, its parts are all of its own class.
 std::uint32_t expansion_number(const ir::Operation& operation);
 const Expansion& expansion(std::uint32_t number);
 std::uint32_t expansion_count();

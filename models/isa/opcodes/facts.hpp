@@ -19,7 +19,7 @@ enum class Origin : std::uint8_t {
 enum class Pipe : std::uint8_t {
   none,
   by_type,           ///< of integers, f32, f64 or halves
-  integer,           ///< whatever the type is
+  integer,           ///< for any type
   multiply,          ///< integers: the multiplier; others by type
   special,           ///< special function unit
   special_function,  ///< special function unit, but not for f64
@@ -37,7 +37,7 @@ enum class Pipe : std::uint8_t {
 enum Trait : std::uint16_t {
   no_traits = 0,
   depends_on_lanes = 1 << 0,   ///< looks at other lanes, at the clock or at which lanes are there
-  returns_old_value = 1 << 1,  ///< atomics: gives back what memory held
+  returns_old_value = 1 << 1,  ///< atomics: returns the old value of memory
   on_own_stack = 1 << 2,       ///< memory: an address in the thread's frame and no operand for it
   reads_carry = 1 << 3,        ///< the condition code is its last source
   has_two_types = 1 << 4,      ///< a second type may stand behind the first, else both are one

@@ -9,7 +9,8 @@ namespace lockstep::isa {
 /// The type that a letter of OpcodeFacts::operands stands for.
 Type type_of_letter(char letter, const ir::Operation& operation);
 
-/// Type in which a source's value stands in its lanes; decides the width of a constant.
+/// Returns the type in which a source's value stands in its lanes; it decides the width of a
+/// constant.
 Type source_lane_type(const ir::Operation& operation, std::size_t source);
 
 /// Returns whether the machine's instruction can take an immediate or constant at this place.

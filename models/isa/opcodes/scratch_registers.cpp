@@ -4,7 +4,7 @@
 /// 11.8 for sm_70: registers beyond those of the same kernel with an addition
 /// (docs/validation/lowering.md).
 ///
-/// Simplified: the same number whatever the operands are.
+/// Simplified: the number does not depend on the operands.
 #include "models/isa/opcodes/scratch_registers.hpp"
 
 #include "models/isa/opcodes/table.hpp"

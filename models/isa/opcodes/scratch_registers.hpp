@@ -4,7 +4,7 @@
 
 namespace lockstep::isa {
 
-/// Registers besides operands and result that what ptxas makes of an operation needs.
+/// Returns the registers that ptxas' code for an operation needs beside operands and result.
 unsigned scratch_registers(const ir::Operation& operation);
 
 /// For the rows of the opcode table.

@@ -105,8 +105,7 @@ inline u64 float_of_integer(u64 value, Type from, Type to, Direction d) {
   return float_bits(negative ? -exact : exact, to, d);
 }
 
-/// Clamps a value that goes to a float: .sat to [0, 1] with NaN as +0, .relu to what is not
-/// negative.
+/// Clamps a value that goes to a float: .sat to [0, 1] with NaN as +0, .relu to zero or more.
 LOCKSTEP_INLINE double limited(double value, bool saturate, bool relu) {
   if (saturate) {
     const double low = value > 0 ? value : 0.0;

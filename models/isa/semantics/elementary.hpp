@@ -9,7 +9,8 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-/// Adding and subtracting it rounds to an integer, whose low bits are those of the sum.
+/// Constant whose addition and subtraction round to an integer. The low bits of the sum are those
+/// of the integer.
 constexpr double to_integer = 0x1.8p52;
 
 /// 2^x for |x| <= 1000: 2^n by the exponent, the rest (at most a half) by the series of e^y.
@@ -27,7 +28,7 @@ LOCKSTEP_INLINE double power_of_two(double x) {
   sum = sum * y + 1.0;
   return double_of(bits_of(sum) + (bits_of(shifted) << 52));
 }
-/// Beyond the range every format that is asked for has overflowed or vanished.
+/// Returns e^x. Beyond the range every format that is asked for has overflowed or vanished.
 LOCKSTEP_INLINE double exponential(double x) {
   const double low = x > -400.0 ? x : -400.0;
   const double value = power_of_two(low < 400.0 ? low : 400.0);

@@ -12,7 +12,7 @@ std::string lane_list(std::uint32_t lanes);
 
 /// The instruction has gone on without them, or the mask does not name a lane that executes it.
 std::string gone_on_text(const WarpPaths::Absent& absent);
-/// The instruction waits for them for ever.
+/// Returns the text for lanes that the instruction waits for, for ever.
 std::string never_met_text(const WarpPaths::Absent& absent);
 /// The instruction needs all lanes of a warp, and only these execute it.
 std::string whole_warp_text(Opcode opcode, std::uint32_t lanes);

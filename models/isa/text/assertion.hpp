@@ -4,8 +4,8 @@
 /// line and the function; who executes it ends the tenant, as with any trap.
 /// Source: CUDA C++ Programming Guide, "Assertion"; PTX Interoperability guide, "System Calls".
 ///
-/// Simplified: the texts are found as ModuleText says; one thread speaks for all that fail with it;
-/// nothing can be read back afterwards, as after any failed assertion.
+/// Simplified: texts must be such that ModuleText finds them. One message stands for all threads
+/// that fail together. No memory can be read back afterwards, as on hardware.
 /// Cost model: none, the tenant is at its end.
 #pragma once
 
@@ -39,7 +39,7 @@ inline TrapMessage message_of(const Instruction& trap) {
 
 inline constexpr const char* assertion_advice = "look at what the program asserts there";
 
-/// "assertion `i < n` failed at kernel.cu:7, void k(int)"
+/// Returns a text such as "assertion `i < n` failed at kernel.cu:7, void k(int)".
 std::string assertion_text(const Instruction& trap, const WarpContext& context, unsigned lane,
                            const ModuleText& text);
 

@@ -5,7 +5,7 @@
 
 namespace lockstep::isa {
 
-/// Returns what is wrong with where an asynchronous copy goes, as both machines say it.
+/// Returns the mistake in the destination of an asynchronous copy, in the words of both machines.
 inline std::string copy_target_mistake(std::uint32_t address, unsigned bytes,
                                        std::uint64_t shared_bytes) {
   const std::string what = "asynchronous copy of " + std::to_string(bytes) +

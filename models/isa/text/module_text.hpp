@@ -6,7 +6,7 @@
 ///
 /// Simplified: the text is the variable's initial content, not what a kernel may have stored there
 /// since; pointers to anything else (buffers, local or shared memory, variables without initial
-/// content) have no text.  So no thread waits for memory to say what it says.
+/// content) have no text.  So no thread waits for memory in order to print.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ std::string take_while(std::string_view format, std::size_t& at, const char* all
   return std::string(format.substr(first, at - first));
 }
 
-/// Digits, or a star.
+/// Takes digits, or a star.
 std::string take_number(std::string_view format, std::size_t& at) {
   if (at < format.size() && format[at] == '*') {
     ++at;

@@ -5,8 +5,9 @@
 /// Source: CUDA C++ Programming Guide, "Format Specifiers" and "Limitations" of "Formatted Output";
 /// ISO C, "The fprintf function".
 ///
-/// Simplified: at most 32 arguments, what is beyond is printed as it stands (so CUDA says), like
-/// conversions that are none; widths and precisions end at 4096.  z, j and t are read as l.
+/// Simplified: there are at most 32 arguments. Conversions beyond them are printed as they stand,
+/// as CUDA says, and so are unknown conversions; widths and precisions end at 4096.  z, j and t are
+/// read as l.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ class PrintFormat {
  public:
   explicit PrintFormat(std::string_view format);
 
-  /// Number of arguments, which printf returns.
+  /// Returns the number of arguments, which is the result of printf.
   std::uint32_t arguments() const { return arguments_; }
   /// Bytes of the argument buffer, a multiple of 4.
   std::uint32_t argument_bytes() const { return argument_bytes_; }

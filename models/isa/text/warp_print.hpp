@@ -5,8 +5,8 @@
 /// Source: CUDA C++ Programming Guide, "Formatted Output" (return value: the number of arguments,
 /// -1 for a null format).
 ///
-/// Simplified: the format must be text that ModuleText knows; there is no buffer that could
-/// overflow, because the host prints what arrives.
+/// Simplified: the format must be text that ModuleText finds. There is no buffer that could
+/// overflow, because the host prints each text when it arrives.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace lockstep::isa {
 
-/// Returns what is wrong with a product that a warp is about to execute.  `warps`: of the block;
-/// `row`: returns the lanes of an operand.
+/// Returns the mistake in a product that a warp is about to execute, if there is one. `warps`: of
+/// the block; `row`: returns the lanes of an operand.
 template <class Row>
 InstructionMistake product_mistake(const Instruction& product, const OperandList& list,
                                    std::size_t warp, std::size_t warps, std::uint64_t shared_bytes,

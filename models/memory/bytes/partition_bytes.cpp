@@ -112,8 +112,9 @@ void PartitionBytes::take(std::uint32_t index, std::byte* out, std::size_t size)
   }
 }
 
-/// Local memory goes from tenant to tenant without being zeroed: PTX leaves its content undefined.
-/// So do places of contexts, by lines: nobody reads a line of a context that another one saved.
+/// Checks that the request may use its frame. Local memory goes from tenant to tenant without being
+/// zeroed, since PTX leaves its content undefined. Places of contexts do so by lines, since each
+/// context reads only lines that it saved itself.
 void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) {
 #ifndef NDEBUG
   if ((request.flags & (flag_local | flag_code)) != 0) return;

@@ -29,15 +29,15 @@ class PartitionBytes {
   std::uint32_t line_of(PhysicalAddress address) const {
     return static_cast<std::uint32_t>(mapping_.offset(address).value() / line_bytes);
   }
-  /// Before the run: what this partition has of foreign pages.
+  /// Stores this partition's part of foreign pages, before the run.
   void hold_foreign(std::span<const Frame> pages);
   /// Touches the bytes of a request that arrives, with its payload.
   void accept(std::uint32_t transaction, const std::byte* payload);
-  /// Zeroes what this partition holds of a range; its size.
+  /// Zeroes this partition's part of a range. Returns the size of the part.
   std::uint64_t zero(const ZeroRange& range);
   /// Returns the lines of a range that this partition holds, but for lines of zeros.
   std::deque<InspectedLine> inspect(const InspectedRange& range) const;
-  /// Nobody will ask for what any frame holds.
+  /// Drops the bytes of all frames, which are not needed any more.
   void forget() { memory_.zero(PartitionOffset{0}, memory_.size()); }
   /// A page moves to another frame of this partition.
   void copy_page(PhysicalAddress from, PhysicalAddress to);
@@ -72,7 +72,7 @@ class PartitionBytes {
   void read_pending(std::uint32_t first_line, std::uint32_t last_line);
   void read(std::uint32_t transaction, std::byte* out) const;
   void zero_offsets(PartitionOffset offset, std::uint64_t bytes);
-  /// Calls function(offset, bytes) for what lies here of [base, end).
+  /// Calls function(offset, bytes) for this partition's parts of [base, end).
   template <class Function>
   void for_each_part(PhysicalAddress base, PhysicalAddress end, const Function& function) const;
   template <class Function>

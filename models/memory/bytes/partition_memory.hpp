@@ -33,13 +33,13 @@ class PartitionMemory {
   void load(PartitionOffset line, std::uint8_t sectors, std::byte* out) const;
   /// Writes the bytes that each sector's mask names; `payload` as in MemoryRequest.
   void store(PartitionOffset line, std::uint8_t sectors, const std::byte* payload);
-  /// Whether that would change a byte.
+  /// Returns whether that would change a byte.
   bool changes(PartitionOffset line, std::uint8_t sectors, const std::byte* payload) const;
   /// Executes each lane's operation in order; old values to `old_values`, 8 bytes each.
   void atomic(PartitionOffset line, const MemoryRequest& request, const std::byte* lanes,
               std::byte* old_values);
   void zero(PartitionOffset offset, std::uint64_t bytes);
-  /// For the caller to write to; within a frame.
+  /// Returns bytes for the caller to write to; within a frame.
   std::span<std::byte> at(PartitionOffset offset, std::uint64_t bytes);
   /// Bytes that lie within a frame each.
   void copy(PartitionOffset from, PartitionOffset to, std::uint64_t bytes);
@@ -65,9 +65,9 @@ class PartitionMemory {
   void serialize(Archive& archive);
 
  private:
-  static constexpr unsigned piece_shift = 16;  ///< granularity of what was written
+  static constexpr unsigned piece_shift = 16;  ///< granularity of the record of written pieces
 
-  /// Where the bytes of a line stand in the region.
+  /// Returns where the bytes of a line stand in the region.
   std::uint64_t place_of(PartitionOffset line) const;
   void mark(std::uint64_t offset) {
     written_[offset >> (piece_shift + 6)] |= std::uint64_t{1} << ((offset >> piece_shift) % 64);

@@ -30,7 +30,7 @@ class PendingReads {
     while (*place != index) place = &transactions[*place].next_read;
     unlink(transactions, place);
   }
-  /// Calls read(index) for each one of the lines [first, last), which then is not pending any more.
+  /// Calls read(index) for each pending read of the lines [first, last), and removes it.
   template <class Read>
   void take(TransactionPool& transactions, std::uint32_t first, std::uint32_t last, Read&& read) {
     if (count_ == 0) return;

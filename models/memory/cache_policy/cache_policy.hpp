@@ -16,7 +16,7 @@ namespace lockstep {
 /// The sectors that a lookup found.
 struct CacheLookup {
   std::uint8_t hits = 0;      ///< there
-  std::uint8_t arriving = 0;  ///< on their way already, for somebody else
+  std::uint8_t arriving = 0;  ///< sectors on their way already, for an earlier request
 };
 
 enum class CacheAdmission : std::uint8_t { to_bank, to_dram };
@@ -49,12 +49,12 @@ class CachePolicy : public EpochPolicy {
 
   // `line` is its number in the partition.
 
-  /// Before the bank arbiter: to a bank, or past the L2 to DRAM.  Atomics always look up, and so
-  /// do loads of sectors that are newer here than in DRAM.
+  /// Decides before the bank arbiter: to a bank, or past the L2 to DRAM. Atomics always look up,
+  /// and so do loads of sectors that are newer here than in DRAM.
   virtual CacheAdmission on_arrival(const MemoryRequest&, std::uint64_t /*line*/, Time /*now*/) {
     return CacheAdmission::to_bank;
   }
-  /// Every lookup, with what it found; the other sectors missed.
+  /// Called for every lookup, with the sectors that it found; the others missed.
   virtual void on_lookup(const MemoryRequest&, CacheLookup, Time /*now*/) {}
   /// Sectors arrive from DRAM (or a store allocates) for a line that is not there.
   virtual CacheInsertion on_insertion(const MemoryRequest&, std::uint64_t /*line*/, Time /*now*/) {
@@ -73,12 +73,13 @@ class CachePolicy : public EpochPolicy {
 
 /// Trait: its SM side marks requests of warps that mostly hit.
 inline constexpr const char* knows_hitting_warps = "knows hitting warps";
-/// The need of a policy that gives lines a place by CachePosition; `why`: what it does.
+/// Returns the need of a policy that gives lines a place by CachePosition. `why`: what the policy
+/// does.
 PolicyNeed needs_order_of_lines(std::string why);
 
 using CachePolicyFactory = PartitionPolicyFactory<CachePolicy>;
 const PolicyRegistry<CachePolicyFactory>& cache_policy_registry();
-/// For ParametersOf::policy.
+/// Returns the policies, for ParametersOf::policy.
 const PolicyList& cache_policies();
 std::unique_ptr<CachePolicy> make_cache_policy(const PartitionPolicySetup& setup);
 

@@ -16,7 +16,7 @@ struct EafParameters {
   static auto schema() {
     return parameters<EafParameters>().field(
         "recent", &EafParameters::recent, 64, range(1, 1'000'000),
-        "lines unknown to the filter for one that is kept like a known one", "lines");
+        "of so many lines that the filter does not know one is kept like a known one", "lines");
   }
 };
 

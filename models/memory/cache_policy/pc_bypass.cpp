@@ -6,7 +6,7 @@
 /// program counters folded by XOR).
 ///
 /// Simplified: eleven bits of a program counter tell instructions apart.  The table begins anew
-/// each period, because what goes past the L2 is not measured.
+/// each period, because requests past the L2 are not measured.
 #include <vector>
 
 #include "core/parameters/parameters.hpp"
@@ -27,7 +27,8 @@ struct PcBypassParameters {
         .field("entries", &P::entries, 128, range(1, 1024).powers_of_two(), "places of the table")
         .field("threshold", &P::threshold, 20, range(0, 100),
                "share of hits up to which an instruction bypasses", "%")
-        .field("profile", &P::profile, 30, range(1, 511), "lookups before it may", "requests")
+        .field("profile", &P::profile, 30, range(1, 511),
+               "lookups before an instruction may bypass", "requests")
         .field("period", &P::period, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
                "L2 cycles after which the table begins anew");
   }

@@ -25,7 +25,7 @@ struct PcalParameters {
     return parameters<P>()
         .field("tokens", &P::tokens, 16, range(0, 1024), "tokens of an SM", "warps")
         .field("period", &P::period, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
-               "L2 cycles after which they are handed out anew");
+               "L2 cycles after which tokens are handed out anew");
   }
 };
 
@@ -72,7 +72,7 @@ class Tokens final : public SmSide {
 
   const std::uint32_t all_;
   Period period_;
-  std::uint32_t left_;  ///< tokens that nobody has yet
+  std::uint32_t left_;  ///< tokens that no warp has yet
   std::vector<Warp> warps_;
 };
 
@@ -81,7 +81,7 @@ class Pcal final : public CachePolicy {
  public:
   Pcal() : CachePolicy(inserts) {}
 
-  /// Walks, and all else that is no warp's, allocate as they like.
+  /// Walks and other requests without a warp allocate freely.
   CacheInsertion on_insertion(const MemoryRequest& request, std::uint64_t, Time) override {
     return {.allocate = request.source != SourceKind::sm || request.walk_level != 0 ||
                         (request.flags & (flag_context | flag_code)) != 0 ||

@@ -9,7 +9,7 @@ class Period {
  public:
   explicit Period(Time length) : length_(length), end_(length) {}
 
-  /// Whether a new one has begun since the last call.
+  /// Returns whether a new period has begun since the last call.
   bool begun(Time now) {
     if (now < end_) return false;
     end_ = length_ * (now / length_ + 1);

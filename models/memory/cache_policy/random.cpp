@@ -22,7 +22,7 @@ struct RandomBypassParameters {
     return parameters<P>()
         .field("share", &P::share, 0.5, range(0.0, 1.0), "share of the warps that goes past the L2")
         .field("period", &P::period, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
-               "L2 cycles after which they are drawn anew");
+               "L2 cycles after which the warps are drawn anew");
   }
 };
 

@@ -4,8 +4,8 @@
 /// looks up, so that the level is measured all the same.
 /// Source: 004, section 6.4.3; memory-interference.md, section 5.3.4.
 ///
-/// Simplified: a level, or data, with fewer than `least` lookups in an epoch stays judged as it
-/// was.
+/// Simplified: a level, or data, with fewer than `least` lookups in an epoch keeps its last
+/// verdict.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +27,10 @@ struct WalkLevelParameters {
         .field("epoch", &P::epoch, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
                "L2 cycles after which levels are judged anew")
         .field("probe", &P::probe, 32, range(2, 1'000'000),
-               "reads of a level that goes past the L2 for one that looks up all the same",
+               "of so many reads of a level that goes past the L2 one looks up all the same",
                "requests")
-        .field("least", &P::least, 100, range(1, 1'000'000), "lookups by which a level is judged",
-               "requests");
+        .field("least", &P::least, 100, range(1, 1'000'000),
+               "number of lookups by which a level is judged", "requests");
   }
 };
 
@@ -47,7 +47,7 @@ class WalkLevels {
   static std::size_t level_of(const MemoryRequest& request) {
     return std::min<std::size_t>(request.walk_level, count - 1);
   }
-  /// Loads of walks and of warps are what is compared.
+  /// Returns whether the request counts in the comparison: loads of walks and of warps do.
   static bool compares(const MemoryRequest& request) {
     const bool of_warp =
         request.source == SourceKind::sm && (request.flags & (flag_context | flag_code)) == 0;
@@ -93,8 +93,8 @@ class WalkLevels {
     }
     for (Level& level : levels_) level.lookups = level.hits = 0;
   }
-  /// Lookups by which a level is judged; fewer for a level that goes past, since only some of its
-  /// reads look up.
+  /// Returns the lookups by which a level is judged: fewer for a level that goes past, since only
+  /// some of its reads look up.
   std::uint64_t least(const Level& level) const {
     return level.past ? (parameters_.least + parameters_.probe - 1) / parameters_.probe
                       : parameters_.least;

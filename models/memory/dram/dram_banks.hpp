@@ -20,8 +20,8 @@ namespace lockstep {
 /// tCCD_S, tRRD_S, tFAW, tWTR_S and the turn from read to write per channel.
 /// Source: gpu-parameters.md, sections 1 "DRAM timing" and 18; JEDEC's names.
 ///
-/// Simplified: one rank.  Power-down is left out; a refresh closes rows without
-/// a precharge of its own, and one of a bank comes whether requests wait for it or not.
+/// Simplified: one rank.  Power-down is left out; a refresh closes rows without a precharge of its
+/// own. A refresh of one bank comes even if requests wait for the bank.
 class DramBanks {
  public:
   static constexpr std::uint32_t no_row = ~std::uint32_t{0};
@@ -38,8 +38,8 @@ class DramBanks {
     return DramCycle{std::max({ready_[command][bank], group_ready_[command][bank & group_mask_],
                                channel_ready_[command]})};
   }
-  /// Cycle from which the bank itself allows the command; changes only by a row command, a column
-  /// command of its own (precharging) or a refresh.
+  /// Returns the cycle from which the bank itself allows the command; changes only by a row
+  /// command, a column command of its own (precharging) or a refresh.
   DramCycle bank_ready(Command command, std::uint32_t bank) const {
     return DramCycle{ready_[command][bank]};
   }
@@ -55,7 +55,7 @@ class DramBanks {
     }
     return among & ~(closed * group_banks_);
   }
-  /// Earliest cycle at which one of some banks can take a command, or a bound below it.
+  /// Returns the earliest cycle at which one of some banks can take a command, or a bound below it.
   DramCycle earliest_of(Command command, std::uint64_t among, DramCycle now) const {
     if (among == 0) return DramCycle::never();
     const DramCycle channel{channel_ready_[command]};
@@ -66,7 +66,7 @@ class DramBanks {
           std::min(first, earliest(command, static_cast<std::uint32_t>(std::countr_zero(among))));
     return first;
   }
-  /// Earliest cycle of a column command for the open row.
+  /// Returns the earliest cycle of a column command for the open row.
   DramCycle earliest_column(std::uint32_t bank, bool writes) const {
     return earliest(writes ? write : read, bank);
   }
@@ -75,11 +75,12 @@ class DramBanks {
 
   void activate(std::uint32_t bank, std::uint32_t row, DramCycle now);
   void precharge(std::uint32_t bank, DramCycle now);
-  /// The cycle in which the data bus is free again.
+  /// Serves a column command. Returns the cycle in which the data bus is free again.
   DramCycle column(std::uint32_t bank, bool write, DramCycle now);
 
-  /// Refreshes that fell due up to `now`: the banks, as bits, whose rows they have closed.  Nothing
-  /// is scheduled: whoever looks at the banks at `now` calls this first.
+  /// Starts the refreshes that fell due up to `now`. Returns the banks, as bits, whose rows they
+  /// have closed. No event does this: each function that looks at the banks at `now` calls it
+  /// first.
   std::uint64_t refresh(DramCycle now) {
     return now.value() < next_refresh_ ? 0 : apply_refreshes(now.value());
   }

@@ -17,7 +17,7 @@ class DramClock {
     return DramCycle{(t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds()};
   }
   DramCycle at_or_before(Time t) const { return DramCycle{t / period_}; }
-  /// Time::never() for DramCycle::never().
+  /// Returns the time of a cycle; Time::never() for DramCycle::never().
   Time edge(DramCycle cycle) const {
     return cycle == DramCycle::never() ? Time::never() : period_ * cycle.value();
   }

@@ -53,7 +53,7 @@ class DramLayout {
     return {static_cast<std::uint32_t>(row), static_cast<std::uint8_t>(bank & bank_mask_),
             static_cast<std::uint8_t>(channel(offset))};
   }
-  /// Inverse of locate(); `byte` of the row.
+  /// Returns the inverse of locate(); `byte` of the row.
   PartitionOffset offset_of(DramAddress address, std::uint64_t byte) const {
     const std::uint64_t place = (address.bank ^ permutation(address.row)) & bank_mask_;
     const std::uint64_t group = place & ((std::uint64_t{1} << group_shift_) - 1);

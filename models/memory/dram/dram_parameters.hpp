@@ -26,7 +26,7 @@ struct DramParameters {
   Cycles rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw;
   Cycles cl, cwl, wtr_s, wtr_l, rtp, wr, refi, rfc, rfc_bank;
 
-  /// Peak bandwidth of all data buses of a partition.
+  /// Returns the peak bandwidth of all data buses of a partition.
   std::uint64_t bytes_per_second() const {
     return channels * atom.count() * static_cast<std::uint64_t>(clock.hertz()) /
            static_cast<std::uint64_t>(burst.count());
@@ -39,8 +39,8 @@ struct DramParameters {
     return parameters<P>()
         .field("clock", &P::clock, 878_MHz, range(1_MHz, 10000_MHz), "command clock")
         .field("channels", &P::channels, 1, range(1, 16).powers_of_two(),
-               "channels of a partition, each with the banks, buses and queues that stand here; "
-               "the pseudo-channels of HBM2 and HBM3 are some. Pieces of `interleave` bytes take "
+               "channels of a partition, each with banks, buses and queues of its own, as given "
+               "here; a pseudo-channel of HBM2 or HBM3 is one. Pieces of `interleave` bytes take "
                "turns, permuted by a hash of the higher bits")
         .field("bank_groups", &P::bank_groups, 4, range(1, 16).powers_of_two(),
                "groups, the low bits of the bank number")
@@ -52,7 +52,7 @@ struct DramParameters {
         .field("atom", &P::atom, 32_B, range(32_B, 64_B).powers_of_two(),
                "bytes of one column command")
         .field("burst", &P::burst, 1_cycles, range(1_cycles, 64_cycles),
-               "the data bus is taken by one column command")
+               "cycles for which one column command takes the data bus")
         .field("dual_command_bus", &P::dual_command_bus, true,
                "a row and a column command may issue in the same cycle (HBM)")
         .field("rows", &P::rows, DramRows::open, choice({"open", "closed"}),
@@ -63,15 +63,15 @@ struct DramParameters {
                "without write_queue)",
                "requests")
         .field("gpu_queue", &P::gpu_queue, 0, range(0, 4096),
-               "places that requests of SMs and page walks may take, the others are for the CPU; "
-               "0: all",
+               "places of the queue that requests of SMs and page walks may take; the others are "
+               "for the CPU; 0: all",
                "requests")
         .field("write_queue", &P::write_queue, 64, range(0, 4096),
                "places for writes; 0 lets reads and writes share one queue", "requests")
         .field("write_high", &P::write_high, 48, range(1, 4096),
                "waiting writes at which the channel turns to writing", "requests")
         .field("write_low", &P::write_low, 16, range(0, 4096),
-               "waiting writes at which it turns back to waiting reads", "requests")
+               "waiting writes at which the channel turns back to waiting reads", "requests")
         .field("path_latency", &P::path_latency, 100_cycles, range(1_cycles, 10000_cycles),
                "fixed way from L2 to the controller and back, in L2 cycles, charged on the way "
                "back")
@@ -92,12 +92,11 @@ struct DramParameters {
         .field("rtp", &P::rtp, 4_cycles, timing, "read to precharge")
         .field("wr", &P::wr, 14_cycles, timing, "end of write data to precharge")
         .field("refi", &P::refi, 3424_cycles, timing,
-               "between refreshes of all banks; 0 turns refresh off")
-        .field("rfc", &P::rfc, 229_cycles, timing, "a refresh of all banks")
-        .field(
-            "rfc_bank", &P::rfc_bank, 0_cycles, timing,
-            "a refresh of one bank, each in its turn within refi while the others go on (HBM2); 0: "
-            "all are refreshed together")
+               "cycles between refreshes of all banks; 0 turns refresh off")
+        .field("rfc", &P::rfc, 229_cycles, timing, "cycles of a refresh of all banks")
+        .field("rfc_bank", &P::rfc_bank, 0_cycles, timing,
+               "cycles of a refresh of one bank; each bank has its turn within refi while the "
+               "others go on (HBM2); 0: all are refreshed together")
         .only_if("write_high write_low", "with write_queue above 0",
                  [](const P& p) { return p.write_queue > 0; })
         .only_if("rfc_bank", "with refi above 0", [](const P& p) { return p.refi > Cycles{0}; })

@@ -68,7 +68,8 @@ class DramQueue {
   };
   DramQueue(const Sizes& sizes, std::uint32_t banks, const DramDivision& division = {});
 
-  /// For a request of a direction and pool, if the sizes alone decide.
+  /// Returns whether there is room for a request of a direction and pool, if the sizes alone
+  /// decide.
   bool room(bool write, unsigned pool = 0) const {
     return (direction_of(write) == 0 ? counts_[0] < sizes_.reads : counts_[1] < sizes_.writes) &&
            used_[pool] < places_[pool];
@@ -79,9 +80,9 @@ class DramQueue {
   void row_opened(std::uint32_t bank, std::uint32_t row);
   void row_closed(std::uint32_t bank);
 
-  // What a scheduler sees.
+  // Access of schedulers.
   const DramEntry& operator[](std::uint32_t index) const { return entries_[index]; }
-  /// Whether an entry of the served direction is a write.
+  /// Returns whether an entry of the served direction is a write.
   bool is_write(std::uint32_t index) const {
     return sizes_.writes != 0 ? serving_ == 1 : entries_[index].write;
   }
@@ -93,11 +94,12 @@ class DramQueue {
   void prefetch(std::uint32_t index) const { __builtin_prefetch(&entries_[index]); }
   /// Banks with requests of the served direction and of a level.
   std::uint64_t active_banks(unsigned level = 0) const { return active_[first_ + level]; }
-  /// Oldest request of a bank in the served direction; DramEntry::none if there is none.
+  /// Returns the oldest request of a bank in the served direction; DramEntry::none if there is
+  /// none.
   std::uint32_t oldest(std::uint32_t bank, unsigned level = 0) const {
     return place_of(lists_[first_ + level][bank].head);
   }
-  /// Oldest one of them for the open row.
+  /// Returns the oldest one of them for the open row.
   std::uint32_t oldest_hit(std::uint32_t bank, unsigned level = 0) const {
     return place_of(lists_[first_ + level][bank].hit);
   }
@@ -105,25 +107,26 @@ class DramQueue {
   /// youngest.
   /// With `oldest`, a bank's requests in the order of their age.
   std::uint32_t younger(std::uint32_t index) const { return place_of(nodes_[index].next); }
-  /// Whether a request waits for the open row of a bank, in whatever direction and level.
+  /// Returns whether a request waits for the open row of a bank, in either direction and at any
+  /// level.
   bool has_hit(std::uint32_t bank) const {
     return std::any_of(lists_.begin(), lists_.end(),
                        [bank](const std::vector<List>& lists) { return lists[bank].hit != end; });
   }
   std::uint32_t size() const { return counts_[0] + counts_[1]; }
-  /// Banks whose requests, open row or direction changed since the last choice.
+  /// Returns the banks whose requests, open row or direction changed since the last choice.
   std::uint64_t changed_banks() const { return changed_; }
   void chosen() { changed_ = 0; }
 
   DramEntry& entry(std::uint32_t index) { return entries_[index]; }
-  /// Whether a request of this direction is served now.
+  /// Returns whether a request of this direction is served now.
   bool served(bool write) const { return direction_of(write) == serving_; }
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(entries_, nodes_, free_, lists_, active_, open_row_, counts_, used_, serving_, first_,
             order_);
-    changed_ = ~std::uint64_t{0};  // what a scheduler derived is gone
+    changed_ = ~std::uint64_t{0};  // the scheduler's own tables are empty again
   }
 
  private:
@@ -148,7 +151,7 @@ class DramQueue {
   };
   static constexpr std::int64_t closed = -1;
 
-  /// 0: reads, and writes if they have no queue of their own.
+  /// Returns 0 for reads, and for writes if they have no queue of their own.
   unsigned direction_of(bool write) const { return write && sizes_.writes != 0 ? 1 : 0; }
   unsigned list_of(const DramEntry& entry) const {
     return direction_of(entry.write) * levels_ + entry.level;

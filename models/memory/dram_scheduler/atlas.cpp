@@ -31,7 +31,7 @@ struct AtlasParameters {
     using P = AtlasParameters;
     return parameters<P>()
         .field("quantum", &P::quantum, 10'000'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
-               "DRAM cycles after which ranks follow anew")
+               "DRAM cycles after which ranks are computed again")
         .field("alpha", &P::alpha, 0.875, range(0.0, 1.0), "weight of the quanta before the last")
         .field("starve", &P::starve, 100'000_cycles, range(0_cycles, 10'000'000'000_cycles),
                "DRAM cycles after which a request goes first; 0: never");
@@ -113,7 +113,7 @@ class AtlasRanks final : public EpochController {
   void decide(std::uint64_t epoch, std::vector<std::uint64_t>& values) override {
     for (std::size_t tenant = 0; tenant < past_.size(); ++tenant) {
       std::uint64_t& past = past_[tenant];
-      // Quanta in which nobody was served have no decision.
+      // Quanta in which no tenant was served have no decision.
       for (std::uint64_t quantum = last_ + 1; quantum < epoch && past != 0; ++quantum)
         past = past * weight_ / one;
       past = (past * weight_ + std::exchange(service_[tenant], 0) * (one - weight_)) / one;

@@ -17,7 +17,7 @@ class BankLevels {
   BankLevels(unsigned first, unsigned end, Cycles age_limit, bool rows_stay)
       : first_(first), end_(end), rows_stay_(rows_stay), requests_(age_limit) {}
 
-  /// Not in the banks `taken`.
+  /// Chooses a command, but not in the banks `taken`.
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now,
                     std::uint64_t taken = 0) {
     std::uint64_t all = 0;

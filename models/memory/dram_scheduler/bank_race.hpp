@@ -61,7 +61,7 @@ class BankRace {
     return {passable(DramBanks::read) | passable(DramBanks::write),
             passable(DramBanks::activation) | passable(DramBanks::precharging)};
   }
-  /// If none can: when one may.
+  /// Returns the cycle in which some candidate may have its command, if none can now.
   DramCycle next(const DramBanks& banks, std::uint64_t active, DramCycle now) const {
     DramCycle first = DramCycle::never();
     for (const auto command : commands)
@@ -83,14 +83,14 @@ class BankRace {
     return choice;
   }
 
-  /// Place in the queue of a bank's candidate.
+  /// Returns the place in the queue of a bank's candidate.
   std::uint32_t candidate(std::uint32_t bank) const { return places_[bank]; }
 
-  /// Key of a bank's candidate: the highest goes first.
+  /// Returns the key of a bank's candidate: the highest goes first.
   std::uint32_t key(std::uint32_t bank) const { return keys_[bank]; }
 
  private:
-  /// Lets go the banks whose time has come.
+  /// Releases the banks whose time has come.
   void release(DramCycle now) {
     next_release_ = DramCycle::never();
     for (std::uint64_t rest = held_; rest != 0; rest &= rest - 1) {

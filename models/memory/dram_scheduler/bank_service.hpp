@@ -27,7 +27,7 @@ class BankService {
   }
   void on_column(const DramEntry& entry, DramCycle now) { works(entry, now, column_[entry.write]); }
 
-  /// Whether any did since the last take().
+  /// Returns whether any bank worked since the last take().
   bool any() const { return any_; }
   /// Appends the cycles of each tenant, which begin anew.
   void take(std::vector<std::uint64_t>& cycles) {

@@ -4,8 +4,8 @@
 /// It lets the GPU starve while the CPU asks.
 /// Source: 004, section 5.5.4; memory-interference.md, section 2.5.
 ///
-/// Simplified: what does not come from SMs or the GMMU comes from the CPU.  Of the CPU's requests,
-/// and of the GPU's, those older than `age_limit` go first, as with fr-fcfs.
+/// Simplified: requests that do not come from SMs or the GMMU count as the CPU's.  Of the CPU's
+/// requests, and of the GPU's, those older than `age_limit` go first, as with fr-fcfs.
 #include "core/parameters/parameters.hpp"
 #include "models/memory/dram_scheduler/ordered_scheduler.hpp"
 

@@ -45,24 +45,24 @@ class DramScheduler : public EpochPolicy {
                       DramCycle /*now*/) {}
   virtual void on_column(const DramQueue&, std::uint32_t /*place*/, DramCycle /*now*/) {}
   virtual void on_served(const DramQueue&, std::uint32_t /*place*/, DramCycle /*now*/) {}
-  /// True if an arrival may make older requests eligible (batches): choose() is then called again
-  /// at every arrival, or when look_after_arrival() says.
+  /// Returns whether an arrival may make older requests eligible (batches). If so, choose() is
+  /// called again at every arrival, or when look_after_arrival() says.
   virtual bool arrivals_matter() const { return false; }
   virtual DramCycle look_after_arrival(DramCycle now) const { return now; }
 
-  /// True: a request of which a column was served goes on, without being chosen again, as long as
-  /// no other bank has one and it is its bank's oldest.
+  /// Returns whether a request whose first column was served goes on without being chosen again, as
+  /// long as it is its bank's oldest and no other bank has such a request.
   virtual bool finishes_requests() const { return false; }
 
   virtual DramDivision division() const { return {}; }
-  /// Asked if the division is not trivial.
+  /// Returns the pool and level of a request. Called if the division is not trivial.
   virtual DramLane lane(const MemoryRequest&, bool /*write*/) const { return {}; }
 
-  /// True if `admits` decides which requests enter, and not the sizes of the queue alone.
+  /// Returns whether `admits` decides which requests enter, and not the sizes of the queue alone.
   virtual bool decides_admission() const { return false; }
-  /// Whether a request of the L2, or one past it, may enter now.  One that may not waits where it
-  /// is, with what stands behind it, and asks again whenever a request has left: so an empty queue
-  /// must admit every request, and a full one none.
+  /// Returns whether a request of the L2, or one past it, may enter now. A request that may not
+  /// waits where it is, holds up those behind it, and asks again whenever a request has left. So an
+  /// empty queue must admit every request, and a full one none.
   virtual bool admits(const DramQueue& queue, const MemoryRequest&, bool write) const {
     return queue.room(write);
   }
@@ -70,19 +70,19 @@ class DramScheduler : public EpochPolicy {
   virtual void serialize(Archive&) {}
 };
 
-/// The need of a scheduler that follows what a cache policy finds out about warps.
+/// Returns the need of a scheduler that follows what a cache policy finds out about warps.
 PolicyNeed needs_hitting_warps();
-/// The need of a scheduler that follows what a tlb_fill tells of EpochTopic::tlb_fill.
+/// Returns the need of a scheduler that follows the measures of a tlb_fill (EpochTopic::tlb_fill).
 PolicyNeed needs_walk_measures();
 
 using DramSchedulerFactory = PartitionPolicyFactory<DramScheduler>;
 PolicyRegistry<DramSchedulerFactory>& dram_schedulers();
-/// For ParametersOf::policy.
+/// Returns the policies, for ParametersOf::policy.
 const PolicyList& dram_scheduler_policies();
 std::unique_ptr<DramScheduler> make_dram_scheduler(const PartitionPolicySetup& setup);
 
-/// Earliest cycle of the next command that serves `entry`: a column command if its row is open,
-/// otherwise precharge or activate.
+/// Returns the earliest cycle of the next command that serves `entry`: a column command if its row
+/// is open, otherwise precharge or activate.
 inline DramCycle earliest_command(const DramBanks& banks, const DramEntry& entry) {
   const std::uint32_t open = banks.open_row(entry.bank);
   if (open == entry.row) return banks.earliest_column(entry.bank, entry.write);

@@ -22,7 +22,7 @@ class FirstReady {
                                           : std::max<std::int64_t>(age_limit.count(), 0)),
         level_(level) {}
 
-  /// Among the `active` banks, which have requests of the level.
+  /// Chooses a command among the `active` banks, which have requests of the level.
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::uint64_t active,
                     DramCycle now) {
     return choose(queue, banks, queue.active_banks(level_), active, now,

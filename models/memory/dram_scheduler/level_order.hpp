@@ -14,16 +14,17 @@ struct LevelOrderParameters {
   bool open_rows = false;
   Cycles age_limit;
 
-  /// At the head of the parameters P, derived from these, of a scheduler.
+  /// Returns the fields at the head of the parameters P, derived from these, of a scheduler.
   template <class P>
   static ParametersOf<P> fields() {
     using namespace literals;
     return parameters<P>()
         .field("first", &P::first, First::all, choice({"all", "bank"}),
-               "before what an urgent request goes: all that are less so, or those of its bank, as "
-               "where a scheduler picks a request for each bank")
+               "an urgent request goes before all less urgent ones, or only before those of its "
+               "bank, as where a scheduler picks a request for each bank")
         .field("open_rows", &P::open_rows, false,
-               "a row that is open stays so for less urgent requests, while no urgent one wants it")
+               "an open row stays open for less urgent requests while no urgent one needs the bank "
+               "for another row")
         .field("age_limit", &P::age_limit, 5000_cycles, range(0_cycles, 10'000'000'000_cycles),
                "DRAM cycles after which a request goes before younger hits of its level in its "
                "bank; 0: never");
@@ -39,7 +40,7 @@ class LevelOrder {
         of_banks_(first, end, parameters.age_limit, parameters.open_rows),
         of_all_(dram, first, end, parameters.age_limit, parameters.open_rows) {}
 
-  /// Not in the banks `taken`.
+  /// Chooses a command, but not in the banks `taken`.
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now,
                     std::uint64_t taken = 0) {
     return by_bank_ ? of_banks_.choose(queue, banks, now, taken)

@@ -10,8 +10,7 @@
 /// requests of warps that mostly hit go first.
 /// Source: 004, sections 4.3.4 and 6.4.4; memory-interference.md, sections 5.3.5 and 7.
 ///
-/// Simplified: whether the tenant whose turn it is has fallen silent is looked at when a request
-/// arrives.
+/// Simplified: only the arrival of a request ends the turn of a tenant that has fallen silent.
 #include <algorithm>
 #include <vector>
 
@@ -137,7 +136,7 @@ class MaskScheduler final : public DramScheduler {
   static std::uint32_t places(const PartitionPolicySetup& setup) {
     return setup.parameters.dram.queue + setup.parameters.dram.write_queue;
   }
-  /// Whether it has Silver.
+  /// Returns whether the request belongs to Silver.
   bool in_turn(std::uint16_t tenant, bool write) const {
     return tenant == turn_ && (writes_ || !write);
   }
@@ -157,9 +156,9 @@ class MaskScheduler final : public DramScheduler {
   FirstReady walks_;  ///< in order
   LevelOrder data_;
   std::vector<std::uint64_t> turns_;  ///< requests of a turn, by tenant
-  std::uint16_t turn_ = 0;            ///< whose it is
+  std::uint16_t turn_ = 0;            ///< tenant of the turn
   std::uint64_t left_;                ///< requests of this turn
-  DramCycle heard_;                   ///< when the tenant whose turn it is sent something last
+  DramCycle heard_;                   ///< when the tenant of the turn last sent something
   std::uint32_t silver_used_ = 0;
   MaskSchedulerStatistics statistics_;
 };

@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// Adds to what requests above have chosen what a lower one may have beside it.
+/// Adds to the choice of higher levels the commands that a lower level may have beside it.
 inline void add_lower(DramChoice& choice, const DramChoice& lower, bool dual_command_bus) {
   const bool free = choice.column == DramChoice::none && choice.row == DramChoice::none;
   if (free || (dual_command_bus && choice.column == DramChoice::none)) choice.column = lower.column;
@@ -31,7 +31,7 @@ class StrictLevels {
     for (unsigned level = first; level < end; ++level) levels_.emplace_back(age_limit, level);
   }
 
-  /// Not in the banks `taken`.
+  /// Chooses a command, but not in the banks `taken`.
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now,
                     std::uint64_t taken = 0) {
     unsigned waiting = 0, upper = end_, lower = first_;  // levels with requests
@@ -63,7 +63,7 @@ class StrictLevels {
     return choice;
   }
 
-  /// Banks whose open row serves lower levels, and not this one.
+  /// Returns the banks whose open row serves lower levels, and not this one.
   std::uint64_t hits_below_only(const DramQueue& queue, unsigned level) const {
     std::uint64_t banks = 0;
     for (std::uint64_t rest = queue.active_banks(level); rest != 0; rest &= rest - 1) {

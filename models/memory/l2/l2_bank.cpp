@@ -69,7 +69,7 @@ L2Bank::Progress L2Bank::run(const L2Context& context, L2Cycle cycle) {
   if (filling == blocked) wanted_room_ |= write_room;
   if (serving == blocked && stall_ == BankStall::dram_queue)
     wanted_room_ |= stall_write_ ? write_room : read_room;
-  // Whatever helps one that is blocked wakes the bank; a fill looks at the head again.
+  // Every event that can free a blocked bank wakes it; a fill looks at the head again.
   due_ = std::min(filling == blocked ? idle : filling, serving == blocked ? idle : serving);
   return {requests_.size() != requests, fills_.size() != fills};
 }
@@ -102,7 +102,7 @@ void L2Bank::finish_service(const L2Context& context, L2Cycle cycle) {
   PartitionStatistics& statistics = context.statistics;
   const Transaction& t = context.transactions[requests_.front().transaction];
   const std::uint16_t tenant = t.request.tenant;
-  // Whoever waits here waited behind the last one served if the bank was busy until now, and
+  // A request that waits here waited behind the last one served if the bank was busy until now,
   // otherwise behind this one, which was blocked.
   waits_.charge(statistics.l2_wait_behind, is_blocked() ? tenant : last_tenant_, cycle.value());
   waits_.leave(tenant, cycle.value());
@@ -126,7 +126,7 @@ void L2Bank::finish_service(const L2Context& context, L2Cycle cycle) {
   }
   requests_.pop();
   of_store_.made = false;
-  // What will be looked up after the next one, and in which set the next one is.
+  // Prefetch the request after the next one, and the set of the next one.
   if (requests_.size() > 1) context.transactions.prefetch(requests_[1].transaction);
   if (!requests_.empty()) tags_.prefetch(context.transactions[requests_.front().transaction].line);
 }
@@ -174,7 +174,8 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
   return true;
 }
 
-/// Attaches a transaction to the MSHR of its line and asks DRAM for what is not on its way yet.
+/// Attaches a transaction to the MSHR of its line, and asks DRAM for the sectors that are not on
+/// their way yet.
 bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
                         std::uint8_t valid, L2Cycle cycle) {
   Transaction& t = context.transactions[index];

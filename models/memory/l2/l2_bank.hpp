@@ -53,11 +53,11 @@ struct LineDecision {
 /// or `blocked` when only something else (a free place) can help, or `idle`.
 /// Source: memory-interference.md, section 1.2, steps 5 to 7; AMB-01 (a lookup per cycle).
 ///
-/// Simplified: tags only, the bytes live once per partition.  Lines are allocated when the fill
-/// arrives, so that no set can be full of reservations.  A store to an absent sector needs no DRAM
-/// read; it leaves a byte mask.  Fill and lookup have ports of their own.  A limit of dirty lines
-/// (`l2.dirty_ways`: a Quadro GV100's counters show that half of its L2 stays dirty) holds in each
-/// set, for stores; atomics may pass it.
+/// Simplified: the bank has tags only; the partition has the bytes.  Lines are allocated when the
+/// fill arrives, so that no set can be full of reservations.  A store to an absent sector needs no
+/// DRAM read; it leaves a byte mask.  Fill and lookup have ports of their own.  A limit of dirty
+/// lines (`l2.dirty_ways`: a Quadro GV100's counters show that half of its L2 stays dirty) holds in
+/// each set, for stores; atomics may pass it.
 class L2Bank {
  public:
   static constexpr L2Cycle idle = L2Cycle::never();
@@ -95,10 +95,10 @@ class L2Bank {
     fills_.push(fill);
   }
 
-  /// The first cycle in which run() may do something, if nobody calls wake().
+  /// Returns the first cycle in which run() may do something, if wake() is not called before.
   L2Cycle due() const { return due_; }
   void wake(L2Cycle cycle) { due_ = std::min(due_, cycle); }
-  /// Directions in which it waits for room in the DRAM queue: DramRoom.
+  /// Returns the directions in which the bank waits for room in the DRAM queue: DramRoom.
   unsigned wanted_room() const { return wanted_room_; }
   struct Progress {
     bool served = false, filled = false;  ///< a place became free in the queue
@@ -106,25 +106,26 @@ class L2Bank {
   /// A cycle: a fill, then a lookup.
   Progress run(const L2Context& context, L2Cycle cycle);
 
-  /// Answers: of lookups (0) and of fills (1), each in order.
+  /// Returns the answers of lookups (0) or of fills (1), each in order.
   const Ring<Pending>& answers(unsigned source) const { return answers_[source]; }
   void pop_answer(unsigned source, L2Cycle cycle) {
     answers_[source].pop();
     if (is_blocked() && stall_ == BankStall::responses) wake(cycle + 1);
   }
-  /// When the first of them is ready.
+  /// Returns when the first answer is ready.
   L2Cycle answer_due() const {
     return std::min(answers_[0].empty() ? idle : answers_[0].front().ready,
                     answers_[1].empty() ? idle : answers_[1].front().ready);
   }
 
-  /// Whether it holds bytes of these sectors that DRAM does not.
+  /// Returns whether the bank holds newer bytes of these sectors than DRAM.
   bool has_dirty(std::uint32_t line, std::uint8_t sectors) const {
     const std::uint32_t place = tags_.find(line);
     return place != L2Tags::absent && (tags_[place].dirty & sectors) != 0;
   }
   // Copies of lines in the other half of L2 (l2_halves.hpp), which stand among the lines.
-  /// A load finds the copy, or not; whatever else it is takes it away.
+  /// Looks up the copy in this half. A load uses it; any other request takes it away. Returns
+  /// whether the copy answers.
   bool use_copy(const L2Context& context, const MemoryRequest& request, std::uint32_t line);
   void keep_copy(const L2Context& context, const Transaction& load, L2Cycle cycle);
   /// A store goes past the L2: a resident copy is updated at no cost.
@@ -138,12 +139,12 @@ class L2Bank {
   void warm_miss(std::uint32_t line) const { mshrs_.warm_for(line); }
   void warm_mshr(std::uint32_t mshr) const { warm(&mshrs_[mshr]); }
   std::uint32_t line_of(std::uint32_t mshr) const { return mshrs_[mshr].line; }
-  /// Brings near what the fill of an MSHR will touch.
+  /// Brings the data that the fill of an MSHR will touch into the cache.
   void warm_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
     tags_.warm_set(mshrs_[mshr].line);
     transactions.warm(mshrs_[mshr].first);
   }
-  /// The fill of an MSHR is on its way: fetches what it will touch.
+  /// Prefetches the data that the fill of an MSHR, which is on its way, will touch.
   void prefetch_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
     tags_.prefetch_victim(mshrs_[mshr].line);
     transactions.prefetch(mshrs_[mshr].first);
@@ -173,7 +174,7 @@ class L2Bank {
   void answer_waiting(const L2Context& context, std::uint32_t mshr, std::uint8_t sectors,
                       std::uint32_t place, L2Cycle cycle);
   bool is_blocked() const { return blocked_since_ != not_blocked; }
-  /// Cycles in which the bank moves so many sectors.
+  /// Returns the cycles in which the bank moves so many sectors.
   std::int64_t beats(std::uint32_t sectors) const {
     return (std::int64_t{sectors} * 32 + (std::int64_t{1} << width_shift_) - 1) >> width_shift_;
   }
@@ -183,14 +184,14 @@ class L2Bank {
     stall_fills_ = fills_done_;
     return false;
   }
-  /// Whether nothing has changed that the blocked head waits for.
+  /// Returns whether the blocked head still waits for the same thing.
   bool still_stalled(const L2Context& context) const {
     if (stall_ == BankStall::responses) return answers_[0].size() >= answer_limit_;
     if (stall_fills_ != fills_done_) return false;
     return stall_ != BankStall::dram_queue || !context.dram.may_have_room(stall_write_);
   }
-  /// Whether a fill of this line may let a blocked head go.  A read that waits for DRAM to take it
-  /// needs its own line; others wait for an MSHR or for a clean victim.
+  /// Returns whether a fill of this line may let a blocked head go.  A read that waits for DRAM to
+  /// take it needs its own line; others wait for an MSHR or for a clean victim.
   bool may_help_head(const L2Context& context, std::uint32_t line) const {
     return !is_blocked() || stall_ != BankStall::dram_queue || stall_write_ ||
            context.transactions[requests_.front().transaction].line == line;

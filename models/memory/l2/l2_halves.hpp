@@ -42,7 +42,7 @@ class L2Halves {
   void cross(std::uint32_t transaction, std::uint32_t flits, L2Cycle now) {
     crossing_.push({L2Cycle{link_.reserve(now.value(), flits) + latency_}, transaction});
   }
-  /// When the next one is on this side.
+  /// Returns when the next request is on this side.
   L2Cycle next() const { return crossing_.empty() ? L2Cycle::never() : crossing_.front().cycle; }
   std::uint32_t take() {
     const std::uint32_t transaction = crossing_.front().transaction;

@@ -16,13 +16,13 @@ __m128i load_ages(const std::uint8_t* from) {
   return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
 }
 
-/// Bit i: byte i of the first `vector_ways` is all ones.
+/// Returns a mask: bit i says whether byte i of the first `vector_ways` is all ones.
 std::uint64_t ways_of(__m128i equal) {
   return unsigned(_mm_movemask_epi8(equal)) & 0xff;
 }
 
-/// Bit i: tags[i] is `wanted`.  All ways are looked at: where a line is found is anyone's guess,
-/// and a branch guessed wrong costs this computer more.
+/// Returns a mask: bit i says whether tags[i] is `wanted`. All ways are looked at, since no branch
+/// can predict where a line is found.
 std::uint64_t ways_with(std::uint32_t wanted, const std::uint32_t* tags, std::uint32_t count) {
   const __m128i all = _mm_set1_epi32(static_cast<int>(wanted));
   const auto equal = [&](const std::uint32_t* four) {

@@ -60,7 +60,7 @@ class L2Tags {
   void set_tenant(std::uint32_t place, std::uint16_t tenant) {
     (*this)[place].tenant = static_cast<std::uint8_t>(tenant);
   }
-  /// How many lines of the set were used longer ago.
+  /// Returns how many lines of the set were used longer ago.
   std::uint32_t last_use(std::uint32_t place) const {
     return ways_ - 1 - ages_of(place)[way_of(place)];
   }
@@ -74,7 +74,7 @@ class L2Tags {
     (*this)[place].dirty = 0;
     dirty_[set_number(place)] &= ~bit_of(place);
   }
-  /// How many lines of a set are dirty; the set begins at `begin`.
+  /// Returns how many lines of a set are dirty; the set begins at `begin`.
   std::uint32_t dirty_lines(std::uint32_t begin) const {
     return static_cast<std::uint32_t>(std::popcount(dirty_[set_number(begin)]));
   }
@@ -85,7 +85,7 @@ class L2Tags {
   void touch(std::uint32_t place);
   static std::uint32_t way_of(std::uint32_t place) { return place % most_ways; }
   static std::uint32_t set_number(std::uint32_t place) { return place / most_ways; }
-  /// First place of the set of a line; its ways follow.
+  /// Returns the first place of the set of a line; its ways follow.
   std::uint32_t set_begin(std::uint32_t line) const { return set_of(line) * most_ways; }
   std::uint32_t ways() const { return ways_; }
   /// A free place of the line's set, otherwise the least recently used one.
@@ -96,9 +96,9 @@ class L2Tags {
   /// A store wrote the bytes `mask` of a sector.
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);
 
-  /// Brings near what find() reads.
+  /// Brings the tags that find() reads into the cache.
   void warm_tags(std::uint32_t line) const { warm(set(set_of(line)), ages_at_); }
-  /// Brings near what find() and the choice of a victim read.
+  /// Brings the data into the cache that find() and the choice of a victim read.
   void warm_set(std::uint32_t line) const { warm(set(set_of(line)), set_bytes_); }
   void prefetch(std::uint32_t line) const { prefetch(line, lines_at_); }
   void prefetch_victim(std::uint32_t line) const { prefetch(line, set_bytes_); }
@@ -121,7 +121,7 @@ class L2Tags {
   std::uint32_t& tag_at(std::uint32_t place) {
     return reinterpret_cast<std::uint32_t*>(set(place / most_ways))[way_of(place)];
   }
-  /// How many lines of the set were used since; 0xff behind the last way.
+  /// Returns how many lines of the set were used since; 0xff behind the last way.
   const std::uint8_t* ages_of(std::uint32_t place) const {
     return reinterpret_cast<const std::uint8_t*>(set(place / most_ways) + ages_at_);
   }

@@ -24,11 +24,11 @@ struct DrripParameters {
   static auto schema() {
     using P = DrripParameters;
     return parameters<P>()
-        .field("bits", &P::bits, 2, range(1, 7), "of a line's re-reference interval", "bits")
+        .field("bits", &P::bits, 2, range(1, 7), "bits of a line's re-reference interval", "bits")
         .field("leaders", &P::leaders, 32, range(1, 4096),
                "sets of a partition that always follow one rule, for each of the two", "sets")
         .field("bimodal", &P::bimodal, 32, range(1, 1'000'000),
-               "lines that come in by the bimodal rule for one that stays as by the static rule",
+               "of so many lines that come in by the bimodal rule one stays as by the static rule",
                "lines");
   }
 };

@@ -27,7 +27,7 @@ struct HintsParameters {
   static auto schema() {
     return parameters<HintsParameters>().field(
         "set_aside", &HintsParameters::set_aside, 75, range(0, 100),
-        "of each set's ways that lines with evict_last may keep", "%");
+        "share of each set's ways that lines with evict_last may keep", "%");
   }
 };
 

@@ -57,7 +57,7 @@ inline constexpr const char* honours_hints = "honours hints";
 
 using ReplacementFactory = PartitionPolicyFactory<Replacement>;
 const PolicyRegistry<ReplacementFactory>& replacement_registry();
-/// For ParametersOf::policy.
+/// Returns the policies, for ParametersOf::policy.
 const PolicyList& replacement_policies();
 std::unique_ptr<Replacement> make_replacement(const PartitionPolicySetup& setup);
 

@@ -6,8 +6,7 @@
 /// Source: Jaleel et al., "High performance cache replacement using re-reference interval
 /// prediction (RRIP)", ISCA 2010, section 4 (hit priority; victims from the lowest way on).
 ///
-/// Simplified: the lines that a cache policy keeps from leaving grow older with the others, up to
-/// `distant`.
+/// Simplified: lines that a cache policy protects grow older with the others, up to `distant`.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +26,8 @@ class RereferenceIntervals {
         intervals_(std::size_t{sets} * ways, distant_) {}
 
   std::uint8_t distant() const { return distant_; }
-  /// Interval of a line about which nothing is known: a scan then leaves before lines in use do.
+  /// Returns the interval of a line about which nothing is known: a scan then leaves before lines
+  /// in use do.
   std::uint8_t long_interval() const { return static_cast<std::uint8_t>(distant_ - 1); }
 
   void use(const CachePlace& place) { at(place) = 0; }

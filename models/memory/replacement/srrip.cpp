@@ -13,7 +13,7 @@ struct SrripParameters {
   std::uint32_t bits = 0;
   static auto schema() {
     return parameters<SrripParameters>().field("bits", &SrripParameters::bits, 2, range(1, 7),
-                                               "of a line's re-reference interval", "bits");
+                                               "bits of a line's re-reference interval", "bits");
   }
 };
 

@@ -40,7 +40,8 @@ struct CopyTarget {
 /// There are many: one whose lanes follow each other in up to two lines touches one line of the
 /// computer's caches, and those of its data.
 struct alignas(64) Access {
-  /// The last two are single lines of the SM's bulk engine, whose stores are of kind `store`.
+  /// bulk_load, bulk_prefetch: single lines of the SM's bulk engine, whose stores are of kind
+  /// `store`.
   enum class Kind : std::uint8_t { load, store, atomic, prefetch, copy, bulk_load, bulk_prefetch };
 
   Kind kind = Kind::load;
@@ -55,7 +56,8 @@ struct alignas(64) Access {
   std::uint16_t parked = 0xffff;      ///< its copy, if some of its lines have been parked
   std::uint8_t tenant = 0, grid = 0;  ///< grid: its place
   std::uint32_t pc = 0;
-  /// Its block's phase at issue, since a barrier may pass before it goes; of a prefetch see hint().
+  /// Phase of the warp's block at issue, since a barrier may pass before the access goes. Prefetch:
+  /// see hint().
   std::uint32_t phase = 0;
   std::uint32_t active = 0;
   std::uint16_t holders = 0;  ///< of a parked copy: lines, and the queue while it has the original
@@ -71,8 +73,8 @@ struct alignas(64) Access {
     return *std::launder(reinterpret_cast<const CopyTarget*>(data.data()));
   }
   void set(const CopyTarget& target) { std::memcpy(data.data(), &target, sizeof target); }
-  /// Returns what a prefetch says to the L2, as Instruction::detail has it: the prefetch may be
-  /// under way for longer than its warp.
+  /// Returns the hint of a prefetch to the L2, as in Instruction::detail. The access holds the
+  /// hint, since the prefetch may be under way for longer than its warp.
   std::uint16_t hint() const { return static_cast<std::uint16_t>(phase); }
   void set_hint(std::uint16_t hint) { phase = hint; }
   bool writes() const { return kind == Kind::store || kind == Kind::atomic; }

@@ -14,7 +14,7 @@ using isa::lanes_from;
 
 namespace {
 
-/// Bit l: lane l + 1 stands `bytes` behind lane l.
+/// Returns a mask: bit l says whether lane l + 1 stands `bytes` behind lane l.
 std::uint32_t find_followers(const LaneAddresses& address, unsigned bytes) {
   const __m128i step = _mm_set1_epi64x(bytes);
   const auto pair = [&](unsigned lane) {
@@ -28,7 +28,7 @@ std::uint32_t find_followers(const LaneAddresses& address, unsigned bytes) {
   return followers;
 }
 
-/// How many runs of lanes at consecutive addresses these lanes are.
+/// Returns how many runs of lanes at consecutive addresses these lanes are.
 int count_runs(std::uint32_t lanes, std::uint32_t followers) {
   return std::popcount(lanes & ~((followers & lanes) << 1));
 }
@@ -54,7 +54,7 @@ std::uint8_t sectors_of(unsigned offset, unsigned bytes) {
                                    (1u << (offset / sector_bytes)));
 }
 
-/// All lanes are one run: each line is met once.
+/// Coalesces lanes that are one run: each line is met once.
 void coalesce_contiguous(Access& access, std::uint64_t base, unsigned bytes, unsigned first,
                          unsigned count) {
   unsigned groups = 0;
@@ -87,8 +87,8 @@ void find_offsets(Access& access, const LaneAddresses& address) {
   }
 }
 
-/// Run by run, with a small hash of the lines found so far.  `has_offsets`: lanes know their
-/// places.
+/// Coalesces run by run, with a small hash of the lines found so far.  `has_offsets`: each lane's
+/// place in its line has been written.
 template <bool has_offsets>
 void coalesce_runs(Access& access, const LaneAddresses& address, unsigned bytes,
                    std::uint32_t followers) {

@@ -4,7 +4,7 @@
 /// in the order of their first lanes.
 /// Source: gpu-parameters.md, section 1 "Coalescer" (32-byte sectors from Maxwell on).
 ///
-/// Simplified: the whole warp is coalesced at once, hardware goes by 8 threads.
+/// Simplified: the whole warp is coalesced at once; hardware coalesces 8 threads at a time.
 #pragma once
 
 #include <array>

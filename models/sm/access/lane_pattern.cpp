@@ -61,7 +61,7 @@ LanePattern::Shape shape_of(const LaneOffsets& relative, std::uint32_t lanes) {
                     : LanePattern::scattered;
 }
 
-/// Difference of a lane's address to the first active one's, zero where inactive.
+/// Returns the difference of each lane's address to the first active one's; zero where inactive.
 LaneOffsets relative_to_first(const std::uint32_t* address, std::uint32_t lanes) {
   const std::uint32_t base = address[std::countr_zero(lanes)];
   LaneOffsets relative;

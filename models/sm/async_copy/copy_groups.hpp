@@ -7,8 +7,7 @@
 /// What is to happen behind all copies so far (cp.async.mbarrier.arrive) cuts the open group in
 /// two.
 ///
-/// Simplified: waiting for more copies than asked is what a lane may see that waits a little
-/// longer.
+/// Simplified: such a wait may take a little longer than PTX asks for.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +31,7 @@ class CopyGroups {
     ++warp.open.outstanding;
     return static_cast<std::uint16_t>(warp.first + warp.committed.size());
   }
-  /// A copy of a block that has returned to the SM: nobody knows its group.
+  /// Adds a copy of a block that has returned to the SM, whose group is not known.
   std::uint16_t begin_again(WarpSlot slot) {
     of(slot).mixed = true;
     return begin(slot);
@@ -108,7 +107,7 @@ class CopyGroups {
       committed.push(open);
       open = {};
     }
-    /// When the oldest `count` are through.
+    /// Returns the cycle from which on the oldest `count` copies are through.
     SmCycle through(std::size_t count, SmCycle now) const {
       SmCycle ready = now;
       for (std::size_t g = 0; g < std::min(count, committed.size()); ++g) {
@@ -117,7 +116,7 @@ class CopyGroups {
       }
       return ready;
     }
-    /// Groups that nobody needs to wait for.
+    /// Drops the oldest groups, whose copies are all through.
     void drop_ended(SmCycle now) {
       while (!committed.empty() && committed.front().outstanding == 0 &&
              committed.front().ready <= now) {

@@ -24,13 +24,13 @@ struct OnFaultParameters {
         .field("extra_blocks", &P::extra_blocks, 4, range(1, 64),
                "blocks of an SM beyond those that fit, whose contexts stand in memory", "blocks")
         .field("threshold", &P::threshold, 1, range(0, 1000000),
-               "a block stays for a fault with at most so many pending before it", "faults")
+               "a block stays if its fault has at most so many pending faults before it", "faults")
         .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
         .field("ideal", &P::ideal, false,
                "a context moves within a cycle, without traffic, and takes no GPU memory")
         .field("max_wait", &P::max_wait, 20_us, range(1_us, 1000_ms),
-               "a block that could go on and has waited in memory for so long takes the place of "
-               "the youngest in the SM, which may wait for it");
+               "a block in memory that could go on and has waited for so long takes the place of "
+               "the youngest block in the SM, which may be waiting for it");
   }
 };
 

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// Key `policies.block_switching`.
+/// Returns the key `policies.block_switching`.
 const PolicyList& block_switching_policies();
 
 /// Blocks of an SM that the policy lets stand in memory; 0: none ever leaves.

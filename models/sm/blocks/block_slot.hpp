@@ -80,7 +80,7 @@ struct BlockSlot {
   std::uint32_t first_row = 0, rows = 0;  ///< of the register arena
   std::uint32_t gathering = 0;            ///< bit n: threads have arrived at barriers[n]
   std::array<NamedBarrier, 16> barriers{};
-  /// Where its warps' local memory stands; empty: where their slots say.
+  /// Places of the warps' local memory; empty: each warp uses that of its slot.
   std::vector<LocalHome> homes;
   BlockProgress progress;
   std::vector<PhaseWait> phase_waits;         ///< in the order in which they began

@@ -25,7 +25,7 @@ class BufferBounds {
  public:
   /// No bounds: nothing is known of buffers, and every access is good.
   BufferBounds() = default;
-  /// BufferBound after BufferBound, sorted by address.
+  /// Takes BufferBound after BufferBound, sorted by address.
   explicit BufferBounds(std::span<const std::byte> bounds);
 
   /// The buffer that the instruction at `pc` used last has all of these bytes.

@@ -40,7 +40,7 @@ struct GridSlot {
   GridCounts untaken;           ///< counts in the statistics, not yet in /kernels
   InstructionCount unreported;  ///< counts in the statistics, not yet told with a block's end
 
-  /// Sets what follows from `launch`, `parameters` and `globals`.
+  /// Sets the members that follow from `launch`, `parameters` and `globals`.
   void find_program(const SmSetup& setup) {
     module = setup.modules[launch.module];
     program = &module->kernels[launch.kernel].lowered;

@@ -75,7 +75,8 @@ class LocalHomes {
     for (const LocalHome home : homes) borrowed_.erase(home.value());
   }
 
-  /// Borrowed homes to be sent home because their blocks have ended, in one list for each block.
+  /// Returns borrowed homes to be sent home because their blocks have ended, in one list for each
+  /// block.
   std::vector<std::vector<LocalHome>>& due() { return due_; }
   bool any_due() const { return !due_.empty(); }
 

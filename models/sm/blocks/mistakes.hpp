@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// "0x1f40"
+/// Returns a text such as "0x1f40".
 std::string hexadecimal(std::uint64_t value);
 
 struct Mistake {
@@ -40,7 +40,7 @@ class Mistakes {
   /// Throws if not all lanes execute an instruction that needs a whole warp.
   void require_whole_warp(const Warp& warp, const isa::Instruction& instruction,
                           std::uint32_t lanes) const;
-  /// If the warp has just gone on without lanes that its instruction names: tells the host, which
+  /// Tells the host if the warp has just gone on without lanes that its instruction names. The host
   /// warns of each line once.
   void warn_of_absent(Warp& warp, SmCycle now) {
     if (const auto absent = warp.paths.take_absent(); absent) [[unlikely]]

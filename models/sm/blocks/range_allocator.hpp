@@ -12,7 +12,7 @@ class RangeAllocator {
   RangeAllocator() = default;
   explicit RangeAllocator(std::uint32_t size) { reset(size); }
 
-  /// Everything is free again.
+  /// Frees everything.
   void reset(std::uint32_t size) { free_.assign(1, {0, size}); }
   std::optional<std::uint32_t> take(std::uint32_t size) {
     for (std::size_t i = 0; i < free_.size(); ++i) {

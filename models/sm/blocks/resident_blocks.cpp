@@ -11,8 +11,8 @@ namespace lockstep {
 
 namespace {
 
-/// The `count` free warp slots that are taken next are brought near: what is written there is read
-/// soon, and this computer waits for both.
+/// Brings the next `count` free warp slots into this computer's caches, since they are written and
+/// read soon.
 void warm_free_warps(const std::array<Warp, 64>& warps, std::uint64_t resident,
                      std::uint32_t count) {
   std::uint64_t free = ~resident;
@@ -20,8 +20,8 @@ void warm_free_warps(const std::array<Warp, 64>& warps, std::uint64_t resident,
     warm(&warps[first_of(free).value()], offsetof(Warp, paths));
 }
 
-/// Registers are zero at first, as the reference has them.  What is written before it is read is
-/// left alone: rows of a new block are seldom in this computer's caches.
+/// Sets the registers to zero that the program reads before it writes them, as the reference has
+/// them. The others are left alone: rows of a new block are seldom in this computer's caches.
 void zero_what_is_read_first(const GridSlot& grid, const isa::WarpContext& context) {
   std::fill_n(context.predicates, grid.program->predicates, 0);
   for (const std::size_t row : grid.issue->rows_read_first)

@@ -55,9 +55,9 @@ class ResidentBlocks : public ResidentWarps {
   const GridSlot& grid(std::uint8_t place) const { return hot_.grids[place]; }
   std::size_t grid_places() const { return hot_.grids.size(); }
   void forget_grid(std::uint8_t place);
-  /// Adds what has been counted of the grid to the statistics.
+  /// Adds the grid's counts so far to the statistics.
   void flush_counts(GridSlot& grid);
-  /// Appends the grids' counts that nobody has taken yet to `taken`.
+  /// Appends the grids' counts that have not been taken yet to `taken`.
   void take_counts(std::vector<GridContribution>& taken);
 
   // Blocks.
@@ -81,8 +81,8 @@ class ResidentBlocks : public ResidentWarps {
   /// The block leaves, because it is done or is to start again.  Returns the message to the
   /// dispatcher.
   BlockDone leave(BlockPlace place, bool is_done = true);
-  /// The block leaves, to return: its grid stays, and its local memory stays where it is.  Returns
-  /// the homes of that local memory.  `keeps`: InPlace bits.
+  /// Takes the block out of its place for a time: its grid stays, and its local memory stays where
+  /// it is. Returns the homes of that local memory. `keeps`: InPlace bits.
   std::vector<LocalHome> leave_for_memory(BlockPlace place, std::uint8_t keeps = 0);
   /// A block that has left has kept these resources here; give_back() frees them.
   void keep(const BlockResources& kept) { used_ += kept; }

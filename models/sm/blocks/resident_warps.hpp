@@ -42,7 +42,7 @@ class ResidentWarps {
   /// Warps of the grid at its place.
   GridCounts& counts(std::uint8_t grid) { return hot_.grids[grid].counts; }
   GridCounts& counts_of(WarpSlot slot) { return counts(warps_[slot.value()].grid); }
-  /// If all resident warps are of one grid.
+  /// Returns the counts of the only grid with resident warps; nullptr if there are several.
   GridCounts* counts_of_only_grid() {
     return hot_.only_grid == no_grid ? nullptr : &hot_.grids[hot_.only_grid].counts;
   }
@@ -63,7 +63,7 @@ class ResidentWarps {
   isa::WarpContext context_of(const Warp& warp, const GridSlot& grid) const {
     return grid.context_of(warp.registers, hot_.scratch_rows);
   }
-  /// Lanes of the warp's current path whose guard holds.
+  /// Returns the lanes of the warp's current path whose guard holds.
   std::uint32_t active_lanes(const Warp& warp, const isa::Instruction& instruction) const {
     return active_lanes(warp, grid_of(warp), instruction);
   }

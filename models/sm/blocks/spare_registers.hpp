@@ -10,8 +10,8 @@ namespace lockstep {
 
 class SpareRegisters {
  public:
-  /// The warp keeps `count` registers a thread, and gives the others back.  `at_launch`: what each
-  /// warp began with; `warps`: of the block.
+  /// Lowers the warp's registers to `count` a thread; the others become spare. `at_launch`:
+  /// registers that each warp began with; `warps`: number of the block's warps.
   void give(std::uint8_t warp, std::uint32_t count, std::uint32_t at_launch, std::uint32_t warps) {
     std::uint16_t& limit = limit_of(warp, at_launch, warps);
     if (count >= limit) return;

@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-/// Words of global memory that a block has used, and what it did first with each.  A word that the
-/// block has read before it overwrites it would have another value if the block ran again.
+/// Words of global memory that a block has used, and whether it first read or wrote each. A word
+/// that the block read before it overwrote it would have another value if the block ran again.
 class TouchedWords {
  public:
   static constexpr std::uint64_t word_bytes = 4;

@@ -72,7 +72,8 @@ class UnderWay {
   /// A store of a block that has left has been acknowledged.  Returns whether its grid has no other
   /// one.
   bool left_store_ends(std::uint8_t grid) { return --left_[grid] == 0; }
-  /// A barrier has come between the block's stores until now and what its warps do from now on.
+  /// Orders the block's stores so far before the later accesses of its warps, because a barrier has
+  /// come.
   void order_stores(BlockPlace place) {
     OfBlock& block = blocks_[place.value()];
     block.ordered += block.fresh;
@@ -87,7 +88,7 @@ class UnderWay {
   std::uint32_t stores(BlockPlace place) const {
     return blocks_[place.value()].ordered + blocks_[place.value()].fresh;
   }
-  /// Stores that a barrier orders before what the block does now.
+  /// Returns the stores that a barrier orders before what the block does now.
   std::uint32_t ordered_stores(BlockPlace place) const { return blocks_[place.value()].ordered; }
   /// Returns whether everything that a release by the warp must wait for is acknowledged.
   bool is_released(WarpSlot slot, BlockPlace place) const {

@@ -59,10 +59,10 @@ class BulkEngine final : public BulkLines {
              Flights& flights, Transactions& transactions, Deliveries& deliveries);
 
   // Instructions.
-  /// Returns whether the queue has room for one more copy; else the warp is told when to look
+  /// Returns whether the queue has room for one more copy. If not, tells the warp when to look
   /// again.
   bool has_room_for(WarpSlot slot);
-  /// bulk_copy, with a copy for each lane.  Throws a Mistake.
+  /// Begins a bulk_copy, with a copy for each lane. Throws a Mistake.
   void begin(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t active, SmCycle now);
   void commit(WarpSlot slot) { groups_.commit(slot, entry_of(slot)); }
@@ -96,7 +96,7 @@ class BulkEngine final : public BulkLines {
 
  private:
   using Step = isa::ir::BulkCopyStep;
-  /// Where the tensor map of a copy of a tile is.
+  /// State of the tensor map of a copy of a tile.
   enum class MapState : std::uint8_t {
     known,   ///< here, or the copy needs none
     wanted,  ///< in global memory
@@ -190,7 +190,7 @@ class BulkEngine final : public BulkLines {
   MapCache::Key key_of(const Copy& copy) const;
   /// The map of the copy has come, to be used from `usable` on.
   void map_came(std::uint16_t copy, SmCycle usable, SmCycle now);
-  /// Finds out what follows from the copy's map.
+  /// Sets the members that follow from the copy's map, which is known now.
   void know_map(std::uint16_t copy, SmCycle now);
   /// Looks for the map of the copy, and asks for it.  Returns whether it is there.
   bool fetch_map(std::uint16_t copy, SmCycle now);
@@ -210,7 +210,7 @@ class BulkEngine final : public BulkLines {
   void land(SmCycle now);
   void end_if_written(std::uint16_t copy, SmCycle now);
   void end_flight(WarpSlot slot, SmCycle now);
-  /// The warp looks again at what it waits for.
+  /// Lets the warp look again at what it waits for.
   void tell(WarpSlot slot, SmCycle now);
 
   const SmConstants& constants_;

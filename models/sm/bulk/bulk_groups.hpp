@@ -26,7 +26,7 @@ class BulkGroups {
     ++warp.open.unwritten;
     return static_cast<std::uint16_t>(warp.first + warp.committed.size());
   }
-  /// Shared memory has been read for a store of the group.
+  /// Notes that shared memory has been read for a store of the group.
   void read(WarpSlot slot, std::uint32_t entry, std::uint16_t group) {
     --of(slot, entry).at(group).unread;
   }

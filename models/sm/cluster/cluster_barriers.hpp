@@ -7,7 +7,7 @@
 /// Source: PTX ISA 8.x, "barrier.cluster"; modern-isa.md, sections 3.7 and 5.8.
 ///
 /// Simplified: what PTX leaves undefined is a mistake: a second arrival before the wait, and a wait
-/// without an arrival.  A path some of whose lanes have come late to their wait waits whole.
+/// without an arrival.  If some lanes of a path must wait, the whole path waits.
 ///
 /// Cost model: the warps go on `noc.hub.barrier_latency` after the hub's word has come.
 #pragma once
@@ -41,7 +41,7 @@ class ClusterBarriers {
     if (members_[place].arrived != 0) [[unlikely]]
       check(place, now);
   }
-  /// All threads of the cluster have arrived.
+  /// Releases the warps of the block, because all threads of the cluster have arrived.
   void released(const ClusterBlock& block, SmCycle now) {
     release(members_.place_of(block.grid, block.cluster, block.rank), now);
   }

@@ -308,7 +308,7 @@ void RemoteAccesses::require_ranks(const Warp& warp, unsigned lane, std::uint32_
                        "set bits of ranks below %cluster_nctarank");
 }
 
-/// In packets of a line, the last of which completes the transactions of all.
+/// Sends the bytes in packets of a line. The last packet completes the transactions of all.
 void RemoteAccesses::deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t mask,
                              std::uint32_t shared, std::span<const std::byte> bytes,
                              std::uint32_t barrier, SmCycle now) {

@@ -6,7 +6,7 @@
 /// waits for them, and their block stays until they are.
 /// Source: modern-isa.md, sections 3.7 and 5.8; architecture.md, section 8, rules 2, 4 and 5.
 ///
-/// Simplified: a store of st.async is held against the next release, too.
+/// Simplified: the next release also waits for stores of st.async.
 ///
 /// Cost model: a message takes the port to the hub by its data in flits, and as long the way from
 /// the SM's warps to shared memory; its answer can be used `noc.hub.service_latency` after it has
@@ -51,11 +51,11 @@ class RemoteAccesses final : public Deliveries {
   /// Throws the Mistake of a lane whose block is none of the cluster's, or has no such place.
   void require_right(const Warp& warp, std::uint32_t lanes, const Addresses& address,
                      unsigned bytes) const;
-  /// Sends what the lanes do in other blocks.  `flight`: what waits for the answers, if anything
-  /// does.
+  /// Sends the lanes' accesses to other blocks. `flight`: the load or atomic that waits for the
+  /// answers, if there is one.
   void issue(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
              const Addresses& address, std::uint16_t flight, SmCycle now);
-  /// st.async, red.async.
+  /// Issues st.async or red.async.
   void issue_async(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
                    SmCycle now);
   /// A bulk copy from the block's shared memory to that of a block of its cluster.
@@ -94,7 +94,7 @@ class RemoteAccesses final : public Deliveries {
     const Addresses* barrier = nullptr;  ///< of what completes transactions
     const std::byte* data = nullptr;     ///< by lane
   };
-  /// An access of all lanes of the instruction, without what a target adds.
+  /// Returns the access for all lanes of the instruction, without the parts that a target adds.
   ClusterAccess access_of(const Warp& warp, const isa::Instruction& instruction) const;
   void send(WarpSlot slot, ClusterAccess access, std::uint32_t lanes, const Parts& parts,
             std::uint16_t flight, SmCycle now);
@@ -103,7 +103,7 @@ class RemoteAccesses final : public Deliveries {
                     std::span<const std::byte> payload, std::uint32_t lanes, SmCycle now);
   std::size_t fill(std::byte* payload, const ClusterAccess& access, std::uint32_t lanes,
                    const Parts& parts) const;
-  /// Notes what is to be answered so often.  Returns its tag.
+  /// Notes an access that is answered `answers` times. Returns its tag.
   std::uint16_t begin(WarpSlot slot, std::uint32_t pc, std::uint32_t lanes, bool is_store,
                       unsigned answers);
   void count(const Warp& warp, std::uint64_t bytes);

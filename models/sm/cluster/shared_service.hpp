@@ -16,7 +16,8 @@
 
 namespace lockstep {
 
-/// What is wrong with an operation on an mbarrier; payload of a ClusterAnswer that is `mistaken`.
+/// Reason why an operation on an mbarrier is refused; payload of a ClusterAnswer that is
+/// `mistaken`.
 struct MbarrierRefusal {
   std::uint32_t lane = 0;  ///< among those of the access
   std::uint32_t offset = 0;
@@ -38,8 +39,8 @@ class SharedService {
 
   /// An access of another SM has come.
   void serve(const ClusterAccess& access, std::span<const std::byte> payload, SmCycle now);
-  /// Executes an access to shared memory of the block.  `answer`: room for what it returns.
-  /// Returns what is wrong with an operation on an mbarrier, if anything is.
+  /// Executes an access to shared memory of the block. `answer`: room for the values that it
+  /// returns. Returns why an operation on an mbarrier is refused, if one is.
   std::optional<MbarrierRefusal> execute(BlockPlace place, const ClusterAccess& access,
                                          std::span<const std::byte> payload, std::byte* answer,
                                          SmCycle now);

@@ -83,8 +83,9 @@ void BlockContexts::thaw(BlockPlace place) {
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) { front_end_.held().thaw(slot); });
 }
 
-/// Stores may be those of warps that have left (StoresDrainWith::grid): their acknowledgement must
-/// find the block.  Local stores have no flight, and nobody waits for them.
+/// Returns whether nothing of the block is in flight. Stores may be those of warps that have left
+/// (StoresDrainWith::grid), whose acknowledgement must find the block. Local stores have no flight,
+/// and nothing waits for them.
 bool BlockContexts::is_quiet(BlockPlace place) const {
   const BlockSlot& block = blocks_.block(place);
   bool quiet = blocks_.under_way().stores(place) == 0 && !load_store_.queues_access_to(block.homes);
@@ -93,7 +94,8 @@ bool BlockContexts::is_quiet(BlockPlace place) const {
   return quiet;
 }
 
-/// What is pending of its results must be those of its squashed accesses: no event brings them.
+/// Returns whether nothing of the warp is in flight. Pending results must belong to its squashed
+/// accesses, which no event will bring.
 bool BlockContexts::is_quiet(WarpSlot slot) const {
   const Warp& warp = blocks_.warp(slot);
   if (blocks_.under_way().stores(slot) != 0 || printing_.amid(slot) ||
@@ -245,7 +247,8 @@ void BlockContexts::put_in(BlockPlace place, std::vector<std::byte> bytes, SmCyc
   load_store_.find_fault_waits(now);
 }
 
-/// One that waits for an acquire goes on when that commits: what would resume it means nothing.
+/// Lets the warp go on. A warp that waits for an acquire goes on when that commits, so that the
+/// event which would resume it has no effect.
 void BlockContexts::go_on(WarpSlot slot, const SavedWarp& saved, SmCycle now) {
   const SmCycle when = now + std::max<std::int64_t>(1, saved.asleep);
   front_end_.add(slot, when);

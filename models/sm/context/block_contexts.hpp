@@ -21,9 +21,9 @@
 /// Occupied registers take what the block has in the register file, the predicates of its warps
 /// among them.
 ///
-/// Simplified: a warp that needs more rows than its launch states registers saves more than that:
-/// values of 64 bits have rows of their own here.  Control state takes the bytes of its serialised
-/// form.
+/// Simplified: values of 64 bits have rows of their own here, so that a warp may need more rows
+/// than its launch states registers. Such a warp saves all of them.  Control state takes the bytes
+/// of its serialised form.
 #pragma once
 
 #include <cstddef>
@@ -57,19 +57,20 @@ class BlockContexts {
         printing_(printing),
         mbarriers_(mbarriers) {}
 
-  /// Nothing of the block issues from now on but what belongs to a printf that has begun - or, if
-  /// it stops at preemption points, until its warps come to them.  To be called until it is quiet.
+  /// Lets the block issue nothing from now on but the rest of a printf that has begun. A block that
+  /// stops at preemption points goes on until its warps come to them. To be called in each cycle
+  /// until the block is quiet.
   void freeze(BlockPlace place, StopPlaces stops = StopPlaces::any);
-  /// Its tenant is ended: its warps are to be looked at again.
+  /// Lets the block's warps be looked at again, because its tenant is ended.
   void thaw(BlockPlace place);
-  /// Nothing of the frozen block is in flight.
+  /// Returns whether nothing of the frozen block is in flight.
   bool is_quiet(BlockPlace place) const;
   /// Takes the context of a quiet block out of the SM; the block keeps its place until it leaves.
   /// `keeps`: InPlace bits, that stay on chip.
   BlockContext take_out(BlockPlace place, SmCycle now, std::uint8_t keeps = 0);
   /// Takes out a block that is to start again: nothing of the block is kept.
   void discard(BlockPlace place, SmCycle now);
-  /// Puts it into the block's new place; its warps go on.
+  /// Puts a context into the block's new place, and lets its warps go on.
   void put_in(BlockPlace place, std::vector<std::byte> bytes, SmCycle now);
 
  private:
@@ -82,7 +83,7 @@ class BlockContexts {
     std::vector<SavedAccess> accesses;
     std::vector<Mbarriers::Owed> owed;
 
-    /// Parts that few warps have take no room in the contexts of others.
+    /// Writes members that few warps have only where they are used, to keep contexts short.
     void serialize(Archive& archive) {
       auto bits = static_cast<std::uint8_t>(suspended | !owed.empty() << 1);
       archive(paths, left, bits, asleep, accesses);
@@ -91,27 +92,28 @@ class BlockContexts {
     }
   };
 
-  /// Each warp stands at a point, or cannot go on by itself.
+  /// Freezes the block's warps that stand at a preemption point or cannot go on by themselves.
   void freeze_at_points(const BlockSlot& block);
-  /// Whether the warp needs entries of the operand log, which are those of squashed accesses of its
-  /// block: these are issued again only when the block has been away.
+  /// Returns whether the warp needs entries of the operand log, which are those of squashed
+  /// accesses of its block: these are issued again only when the block has been away.
   bool waits_for_squashed(WarpSlot slot, const BlockSlot& block) const;
   void freeze(WarpSlot slot) {
     front_end_.held().freeze(slot);
     front_end_.wait_for_fault(slot);
   }
   bool is_quiet(WarpSlot slot) const;
-  /// An event to come names it, beyond those of its scoreboard; or it is about to issue.
+  /// Returns whether the warp is about to issue, or an event to come names it, beyond those of its
+  /// scoreboard.
   bool is_named_by_events(WarpSlot slot) const;
   bool has_left(WarpSlot slot) const {
     return blocks_.warp(slot).paths.finished() && (front_end_.known() & bit_of(slot)) == 0;
   }
-  /// It waits for an acquire that is squashed.
+  /// Returns whether the warp waits for an acquire that is squashed.
   bool is_suspended(WarpSlot slot) const;
   SavedWarp take_out(WarpSlot slot, SmCycle now);
   void count_stop(const Warp& warp);
   std::vector<WarpSlot> warps_in_order(const BlockSlot& block) const;
-  /// Of its warps that have not left.
+  /// Returns the live registers of the block's warps that have not left.
   std::vector<WarpRegisters> registers_of(const BlockSlot& block,
                                           const std::vector<SavedWarp>& warps) const;
   RegisterShape shape_of(const BlockSlot& block) const;
@@ -124,7 +126,7 @@ class BlockContexts {
   static std::size_t bytes_of_registers(const std::vector<std::byte>& context);
   /// All its warps stand at the same barrier, with no path elsewhere.
   bool stands_at_barrier(const BlockSlot& block, const std::vector<SavedWarp>& warps) const;
-  /// The context begins with them.
+  /// Writes the registers, with which the context begins.
   void write_registers(BlockPlace place, const std::vector<SavedWarp>& warps, bool keeps,
                        BlockContext& context);
   void count_registers(const BlockSlot& block, const std::vector<WarpRegisters>& registers,

@@ -9,9 +9,9 @@
 /// and 7.3 (`share`: each context has the SM's whole part of the bandwidth); 002, section III.C
 /// (two cycles, pipelined).
 ///
-/// Simplified: without traffic - `share`, and ideal ones in a cycle - contexts are kept here.  With
-/// `share` one moves while what its block has in flight is answered (003, section 4.1: the block
-/// stalls for the estimated time).
+/// Simplified: contexts without traffic (`share`, and ideal ones, which move in a cycle) are kept
+/// here. With `share` a context moves while the block's requests in flight are answered (003,
+/// section 4.1: the block stalls for the estimated time).
 /// Cost model: at most one line per SM cycle, otherwise that of the network and the partitions; a
 /// line with compressed registers leaves when its share of them has passed.
 #pragma once
@@ -57,7 +57,7 @@ class ContextEngine final : public ContextAnswers {
   void keep(Place place, std::span<const std::byte> context);
   void forget(Place place) { kept_.erase(place); }
 
-  /// Cycle in which the engine wants to send a line or is done.
+  /// Returns the cycle in which the engine wants to send a line or is done.
   SmCycle wake() const { return wake_; }
   void advance(SmCycle now);
   /// The answer to a request of the engine has come.
@@ -90,9 +90,9 @@ class ContextEngine final : public ContextAnswers {
 
     std::uint32_t lines() const { return static_cast<std::uint32_t>(bytes.size() / line_bytes); }
     bool is_done(SmCycle now) const { return answered == lines() && ready <= now; }
-    /// Cycle in which the context's next line can leave.
+    /// Returns the cycle in which the context's next line can leave.
     SmCycle line_ready() const;
-    /// Cycle of the next look at the context, if nothing is answered before.
+    /// Returns the cycle of the next look at the context, if nothing is answered before.
     SmCycle wake(SmCycle now) const;
     void serialize(Archive& archive) {
       archive(place, tenant, saves, bytes, parts, sent, answered, ready, first);

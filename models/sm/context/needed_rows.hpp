@@ -8,7 +8,8 @@
 /// Source: 002, section III.B; preemption.md, section 3.2 with its errata (the union over all paths
 /// of the warp, not over enclosing branches).
 ///
-/// Simplified: the result of a squashed load is kept though none of its lanes has come.
+/// Simplified: the result register of a squashed load is kept even if none of its lanes has been
+/// loaded.
 #pragma once
 
 #include <span>

@@ -37,7 +37,8 @@ class ExceptionScheme {
   virtual bool preemptible() const { return true; }
   /// Instructions that are issued again read their operands from a log, not from registers.
   virtual bool logs_operands() const { return false; }
-  /// Returns whether committed() is called; false: an instruction is through with its last check.
+  /// Returns whether the scheme needs calls of committed(). If not, an instruction is through with
+  /// its last check.
   virtual bool hears_commits() const { return false; }
   /// Entries of the operand log of an SM; every block needs as many as its largest instruction
   /// takes.
@@ -53,8 +54,8 @@ class ExceptionScheme {
   /// The instruction committed in the cycle before `now`.
   virtual void committed(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
   virtual void block_entered(const Pipeline&, BlockPlace) {}
-  /// The warp's block leaves with this squashed instruction; whatever is held for the instruction
-  /// is free.
+  /// The warp's block leaves with this squashed instruction: frees whatever the scheme holds for
+  /// it.
   virtual void context_out(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
   /// The warp's block has returned, and the instruction waits to be issued again.
   virtual void context_in(const Pipeline&, WarpSlot, const PreciseRecord&) {}

@@ -73,7 +73,7 @@ void FaultableAccesses::looked_up(std::uint16_t index, SmCycle now) {
                      now + constants_.parameters.port.injection_latency.count() + 1);
 }
 
-/// `now`: the cycle after the last check, in which its consequences show.
+/// `now`: the cycle after the last check, in which other parts see it.
 void FaultableAccesses::last_check(WarpSlot warp, SmCycle now) {
   // The first, unless several warps' checks of one cycle were told in another order.
   const std::uint16_t index = looked_up_.take_first(

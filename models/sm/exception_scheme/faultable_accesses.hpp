@@ -9,9 +9,9 @@
 /// Source: 000, sections 3.1 to 3.3; virtual-memory-and-exceptions.md, section 2 with its errata
 /// (lines leave as they are checked).
 ///
-/// Simplified: a warp issues again what one page brought as soon as that page is there, though
-/// older squashed accesses may wait for other pages; a page that waits for its replay is never
-/// evicted, so that waiting for all of them could block a full memory.
+/// Simplified: a warp re-issues the accesses of one page as soon as that page is there, even if
+/// older squashed accesses wait for other pages. Waiting for all pages could block a full memory,
+/// since a page that waits for its replay is never evicted.
 #pragma once
 
 #include <array>
@@ -48,8 +48,8 @@ class FaultableAccesses final : public CheckedAccesses {
   std::uint16_t begin(WarpSlot warp, std::uint32_t pc, SmCycle now);
   /// The results of the access come with this flight.
   void flies(std::uint16_t access, std::uint16_t flight) { accesses_[access].flight = flight; }
-  /// All lines of the access have left the load-store unit.  Returns whether none was squashed, so
-  /// that the access cannot fault any more.
+  /// Notes that all lines of the access have left the load-store unit. Returns whether none was
+  /// squashed, so that the access cannot fault any more.
   bool left_unit(std::uint16_t access, SmCycle now);
   void last_check(WarpSlot warp, SmCycle now) override;
   /// The flight's results can be used from `when` on: the cycle after its commit.
@@ -71,10 +71,10 @@ class FaultableAccesses final : public CheckedAccesses {
   std::uint16_t next_again(WarpSlot warp) const;
   /// The access is issued again.  Returns the lanes and lines that it has left to do.
   SquashedLanes take_squashed(std::uint16_t access);
-  /// Decides what the warp does next, after it has issued something again.
+  /// Decides what the warp does next, after it has re-issued an instruction.
   void go_on(WarpSlot warp, SmCycle now);
-  /// The tenant has ended.  Calls function(access) for each access whose lines have not all found
-  /// their translations, and forgets what is squashed for good.
+  /// Ends the accesses of a tenant that has ended. Calls function(access) for each access whose
+  /// lines have not all found their translations, and forgets its squashed lanes for good.
   template <class Function>
   void drop_tenant(TenantId tenant, Function&& function, SmCycle now);
   bool stopped(WarpSlot warp) const { return front_end_.held().stopped(warp); }

@@ -6,8 +6,8 @@
 /// SM; a warp whose block has no entries left waits (`log_full`).
 /// Source: 000, sections 3.3 and 5.2.
 ///
-/// Simplified: with several kernels in an SM each block may use the share that it would have among
-/// its own kind, as far as the log has entries.
+/// Simplified: if several kernels share an SM, each block may use the share that it would have
+/// among blocks of its own kernel, as far as the log has entries.
 #include <algorithm>
 #include <vector>
 

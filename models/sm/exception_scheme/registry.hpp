@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// Key `policies.exception_scheme`.
+/// Returns the key `policies.exception_scheme`.
 const PolicyList& exception_scheme_policies();
 
 /// Trait: a faulting instruction is squashed and issues again.

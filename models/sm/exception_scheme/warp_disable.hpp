@@ -19,7 +19,8 @@ class WarpDisable : public ExceptionScheme {
   }
 
  protected:
-  /// Fetched now, in the cycle after what it waited for; issued in the next.
+  /// Fetches the warp's next instruction now, in the cycle after the one it waited for, to be
+  /// issued in the next cycle.
   static void fetch(const Pipeline& pipeline, WarpSlot warp, SmCycle now) {
     pipeline.front_end.tell_at(warp, WarpEvent::fetch_on, now + 1);
   }

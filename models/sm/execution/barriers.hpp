@@ -3,8 +3,8 @@
 /// What they mean stands in models/isa/barriers/named_barrier.hpp.  Source: architecture.md,
 /// section 8 "Divergence".
 ///
-/// Simplified: a warp whose threads come to a barrier with a count by several paths counts by
-/// threads, not as 32.
+/// Simplified: if threads of a warp come to a barrier with a count by several paths, the warp
+/// counts by threads, not as 32.
 ///
 /// Cost model: the waiting warps issue again `barrier_latency` after the last arrival.
 #pragma once

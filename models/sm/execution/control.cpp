@@ -35,7 +35,7 @@ std::int64_t sleep_cycles(const isa::WarpContext& context, const Clock& clock,
   return clock.cycle_at_or_after(asleep).count();
 }
 
-/// Tensor units do not see forms that their generation lacks.
+/// Counts a product. Tensor units do not see forms that their generation lacks.
 void count_product(GridCounts& counts, const Instruction& product, const IssueRecord& record) {
   const isa::MatrixForm form = isa::unpack_form(product.target);
   ++counts.matrix_instructions[isa::counted_type(form.a)];

@@ -228,7 +228,8 @@ inline void Issue::execute(const Warp& warp, const GridSlot& grid, const Instruc
   }
 }
 
-/// What has branches inside: only its end lets the warp go on.
+/// Executes an instruction that has branches inside, such as a division: the warp goes on only when
+/// it ends.
 void Issue::execute_through(WarpSlot slot, const Instruction& instruction,
                             const IssueRecord& record, std::uint32_t active, SmCycle now) {
   Warp& warp = blocks_.warp(slot);

@@ -62,24 +62,24 @@ class Issue {
                           SmCycle now);
   void access_matrices(WarpSlot slot, const isa::Instruction& instruction,
                        const IssueRecord& record, std::uint32_t active, SmCycle now);
-  /// What holds the instruction back at the last moment: true if it has not issued.
+  /// Returns whether a last condition held the instruction back, so that it has not issued.
   bool refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record,
                std::uint32_t active);
   /// The instruction is in the SM, and so are the parameters of its grid.
   bool fetched(WarpSlot slot, GridSlot& grid, std::uint32_t pc, SmCycle now);
-  /// What a fault has squashed of the warp's instructions issues again.
+  /// Re-issues the warp's next squashed instruction.
   void issue_again(WarpSlot slot, SmCycle now);
-  /// Its sources must not be overwritten until they have been read.
+  /// Keeps the instruction's sources from being overwritten until they have been read.
   void read_operands(WarpSlot slot, const std::vector<PreciseRecord>& records, std::uint32_t pc,
                      SmCycle now);
-  /// Its number among those that may fault; none: it cannot.
+  /// Returns the instruction's number among those that may fault; none: it cannot fault.
   std::uint16_t follow(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, SmCycle now);
-  /// For its block.
+  /// Counts the instruction for its block.
   void count(Warp& warp, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record,
              std::uint32_t active);
   void execute(const Warp& warp, const GridSlot& grid, const isa::Instruction& instruction,
                const IssueRecord& record, std::uint32_t active, SmCycle now) const;
-  /// Likewise, and the warp goes on when the result is there.
+  /// Executes as execute(); the warp goes on when the result is there.
   void execute_through(WarpSlot slot, const isa::Instruction& instruction,
                        const IssueRecord& record, std::uint32_t active, SmCycle now);
   isa::WarpIdentity identity_of(const Warp& warp, SmCycle now) const;

@@ -177,8 +177,8 @@ void Mbarriers::wake(BlockPlace place, SmCycle now) {
   });
 }
 
-/// Each warp has one event under way, for the wait that ends first: it cannot be taken back, and
-/// the next one begins when it comes.
+/// Sets the warp's event for the wait that ends first. Each warp has one event under way: it cannot
+/// be taken back, and the next one begins when it comes.
 void Mbarriers::arm(WarpSlot slot, SmCycle until) {
   SmCycle& timer = timers_[slot.value()];
   if (timer <= until) return;

@@ -11,8 +11,8 @@
 /// What the instructions mean stands in models/isa/barriers/mbarrier.hpp.  Source: modern-isa.md,
 /// section 5.5.
 ///
-/// Simplified: an arrival behind copies comes when all lanes' copies are through that the warp has
-/// begun before it; a store to a barrier's word by other means wakes nobody before its time is up.
+/// Simplified: an arrival behind copies comes when the earlier copies of all lanes of the warp are
+/// through. A store to a barrier's word by other instructions wakes no path before its time is up.
 ///
 /// A wait that acquires beyond the block, for what other blocks of a cluster have written, drops
 /// the SM's clean sectors.
@@ -66,7 +66,7 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
               std::byte* first, const LanePattern& pattern, SmCycle now);
   void complete(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t offset,
                 std::uint64_t bytes, SmCycle now) override;
-  /// mbarrier_wait: the warp goes on, or one of its paths waits.
+  /// Executes mbarrier_wait: the warp goes on, or one of its paths waits.
   void wait(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
             std::uint32_t active, SmCycle now);
 
@@ -79,7 +79,7 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
                                       SmCycle now) override;
 
   // Contexts.
-  /// Takes out what the warp owes.
+  /// Removes and returns the arrivals that the warp owes.
   std::vector<Owed> take_out(WarpSlot slot);
   /// A warp that has returned owes this, behind all copies that it issues again.
   void put_in(WarpSlot slot, std::vector<Owed> owed, SmCycle now);
@@ -99,15 +99,15 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
   /// Does an operation without a mistake.  Returns whether it completes a phase.
   bool step(const BlockSlot& block, std::uint64_t offset, isa::AtomicOperation operation,
             std::uint64_t count);
-  /// Returns the lanes whose phase is over; `checks`: mistakes of lanes are thrown.
+  /// Returns the lanes whose phase is over. `checks`: throw mistakes of lanes.
   std::uint32_t lanes_with_phase_over(const Warp& warp, const isa::Instruction& instruction,
                                       std::uint32_t lanes, bool checks) const;
   SmCycle limit_of(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
                    SmCycle now) const;
-  /// Cycle from which the banks are free that serve these lanes.
+  /// Returns the cycle from which the banks are free that serve these lanes.
   SmCycle serve(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
                 SmCycle now);
-  /// A path of a warp with this record has waited, and may read what was released.
+  /// Lets a path of a warp with this record, which has waited, read what was released.
   void acquire(const IssueRecord& record) {
     if ((record.flags & IssueRecord::ordered_after) != 0) l1_.drop_clean();
   }

@@ -24,7 +24,7 @@ constexpr bool in_window(std::uint64_t address, std::uint64_t base, std::uint64_
   return address - base < bytes;
 }
 
-/// Lanes whose generic address lies in the window.
+/// Returns the lanes whose generic address lies in the window.
 std::uint32_t lanes_in(const LaneAddresses& address, std::uint32_t active, std::uint64_t base,
                        std::uint64_t bytes) {
   std::uint32_t lanes = 0;
@@ -33,7 +33,8 @@ std::uint32_t lanes_in(const LaneAddresses& address, std::uint32_t active, std::
   return lanes & active;
 }
 
-/// Shared addresses from 64-bit registers; what does not fit is outside of every block.
+/// Returns shared addresses from 64-bit registers. An address that does not fit lies outside every
+/// block.
 std::array<std::uint32_t, 32> narrow(const LaneAddresses& address) {
   std::array<std::uint32_t, 32> result;
   for (unsigned lane = 0; lane < isa::warp_size; ++lane)
@@ -157,8 +158,8 @@ void MemoryIssue::follow_words(const Warp& warp, const Instruction& instruction,
   }
 }
 
-/// What is not read becomes zero at once.  Bytes that are read all lie in the sector of the first,
-/// so that a line brings all of them.
+/// Bytes that the copy does not read become zero at once. All bytes that are read lie in the sector
+/// of the first, so that one line brings them.
 void MemoryIssue::issue_copy(WarpSlot slot, const Instruction& instruction,
                              const IssueRecord& record, std::uint32_t active, std::uint16_t member,
                              SmCycle now) {

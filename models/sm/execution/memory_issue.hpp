@@ -31,15 +31,15 @@ class MemoryIssue {
         faultable_(faultable),
         remote_(remote) {}
 
-  /// True when the warp must wait for the value (an acquire).  `member`: the instruction's number
-  /// among those that may fault.
+  /// Issues a memory instruction. Returns true when the warp must wait for the value (an acquire).
+  /// `member`: the instruction's number among those that may fault.
   bool issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t active, std::uint16_t member, SmCycle now);
 
  private:
   void issue_matrices(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                       std::uint32_t active, SmCycle now);
-  /// Reports lanes at whose address no barrier of mbarrier can stand.
+  /// Reports lanes whose address is not one of an mbarrier.
   void require_barriers(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
                         const LaneAddresses& address) const;
   /// Reports lanes whose address is no multiple of `bytes`, a power of two.

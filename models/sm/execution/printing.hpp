@@ -28,7 +28,7 @@ class Printing {
                SmCycle now);
   /// The warp has begun a printf.
   bool amid(WarpSlot slot) const { return prints_.count(slot.value()) != 0; }
-  /// A warp that was amid a printf has been ended.
+  /// Drops the text of a warp that was ended in the middle of a printf.
   void forget(WarpSlot slot) { prints_.erase(slot.value()); }
 
   void serialize(Archive& archive) {
@@ -40,7 +40,7 @@ class Printing {
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
   SmPorts& ports_;
-  std::map<unsigned, isa::WarpPrint> prints_;  ///< by warp slot, of those amid a printf
+  std::map<unsigned, isa::WarpPrint> prints_;  ///< by warp slot, of warps in the middle of a printf
 };
 
 }  // namespace lockstep

@@ -27,7 +27,7 @@ bool is_plain(const isa::MemoryFields& memory, std::uint32_t lanes) {
   return lanes == all_lanes && moves_words(memory);
 }
 
-/// Lane l's 32 bits stand at first + relative[l].
+/// Loads lane l's 32 bits from first + relative[l].
 void load_plain(std::uint32_t* row, const std::byte* first, const LanePattern& pattern,
                 unsigned elements) {
   const auto at = [&](unsigned lane) {
@@ -193,8 +193,8 @@ void SharedMemoryUnit::issue(WarpSlot slot, const Instruction& instruction,
   if (commits) front_end_.commit_at(slot, warp, record, free - 1 + record.latency);
 }
 
-/// Each matrix of eight rows takes the banks for a cycle, or for as many as rows that differ share
-/// 16 bytes' banks.
+/// Issues matrices. Each matrix of eight rows takes the banks for a cycle, or for as many as rows
+/// that differ share 16 bytes' banks.
 void SharedMemoryUnit::issue_matrices(WarpSlot slot, const Instruction& instruction,
                                       const IssueRecord& record, const LaneAddresses& address,
                                       SmCycle now) {

@@ -7,8 +7,8 @@
 /// Source: gpu-parameters.md, sections 3 and 10; CUDA programming guide, "Shared Memory"; packed
 /// returns: forums.developer.nvidia.com, 77228 (compute capability 7.0 to 7.5).
 ///
-/// Simplified: an access reads and writes when it issues; the banks only decide when its result is
-/// there.  Atomics to one word are served one lane after the other.
+/// Simplified: an access reads and writes when it issues; the banks only decide when its result can
+/// be used.  Atomics to one word are served one lane after the other.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,15 @@ class SharedMemoryUnit {
         mbarriers_(mbarriers),
         gate_(front_end.memory_gate()) {}
 
-  /// Lane l uses address[l] + offset; `commits`: the destinations wait only for this.
+  /// Issues an access in which lane l uses address[l] + offset. `commits`: the destinations wait
+  /// only for this.
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t active, const std::uint32_t* address, std::int64_t offset, bool commits,
              SmCycle now);
-  /// A word to each of all lanes, which is what most of these instructions do.
+  /// Loads one word for each of all 32 lanes, the most frequent case.
   void load_words(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                   SmCycle now);
-  /// ldmatrix, stmatrix: lane l has the address of row l % 8 of matrix l / 8.
+  /// Issues ldmatrix or stmatrix: lane l has the address of row l % 8 of matrix l / 8.
   void issue_matrices(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                       const LaneAddresses& address, SmCycle now);
 

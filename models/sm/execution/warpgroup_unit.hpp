@@ -36,16 +36,17 @@ class WarpgroupUnit {
         front_end_(front_end),
         control_(control) {}
 
-  /// Returns whether the warp may issue one more product; else it looks again when one is complete.
+  /// Returns whether the warp may issue one more product. If not, the warp looks again when a
+  /// product is complete.
   bool has_room_for(WarpSlot slot, SmCycle now);
-  /// warpgroup_product.  Throws a Mistake.
+  /// Executes a warpgroup_product. Throws a Mistake.
   void multiply(WarpSlot slot, const isa::Instruction& product, std::uint32_t active, SmCycle now);
   void commit(WarpSlot slot);
-  /// Returns whether all but the warp's `newest` groups are complete; else it looks again when a
-  /// product is.
+  /// Returns whether all but the warp's `newest` groups are complete. If not, the warp looks again
+  /// when a product is.
   bool is_through(WarpSlot slot, std::uint32_t newest, SmCycle now);
-  /// register_limit.  Returns whether the warp has got what it wants; else it looks again when
-  /// another warp of its block gives some back.  Throws a Mistake.
+  /// Executes a register_limit. Returns whether the warp has got as many registers as it asks for.
+  /// If not, it looks again when another warp of its block gives some back. Throws a Mistake.
   bool set_registers(WarpSlot slot, const isa::Instruction& limit, SmCycle now);
 
   void serialize(Archive& archive) {

@@ -40,7 +40,7 @@ class ConstantCache final : public FetchAnswers {
   /// once; its result could be used at `usable` if all lines were here.
   void load(WarpSlot slot, const IssueRecord& record, std::span<const std::uint32_t> lines,
             SmCycle usable, SmCycle now);
-  /// L2 has answered.
+  /// Takes an answer of L2.
   void answered(const MemoryResponse& response, SmCycle usable, SmCycle now) override;
 
   void serialize(Archive& archive);

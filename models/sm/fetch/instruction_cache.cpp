@@ -38,7 +38,8 @@ bool InstructionCache::fetch(WarpSlot slot, std::uint32_t number, SmCycle now) {
   const std::uint32_t ahead = constants_.parameters.instruction_cache.ahead;
   const unsigned sub_core = slot.value() % constants_.parameters.schedulers;
   if (Coming& coming = coming_[slot.value()]; coming.line == number) {
-    // Who is woken early by something else does not ask again: it would put off what it waits for.
+    // A warp that another event wakes early does not ask again: that would put off the line that it
+    // waits for.
     if (coming.ready > now) return false;
     coming.line = ReadOnlyTags::none;
     buffered_[slot.value()] = number;

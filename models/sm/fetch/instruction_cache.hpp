@@ -37,7 +37,7 @@ class InstructionCache final : public FetchAnswers {
   bool has(WarpSlot slot, std::uint32_t line, SmCycle now) {
     return line == buffered_[slot.value()] || fetch(slot, line, now);
   }
-  /// L2 has answered.
+  /// Takes an answer of L2.
   void answered(const MemoryResponse& response, SmCycle usable, SmCycle now) override;
 
   void serialize(Archive& archive);
@@ -57,7 +57,7 @@ class InstructionCache final : public FetchAnswers {
   /// A line that was asked of L2.
   struct Request {
     std::uint32_t line = 0;
-    std::uint8_t sub_cores = 0, ahead = 0;  ///< sub-cores that get it; those where nobody waits
+    std::uint8_t sub_cores = 0, ahead = 0;  ///< sub-cores that get it; those where no warp waits
     std::uint64_t warps = 0;                ///< warps that wait for the line
 
     template <class A>
@@ -66,7 +66,7 @@ class InstructionCache final : public FetchAnswers {
     }
   };
   bool fetch(WarpSlot slot, std::uint32_t line, SmCycle now);
-  /// Into this sub-core's L0, unless it is there or on its way.
+  /// Brings the line into this sub-core's L0, unless it is there or on its way.
   void bring(std::uint32_t line, unsigned sub_core, bool ahead, const Warp& warp, SmCycle now);
   /// The warp hears when its line is there.
   void tell(WarpSlot slot, std::uint32_t line, SmCycle ready);

@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// Tags of a cache that nobody writes to: sets of a few lines, the one used last in front.
+/// Tags of a cache that is never written: sets of a few lines, the one used last in front.
 class ReadOnlyTags {
  public:
   static constexpr std::uint32_t none = 0xffffffff;

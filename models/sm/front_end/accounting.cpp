@@ -95,13 +95,13 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
 }
 
 void FrontEnd::account_stalls(SmCycle up_to) {
-  // Cycles in which nothing could issue have one cause: nothing changed between them.
+  // Cycles in which no warp could issue have one cause, since nothing changed between them.
   if (up_to - 1 <= hot_.accounted) return;
   const auto cycles = static_cast<std::uint64_t>(up_to - 1 - hot_.accounted);
-  // The last cycle that was simulated is none that was passed over.
+  // The last simulated cycle, if nobody could issue in it, is charged here but was not skipped.
   const bool with_last = hot_.accounted < hot_.cycle;
   if (const std::uint64_t skipped = cycles - with_last; skipped != 0) {
-    statistics_.skips += with_last || hot_.accounted == hot_.cycle;  // the first look behind it
+    statistics_.skips += with_last || hot_.accounted == hot_.cycle;  // the first since
     statistics_.skipped_cycles += skipped;
   }
   hot_.accounted = up_to - 1;

@@ -9,7 +9,7 @@ namespace lockstep {
 class CheckedAccesses {
  public:
   virtual ~CheckedAccesses() = default;
-  /// The warp's access that was looked up first, among those not yet told, is through its last
+  /// Among the warp's accesses not yet told, the one that was looked up first is through its last
   /// check.
   virtual void last_check(WarpSlot warp, SmCycle now) = 0;
   /// An access of the warp committed in the cycle before `now`.

@@ -59,8 +59,8 @@ class EventWheel {
     return result;
   }
 
-  /// Time goes on to `cycle`, up to which nothing happens, so that later additions are in the near
-  /// future.
+  /// Advances time to `cycle`, before which nothing happens, so that later additions are in the
+  /// near future.
   void advance_to(SmCycle cycle) { now_ = std::max(now_, cycle); }
 
   [[gnu::always_inline]] void add(SmCycle cycle, std::uint16_t event) {
@@ -115,7 +115,7 @@ class EventWheel {
       }
   }
 
-  /// Start of the members that a window seldom looks at; they go on to the end of the object.
+  /// Returns the start of the rarely used members; they go on to the end of the object.
   const void* seldom_used() const { return &nodes_[near_nodes]; }
 
   void serialize(Archive& archive) {
@@ -150,7 +150,7 @@ class EventWheel {
   FreedUnits& units_at(SmCycle cycle) {
     return units_[static_cast<std::size_t>(cycle.value()) % unit_cycles];
   }
-  /// To a list, given by its last one; there must be a free place.
+  /// Appends the event to a list, given by its last one; there must be a free place.
   void append(std::uint8_t& last, std::uint16_t event) {
     const std::uint8_t place = std::exchange(free_, nodes_[free_].next);
     Node& before = nodes_[last == none ? place : last];

@@ -43,7 +43,7 @@ class FrontEnd : public WarpStates {
   void add(WarpSlot slot, SmCycle when);
   /// The warp's next instruction becomes ready or waits.
   void evaluate(WarpSlot slot, Warp& warp, SmCycle now);
-  /// The warp has issued, with what that occupies.
+  /// Notes that the warp has issued, and the units and rows that the instruction occupies.
   void issued(WarpSlot slot, const IssueRecord& record, SmCycle now);
   /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
   void commit_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when);
@@ -65,45 +65,45 @@ class FrontEnd : public WarpStates {
     if ((waiting(StallCause::drain) & bit_of(slot)) != 0) [[unlikely]]
       end_wait(StallCause::drain, slot, now);
   }
-  /// Something that held the warp back is over: it is looked at again, if it waits for one of such
-  /// causes.
+  /// Evaluates the warp again if it waits for one of the causes that HeldWarps controls, because
+  /// one of them is over.
   void look_again(WarpSlot slot, SmCycle now);
-  /// A fault has stopped the warp: what it would have issued next it does not.
+  /// Stops the warp after a fault: it does not issue its next instruction.
   void stop(WarpSlot slot);
-  /// The warp's next instruction is a squashed one, whatever else the warp waits for.
+  /// Makes a squashed instruction the warp's next one, whatever else the warp waits for.
   void begin_again(WarpSlot slot, SmCycle now);
-  /// It has issued a squashed instruction; `more`: another one follows.
+  /// The warp has re-issued a squashed instruction. `more`: it has further ones to re-issue.
   void issued_again(WarpSlot slot, bool more, SmCycle now);
-  /// What holds warps back beyond the scoreboard.
+  /// Returns the warps that are held back for other reasons than the scoreboard.
   HeldWarps& held() { return holds_; }
-  /// Tells of the warp at `when`: a result that is marked as pending already can be used from then
-  /// on, or one of WarpEvent's from fetch_on on.
+  /// Adds an event of the warp at `when`: a pending result can be used from then on, or one of
+  /// WarpEvent's kinds from fetch_on on happens.
   void tell_at(WarpSlot slot, std::uint16_t what, SmCycle when) {
     hot_.wheel.add(when, WarpEvent::with_warp(what, slot.value()));
   }
-  /// All threads that have not ended wait at barriers, and only they could fill them: the tenant's
-  /// mistake.
+  /// Reports a mistake of the tenant if all threads of the block that have not ended wait at
+  /// barriers, which only they could complete.
   void report_if_stuck(BlockPlace place, SmCycle now);
   void remove(WarpSlot slot);
-  /// The warp owes arrivals behind its copies, and stays until they have come.
+  /// Marks a warp that owes arrivals behind its copies. It stays until they have come.
   void set_owing(WarpSlot slot, bool owes) {
     owing_ = (owing_ & ~bit_of(slot)) | (std::uint64_t{owes} << slot.value());
   }
   bool owes(WarpSlot slot) const { return (owing_ & bit_of(slot)) != 0; }
-  /// Some path of the warp waits for other blocks of its cluster.
+  /// Notes that some path of the warp waits for other blocks of its cluster.
   void waits_for_cluster(WarpSlot slot) { at_cluster_barrier_ |= bit_of(slot); }
-  /// None of these warps does any more.
+  /// Ends these warps' waits for their clusters.
   void end_waits_for_cluster(std::uint64_t warps) { at_cluster_barrier_ &= ~warps; }
   SleepingWarps& sleeping() { return sleeping_; }
 
   // A cycle.
-  /// What commits in it, and what it makes ready.
+  /// Begins a cycle: takes the results that commit in it, and makes warps ready.
   void begin_cycle(SmCycle now);
-  /// Each scheduler issues what it can, by calling issue(slot); `policy` is what scheduler() holds.
-  /// False: nobody could.
+  /// Lets each scheduler issue what it can, by calling issue(slot). `policy` is what scheduler()
+  /// holds. Returns false if none could.
   template <class Policy, class Issue>
   bool issue_cycle(Policy& policy, SmCycle now, Issue&& issue);
-  /// What makes the choice.
+  /// Returns the policy that chooses among warps that could issue.
   WarpScheduler& scheduler() { return hot_.scheduler; }
   MemoryGate& memory_gate() { return hot_.gate; }
 
@@ -111,14 +111,14 @@ class FrontEnd : public WarpStates {
   SmCycle wake() const { return hot_.wake; }
   void wake_at(SmCycle cycle) { hot_.wake = std::min(hot_.wake, cycle); }
   void sleep_until(SmCycle cycle) { hot_.wake = cycle; }
-  /// The next cycle in which something happens here if no warp can issue.
+  /// Returns the next cycle in which something happens here if no warp can issue.
   SmCycle next_event() const { return std::min(hot_.wheel.next(), hot_.gate.wake()); }
-  /// Nothing happens up to `cycle`.
+  /// Advances to `cycle`, before which nothing happens.
   void advance_to(SmCycle cycle) { hot_.wheel.advance_to(cycle); }
 
   /// Counts stalls up to this cycle, without it.
   void account_stalls(SmCycle up_to);
-  /// Counts stalls of a cycle in which the host holds issue: the cycle counts as passed over.
+  /// Counts stalls of a cycle in which the host holds issue: the cycle counts as skipped.
   void account_held_cycle(SmCycle now);
 
   std::string waiting_for() const;
@@ -126,7 +126,7 @@ class FrontEnd : public WarpStates {
   void serialize(Archive& archive);
 
  private:
-  /// What every window touches.
+  /// Members that every window touches.
   struct Hot {
     explicit Hot(const SmConstants& constants);
 
@@ -136,29 +136,30 @@ class FrontEnd : public WarpStates {
     MemoryGate gate;
     ExecutionUnits units;
     WarpScheduler scheduler;
-    EventWheel wheel;  ///< last: its end is seldom looked at
+    EventWheel wheel;  ///< last, because its end is rarely used
   };
 
   void on_event(std::uint16_t event, SmCycle now);
   void on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now);
-  /// Some of the warp's pending places have fallen.
+  /// Updates the warp after some of its pending results have come.
   void result_came(WarpSlot slot, const Warp& warp, SmCycle now);
-  /// commit_at for an instruction of many destinations: all but the first.
+  /// Does what commit_at does for an instruction of many destinations: all but the first.
   void commit_group_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when);
-  /// True: the warp waits for something beyond its operands, or issues a squashed instruction.
+  /// Returns whether the warp waits for something beyond its operands, or re-issues a squashed
+  /// instruction.
   bool hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& record);
   void wait_for_memory(WarpSlot slot);
-  /// The finished warp stays for what it owes.
+  /// Returns whether the finished warp stays, because it still owes arrivals.
   bool stays_for_arrivals(WarpSlot slot);
-  /// No path of the warp can run.
+  /// Decides what a warp waits for none of whose paths can run.
   void evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now);
-  /// WarpPaths::unblock, with a warning if lanes go on without others.
+  /// Calls WarpPaths::unblock, and warns if lanes go on without others.
   bool unblock(Warp& warp, bool barriers_too, SmCycle now);
-  /// Warps whose next instruction could issue now.
+  /// Returns the warps whose next instruction could issue now.
   std::uint64_t issuable() const;
-  /// The warp stands still until its tenant is ended.
+  /// Halts the warp until its tenant is ended.
   void halt(WarpSlot slot, const Mistake& mistake, SmCycle now);
-  /// These schedulers issued nothing in so many cycles.
+  /// Counts the cycles in which these schedulers issued nothing.
   void count_stalled(unsigned schedulers, std::uint64_t cycles);
 
   const SmConstants& constants_;

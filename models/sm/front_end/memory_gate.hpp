@@ -17,7 +17,7 @@ class MemoryGate {
 
   /// A mask over all warps: all ones, or none.
   std::uint64_t open() const { return open_; }
-  /// Cycle in which the banks have few enough accesses before them again.
+  /// Returns the cycle in which few enough accesses wait for the banks again.
   SmCycle wake() const { return wake_; }
 
   /// An instruction has entered the load-store unit's queue, or left it.

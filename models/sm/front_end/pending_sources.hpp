@@ -30,7 +30,7 @@ class PendingSources {
         bits_[warp.value()].pending.clear(record.sources[i]);
     --bits_[warp.value()].instructions;
   }
-  /// Some instruction of the warp has yet to read its sources.
+  /// Returns whether some instruction of the warp has yet to read its sources.
   bool any(WarpSlot warp) const { return bits_[warp.value()].instructions != 0; }
   /// An instruction that writes these places would overwrite one of them.
   bool hold(WarpSlot warp, const Scoreboard& written) const {

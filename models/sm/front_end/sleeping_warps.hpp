@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-/// Warps in `nanosleep`, which may leave their slots asleep.  What wakes them is an event that
-/// names the slot and cannot be taken back: it is left to come, and means nothing then.
+/// Warps in `nanosleep`, which may leave their slots asleep. The event that wakes a warp names its
+/// slot and cannot be taken back. If the warp has left, the event has no effect.
 class SleepingWarps {
  public:
   void begin(WarpSlot warp, SmCycle until) {
@@ -27,7 +27,7 @@ class SleepingWarps {
     asleep_ &= ~bit_of(warp);
     orphans_.push_back({warp, until_[warp.value()]});
   }
-  /// Something resumes the warp in the slot.  Returns false if it is a warp that has left.
+  /// Wakes the warp in the slot. Returns false if it is a warp that has left.
   bool wake(WarpSlot warp, SmCycle now) {
     const auto orphan = std::find_if(orphans_.begin(), orphans_.end(), [&](const Orphan& other) {
       return other.warp == warp && other.at == now;

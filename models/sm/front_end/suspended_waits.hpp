@@ -13,7 +13,7 @@ class SuspendedWaits {
   virtual void copies_came(WarpSlot warp, SmCycle now) = 0;
   /// A path of the warp may have waited for as long as it may.
   virtual void limit_came(WarpSlot warp, SmCycle now) = 0;
-  /// The warp's block has ended: nobody waits for what the warp owes.
+  /// Forgets what the warp owes, because its block has ended.
   virtual void forget(WarpSlot warp) = 0;
 };
 

@@ -15,26 +15,26 @@ namespace lockstep {
 /// a unit of some class, or the warp waits for one cause.
 class WarpStates {
  public:
-  /// Warps that wait for this.
+  /// Returns the warps that wait for `cause`.
   std::uint64_t waiting(StallCause cause) const {
     return waiting_[static_cast<std::size_t>(cause)];
   }
-  /// The warp waits until it is resumed.
+  /// Lets the warp wait until it is resumed.
   void suspend(WarpSlot slot) { waits(StallCause::control) |= bit_of(slot); }
-  /// No path of the warp can run until it is released from the barrier.
+  /// Lets the warp wait at a barrier. None of its paths can run until the warp is released.
   void wait_at_barrier(WarpSlot slot) { waits(StallCause::barrier) |= bit_of(slot); }
-  /// The same, and at least one path waits for a phase of an mbarrier.
+  /// Lets the warp wait as wait_at_barrier does, with at least one path at a phase of an mbarrier.
   void wait_for_phase(WarpSlot slot) { waits(StallCause::mbarrier) |= bit_of(slot); }
-  /// Warps that wait for others, at barriers of one kind or another.
+  /// Returns the warps that wait for other warps, at any kind of barrier.
   std::uint64_t waiting_at_barriers() const {
     return waiting(StallCause::barrier) | waiting(StallCause::mbarrier);
   }
-  /// The warp's instruction was chosen and cannot go on: it waits for `cause`.
+  /// Lets the warp wait for `cause`, which holds its chosen instruction back.
   void refuse(WarpSlot slot, const IssueRecord& record, StallCause cause) {
     ready_[record.unit] &= ~bit_of(slot);
     waits(cause) |= bit_of(slot);
   }
-  /// What the warp would have issued next it does not, because of a fault.
+  /// Lets the warp wait for a fault instead of issuing its next instruction.
   void wait_for_fault(WarpSlot slot) {
     const bool was_ready = leave_ready(slot);
     const bool waited = (waiting(StallCause::memory) & bit_of(slot)) != 0;
@@ -46,7 +46,7 @@ class WarpStates {
     for (const std::uint64_t of_unit : ready_) all |= of_unit;
     return all;
   }
-  /// Warps that are ready or wait.
+  /// Returns the warps that are ready or wait.
   std::uint64_t known() const {
     std::uint64_t all = ready_warps();
     for (const std::uint64_t of_cause : waiting_) all |= of_cause;
@@ -57,7 +57,7 @@ class WarpStates {
     call_off_issue(warps);
     for (std::uint64_t& of_cause : waiting_) of_cause &= ~warps;
   }
-  /// They are not ready any more; who is to issue a squashed instruction may wait at the same time.
+  /// Marks the warps as not ready. A warp that is to re-issue a squashed instruction may also wait.
   void call_off_issue(std::uint64_t warps) {
     for (std::uint64_t& of_unit : ready_) of_unit &= ~warps;
   }
@@ -66,7 +66,8 @@ class WarpStates {
   static constexpr auto memory_unit = static_cast<std::size_t>(isa::Unit::memory);
 
   std::uint64_t& waits(StallCause cause) { return waiting_[static_cast<std::size_t>(cause)]; }
-  /// Ends the warp's wait for what HeldWarps knows of.  Returns whether the warp waited.
+  /// Ends the warp's waits for the causes that HeldWarps controls. Returns whether the warp waited
+  /// for one.
   bool leave_waits(WarpSlot slot) {
     std::uint64_t waiting_for_any = 0;
     for (const StallCause cause : holding_causes) waiting_for_any |= waiting(cause);

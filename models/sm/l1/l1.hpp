@@ -32,7 +32,7 @@ class L1 {
 
   /// An acquire, or the first block of a grid: clean global lines read as absent.
   void drop_clean() { hot_.cache.drop_clean(); }
-  /// Pending fills of these sectors are not to be cached.
+  /// Lets pending fills of these sectors not be cached.
   void close_pending(std::uint64_t tag, std::uint8_t sectors);
   void close_miss(std::uint16_t miss);
   /// The sectors are read or written past L1.
@@ -55,10 +55,10 @@ class L1 {
   void fill(const Miss& miss, std::uint8_t sectors, const std::byte* data, SmCycle usable,
             SmCycle now);
 
-  /// Local lines of a block that has ended, or returns with its homes to another SM.
+  /// Drops the local lines of a block that has ended, or returns with its homes to another SM.
   void forget_local(const BlockSlot& block);
   void forget_local(const std::vector<LocalHome>& homes);
-  /// Dirty bytes of the block's local lines go to memory.
+  /// Writes dirty bytes of the block's local lines to memory.
   void write_back_local(const BlockSlot& block, SmCycle now);
   /// Returns whether dirty bytes of these homes are on their way, which the SM that has them next
   /// could overtake.

@@ -119,7 +119,7 @@ class L1Cache {
   static std::uint16_t print_of(std::uint64_t tag) {
     return static_cast<std::uint16_t>((tag * 0x9e3779b97f4a7c15u) >> 49);
   }
-  /// The line with this tag, whatever its epoch.
+  /// Returns the line with this tag, whatever its epoch.
   std::uint16_t find_any(std::uint64_t tag) const {
     const Head& head = heads_[buckets_.of(tag)];
     if (head.first == none) return none;

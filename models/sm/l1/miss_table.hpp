@@ -79,7 +79,8 @@ class MissTable {
   const Miss& operator[](std::uint16_t index) const { return misses_[index]; }
   Waiter& waiter(std::uint16_t index) { return waiters_[index]; }
   const Waiter& waiter(std::uint16_t index) const { return waiters_[index]; }
-  /// Place of each lane's bytes in the line, for a waiter whose lanes do not follow each other.
+  /// Returns the place of each lane's bytes in the line, for a waiter whose lanes do not follow
+  /// each other.
   LaneOffsets& offsets(std::uint16_t waiter) { return offsets_[waiter]; }
   const LaneOffsets& offsets(std::uint16_t waiter) const { return offsets_[waiter]; }
   /// Returns where the bytes go that a waiter copies to shared memory.

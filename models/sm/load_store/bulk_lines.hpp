@@ -18,8 +18,8 @@ class BulkLines {
   virtual ~BulkLines() = default;
   /// All lines of the copy have come, to be used from `usable` on, or have been sent.
   virtual void all_lines_done(std::uint16_t copy, SmCycle usable, SmCycle now) = 0;
-  /// Returns where what comes goes: the tensor map that the copy waits for, or bytes for several
-  /// blocks; null: to shared memory.
+  /// Returns the room for the line's bytes: the tensor map that the copy waits for, or bytes for
+  /// several blocks; null: shared memory.
   virtual std::byte* room(std::uint16_t copy) = 0;
   /// Returns the type of the atomics of a line of the copy, each of so many bytes.
   virtual isa::Type atomic_type(std::uint16_t copy, unsigned bytes) const = 0;

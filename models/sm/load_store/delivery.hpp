@@ -37,7 +37,7 @@ struct Delivery {
 /// in memory.
 void deliver_copy(Delivery delivery, std::byte* shared, unsigned stride, const std::byte* line);
 
-/// Writes what `line` has for these lanes of the warp's instruction.
+/// Writes the bytes of `line` that these lanes of the warp's instruction load.
 [[gnu::always_inline]] inline void deliver(const Delivery& delivery, ResidentBlocks& blocks,
                                            const Warp& warp, const isa::Instruction& instruction,
                                            const std::byte* line) {

@@ -46,7 +46,8 @@ class Flights {
         under_way_(sm.blocks.under_way()),
         follows_commits_(faultable.hears_commits()) {}
 
-  /// Of the warp's instruction at `pc`, whose results become pending; it waits for one thing.
+  /// Begins a flight of the warp's instruction at `pc`, whose results become pending. It waits for
+  /// one thing. Returns its index.
   std::uint16_t begin(WarpSlot slot, std::uint32_t pc, const IssueRecord& record) {
     Warp& warp = blocks_.warp(slot);
     const std::uint16_t index = flights_.take();
@@ -73,7 +74,7 @@ class Flights {
         returns ? under_way_.copies().begin_again(slot) : under_way_.copies().begin(slot);
     return index;
   }
-  /// Begins a bulk copy, of which `bulk_lines` hears.
+  /// Begins a bulk copy, which tells `bulk_lines` of its answers.
   std::uint16_t begin_bulk(WarpSlot slot, std::uint32_t pc, const IssueRecord& record,
                            std::uint16_t copy) {
     const std::uint16_t index = begin(slot, pc, record);
@@ -98,7 +99,7 @@ class Flights {
   void tell_of_bulk_copies(BulkLines& bulk_lines) { bulk_lines_ = &bulk_lines; }
   /// The flight waits for one answer more.
   void expect(std::uint16_t index) { ++flights_[index].outstanding; }
-  /// Some of its data can be used from `cycle` on.
+  /// Notes that some of the flight's data can be used from `cycle` on.
   void ready_at(std::uint16_t index, SmCycle cycle) {
     Flight& flight = flights_[index];
     flight.ready = std::max(flight.ready, cycle);

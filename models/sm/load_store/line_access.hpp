@@ -33,7 +33,7 @@ class LineAccess {
   /// that the caller tries again later.
   bool process(const Access& access, unsigned group, PhysicalAddress physical, bool in_host,
                SmCycle now);
-  /// Changes when what L1 has may be of old.
+  /// Returns a number that changes when the lines in L1 may be out of date.
   std::uint32_t epoch() const { return l1_.cache().epoch(); }
 
  private:
@@ -49,7 +49,7 @@ class LineAccess {
   };
 
   bool load(const Target& target, SmCycle now);
-  /// The line's fill is under way or begins: joins it with what is missing.
+  /// Joins the line's fill with the sectors that are missing, or begins it.
   bool miss(const Target& target, std::uint16_t line, std::uint8_t missing, SmCycle now);
   /// A load that must not use L1, or cannot (host memory).
   bool bypass(const Target& target, SmCycle now);

@@ -223,7 +223,7 @@ void LoadStoreUnit::enter_queue(Access& access, SmCycle now) {
 void LoadStoreUnit::look_up_lines(SmCycle now) {
   const std::uint32_t most = constants_.parameters.l1.lines_per_cycle;
   if (hot_.lookup_cycle != now) {
-    // What one line has more than a cycle's lookups it takes of the next.
+    // A line that needs more look-ups than a cycle has takes them from the next.
     const std::int64_t since = std::int64_t{most} * (now - hot_.lookup_cycle);
     hot_.lookups -= static_cast<std::uint32_t>(std::min<std::int64_t>(hot_.lookups, since));
     hot_.lookup_cycle = now;
@@ -281,8 +281,8 @@ void LoadStoreUnit::begin_lookups(const Access& access, SmCycle now) {
   hot_.tags_free = now + hot_.tag_cycles;
 }
 
-/// Eight lanes at a time: each group of them compares the tag of a line that it touches (Accel-Sim,
-/// section IV: sub-warps of 8 threads).
+/// Returns the look-ups of a line. Eight lanes go at a time: each group of them compares the tag of
+/// a line that it touches (Accel-Sim, section IV: sub-warps of 8 threads).
 std::uint32_t LoadStoreUnit::lookups_of(const LineGroup& line) const {
   if (!constants_.parameters.l1.banked || constants_.parameters.l1.tag_banks) return 1;
   std::uint32_t lookups = 0;

@@ -10,9 +10,9 @@
 /// Source: gpu-parameters.md, sections 7 and 10 (one access per cycle to the L1 structures);
 /// te42kyfo/gpu-benches, strides of L1 hits (four tags a cycle, then conflicts of 32 banks).
 ///
-/// Simplified: the pipeline in front of the tags is a constant of latencies and departures, so that
-/// a group is looked up in the cycle in which its instruction issues if nothing is before it. Lines
-/// that wait for their bank of tags are spread evenly over the instruction's cycles.
+/// Simplified: the pipeline in front of the tags is a constant part of latencies. So a group is
+/// looked up in the cycle in which its instruction issues if no other is before it. Lines that wait
+/// for their bank of tags are spread evenly over the instruction's cycles.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,7 @@ class LoadStoreUnit final : public ParkedLines {
   /// Enters the rest of the warp's next squashed access, and decides what the warp does then.
   void issue_again(std::uint16_t member, SmCycle now);
 
-  /// Cycle in which the unit wants to look up lines.
+  /// Returns the cycle in which the unit wants to look up lines.
   SmCycle wake() const { return hot_.wake; }
   /// Looks up lines of the first instructions, as many as a cycle allows.
   void look_up_lines(SmCycle now);
@@ -77,7 +77,7 @@ class LoadStoreUnit final : public ParkedLines {
     access.logged = log_.take();
     log_[access.logged].take_global(operands);
   }
-  /// The log need not keep the access's operands any more.
+  /// Lets the log drop the access's operands.
   void forget_logged(FaultableAccess& access) {
     if (access.logged != FaultableAccesses::none)
       log_.give_back(std::exchange(access.logged, FaultableAccesses::none));
@@ -170,8 +170,8 @@ class LoadStoreUnit final : public ParkedLines {
   /// Looks up the first parked line whose page has come.  Returns false if there is no room, so
   /// that the caller tries again later.
   bool look_up_parked_line(SmCycle now);
-  /// Looking up the lines of the access at the head begins.
   bool fetches_texels(const Access& access) const;
+  /// Begins to look up the lines of the access at the head.
   void begin_lookups(const Access& access, SmCycle now);
   /// Returns how many lines of the access at the head banked tags have compared by the end of this
   /// cycle.
@@ -180,18 +180,18 @@ class LoadStoreUnit final : public ParkedLines {
   }
   /// Tags that a line of an access compares.
   std::uint32_t lookups_of(const LineGroup& line) const;
-  /// Cycles in which the access has L1's data to itself.
+  /// Returns for how many cycles the access has L1's data to itself.
   static std::int64_t bank_cycles(const Access& access);
   /// The access at the head has no line left to look up.
   void leave_queue(const Access& access, SmCycle now);
-  /// Every line of an access has its translation and has gone to L1, or will not be sent, or is
-  /// squashed.
+  /// Notes that every line of an access has its translation and has gone to L1, will not be sent,
+  /// or is squashed.
   void last_check_passed(std::uint16_t flight, std::uint16_t member, SmCycle now) {
     if (member != FaultableAccesses::none && !faultable_.left_unit(member, now)) [[unlikely]]
       return;
     if (flight != Flights::none) flights_.answered(flight, SmCycle{}, now);
   }
-  /// Looking up stops until an answer has come.
+  /// Stops looking up until an answer has come.
   void stall(bool by_translation, SmCycle now);
   /// `count` lines of the access will not be sent.
   void forget_lines(const Access& access, unsigned count);

@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// Throws a Mistake if a lane's bytes are outside of what its thread has.
+/// Throws a Mistake if a lane's bytes lie outside the local memory of its thread.
 void check_local(const ResidentBlocks& blocks, const Mistakes& mistakes, const Warp& warp,
                  const LaneAddresses& offset, std::uint32_t active, unsigned bytes);
 /// Enters lanes at these offsets, which have been checked, into an access that is otherwise ready.

@@ -8,7 +8,7 @@
 /// The parameters of a launch stand in one of 64 places in turn, as drivers reuse theirs: L2 has
 /// seen those of earlier launches.
 ///
-/// Simplified: more than 256 modules share addresses.
+/// Simplified: modules beyond 256 share addresses with others.
 #pragma once
 
 #include <cstdint>

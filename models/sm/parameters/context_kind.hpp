@@ -22,7 +22,7 @@ inline Choice stop_places() {
   return choice({"none", "selective"});
 }
 inline constexpr const char* stop_places_doc =
-    "where warps stop that are saved: anywhere, or at the points that the compiler puts into loops "
+    "where warps stop to be saved: anywhere, or at the points that the compiler puts into loops "
     "and long stretches of code (002, section IV.A); code without points runs to its end";
 
 /// Choices of the parameter `context`.
@@ -30,7 +30,7 @@ inline Choice context_kinds() {
   return choice({"occupied", "live", "live-compressed", "live-compressed-block"});
 }
 inline constexpr const char* context_kinds_doc =
-    "registers in a context: all, those that are live where warps stop, these compressed by warp, "
-    "or by block where all warps stand at one barrier (002, section III)";
+    "registers in a context: all; those that are live where warps stop; live ones compressed by "
+    "warp; or compressed by block where all warps stand at one barrier (002, section III)";
 
 }  // namespace lockstep

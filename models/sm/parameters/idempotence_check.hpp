@@ -17,8 +17,8 @@ inline Choice idempotence_checks() {
   return choice({"static", "exact"});
 }
 inline constexpr const char* idempotence_check_doc =
-    "when a block can no longer be flushed: with its first store through a parameter whose buffer "
-    "its kernel reads (003, section 4.1), or with its first store to a word that it has read, or "
-    "release that lets others see what it has read";
+    "when a block can no longer be flushed: after its first store through a parameter whose buffer "
+    "its kernel reads (003, section 4.1); or after its first store to a word that it has read, or "
+    "its first release, which lets others see that";
 
 }  // namespace lockstep

@@ -12,7 +12,7 @@ namespace lockstep {
 /// Places of local memory that belong to an SM: for each of its warp slots; if blocks leave, for
 /// the warps of as many as `in_memory`, and for as many as it has slots that run on other SMs.
 std::uint32_t local_homes(const SmParameters& parameters, std::uint32_t in_memory = 0);
-/// Bytes of physical address space for those.
+/// Bytes of physical address space for the homes.
 std::uint64_t local_memory_bytes(const SmParameters& parameters, std::uint32_t in_memory = 0);
 
 /// Layout of the threads' local memory: word w of the 32 lanes of a warp stands in one line, so

@@ -30,13 +30,14 @@ struct SmSharedParameters {
     return parameters<P>()
         .field("bytes", &P::bytes, 96_KiB, range(1_KiB, 4_MiB), "shared memory for all blocks")
         .field("bytes_per_block", &P::bytes_per_block, 96_KiB, range(1_KiB, 4_MiB),
-               "most that one block may have")
+               "most shared memory of one block")
         .field("unit", &P::unit, 256_B, range(1_B, 4_KiB), "allocation granularity")
         .field("banks", &P::banks, 32, range(1, 32).powers_of_two(), "banks of 4 bytes")
         .field("packed_returns", &P::packed_returns, false,
-               "loads of 8 and 16 bytes take half as long when neighbouring lanes want the same")
+               "loads of 8 and 16 bytes take half as long when neighbouring lanes read the same "
+               "address")
         .field("latency", &P::latency, 24_cycles, range(1_cycles, 1000_cycles),
-               "from issue to a dependent's issue, without conflicts")
+               "cycles from issue to a dependent's issue, without bank conflicts")
         .field("carve_outs", &P::carve_outs, {0_KiB, 8_KiB, 16_KiB, 32_KiB, 64_KiB, 96_KiB},
                range(0_B, 4_MiB), "sizes that shared memory can take of the unified storage");
   }
@@ -71,24 +72,25 @@ struct SmL1Parameters {
         .field("sets", &P::sets, 4, range(1, 4096).powers_of_two(), "sets of 128-byte lines")
         .field("set_index", &P::set_index, L1SetIndex::folded, choice({"folded", "scattered"}),
                "how an address chooses its set: XOR of its parts, or a hash that fills sets "
-               "unevenly, so that little more than the capacity does not miss throughout")
+               "unevenly, so that data slightly larger than the capacity still hit in part")
         .field("recency", &P::recency, L1Recency::hits, choice({"hits", "tags"}),
-               "what makes a line the youngest of its set: a load that finds all that it wants, or "
-               "also one that finds the tag and lacks sectors")
+               "loads that make a line the youngest of its set: those that find all their sectors, "
+               "or also those that find the tag but lack sectors")
         .field("mshrs", &P::mshrs, 256, range(1, 4096), "outstanding missed lines")
         .field("merges", &P::merges, 8, range(1, 64), "accesses that wait for one missed line")
         .field("lines_per_cycle", &P::lines_per_cycle, 1, range(1, 4), "tag lookups per cycle")
-        .field("texture_lines_per_cycle", &P::texture_lines_per_cycle, 0, range(0, 4),
-               "tag lookups per cycle of a texture fetch, in whatever banks; 0: as of other loads",
-               "lines")
-        .field("banked", &P::banked, false,
-               "32 banks of 4 bytes behind the tags: an instruction takes as many cycles as words "
-               "that it wants of one of them")
         .field(
-            "tag_banks", &P::tag_banks, false,
-            "the tags of an instruction stand in lines_per_cycle banks, chosen by XOR of address "
-            "parts, of which each compares one in a cycle; false: any so many a cycle, each as "
-            "often as groups of eight lanes want its line (if banked)")
+            "texture_lines_per_cycle", &P::texture_lines_per_cycle, 0, range(0, 4),
+            "tag lookups per cycle of a texture fetch, whatever their banks; 0: as for other loads",
+            "lines")
+        .field("banked", &P::banked, false,
+               "32 banks of 4 bytes behind the tags: an instruction takes as many cycles as it "
+               "reads words of the fullest bank")
+        .field("tag_banks", &P::tag_banks, false,
+               "the tags of an instruction stand in lines_per_cycle banks, chosen by XOR of "
+               "address parts, and each bank compares one tag in a cycle; false: any "
+               "lines_per_cycle tags are compared in a cycle, each once for every group of eight "
+               "lanes that use its line (if banked)")
         .field("hit_latency", &P::hit_latency, 28_cycles, range(1_cycles, 1000_cycles),
                "from issue to a dependent's issue on a hit")
         .field("fill_latency", &P::fill_latency, 8_cycles, range(1_cycles, 1000_cycles),
@@ -96,13 +98,13 @@ struct SmL1Parameters {
         .field("allocation", &P::allocation, L1Allocation::on_fill, choice({"on-miss", "on-fill"}),
                "when a missed line gets its place; on-fill never blocks a miss")
         .field("fetch", &P::fetch, L1Fetch::sectors, choice({"sectors", "line"}),
-               "what a miss of a global load asks for: the sectors that it needs, or all that its "
+               "sectors that a miss of a global load reads: those that it needs, or all that its "
                "line lacks, as on Fermi")
         .field("global_writes", &P::global_writes, L1WritePolicy::write_through,
                choice({"write-through", "write-evict"}),
                "what a store does to a cached sector: update it, or drop it; both go to L2")
         .field("allocates_stores", &P::allocates_stores, false,
-               "a store of the whole of a sector that is not cached puts it into L1")
+               "a store of a whole sector that is not cached puts it into L1")
         .field("caches_global_loads", &P::caches_global_loads, true,
                "false: global loads bypass L1, as on Kepler and Pascal")
         .only_if("texture_lines_per_cycle", "with tag_banks: true",
@@ -141,7 +143,7 @@ struct SmPortParameters {
         .field("queue", &P::queue, 64, range(1, 4096),
                "requests that wait for a credit before the load-store unit stops", "requests")
         .field("injection_latency", &P::injection_latency, 10_cycles, range(0_cycles, 1000_cycles),
-               "from issue to the earliest departure: operand read, address, tags");
+               "cycles from issue to the earliest departure: operand read, address, tags");
   }
 };
 
@@ -157,15 +159,17 @@ struct SmInstructionCacheParameters {
     return parameters<P>()
         .field("l0_bytes", &P::l0_bytes, 0_B, range(0_B, 1_MiB),
                "instruction cache of each scheduler; 0: every fetch hits")
-        .field("l0_ways", &P::l0_ways, 4, range(1, 64), "lines of 128 B in a set of it", "lines")
-        .field("l1_bytes", &P::l1_bytes, 128_KiB, range(1_KiB, 4_MiB),
-               "instruction cache of the SM behind them")
-        .field("l1_ways", &P::l1_ways, 16, range(1, 64), "lines in a set of it", "lines")
-        .field("l1_latency", &P::l1_latency, 53_cycles, range(1_cycles, 1000_cycles),
-               "that a line takes which only the latter has")
-        .field("ahead", &P::ahead, 8, range(0, 32), "lines that are brought ahead of a warp",
+        .field("l0_ways", &P::l0_ways, 4, range(1, 64), "lines of 128 B in a set of that cache",
                "lines")
-        .field("instruction_bytes", &P::instruction_bytes, 16_B, range(4_B, 32_B), "of one")
+        .field("l1_bytes", &P::l1_bytes, 128_KiB, range(1_KiB, 4_MiB),
+               "instruction cache of the SM behind those of its schedulers")
+        .field("l1_ways", &P::l1_ways, 16, range(1, 64), "lines in a set of that cache", "lines")
+        .field("l1_latency", &P::l1_latency, 53_cycles, range(1_cycles, 1000_cycles),
+               "latency of a line that only the SM's instruction cache has")
+        .field("ahead", &P::ahead, 8, range(0, 32), "lines that are fetched ahead of a warp",
+               "lines")
+        .field("instruction_bytes", &P::instruction_bytes, 16_B, range(4_B, 32_B),
+               "bytes of one instruction")
         .only_if("l0_ways l1_bytes l1_ways l1_latency ahead instruction_bytes",
                  "with l0_bytes above 0", [](const P& p) { return p.on(); })
         .check([](const P& p) {
@@ -197,11 +201,13 @@ struct SmConstantCacheParameters {
     return parameters<P>()
         .field("l0_bytes", &P::l0_bytes, 0_B, range(0_B, 1_MiB),
                "first constant cache; 0: every load hits, and a grid's parameters are in the SM")
-        .field("l0_ways", &P::l0_ways, 4, range(1, 64), "lines of 64 bytes in a set of it", "lines")
-        .field("l1_bytes", &P::l1_bytes, 64_KiB, range(1_KiB, 4_MiB), "constant cache behind it")
-        .field("l1_ways", &P::l1_ways, 8, range(1, 64), "lines in a set of it", "lines")
+        .field("l0_ways", &P::l0_ways, 4, range(1, 64), "lines of 64 bytes in a set of that cache",
+               "lines")
+        .field("l1_bytes", &P::l1_bytes, 64_KiB, range(1_KiB, 4_MiB),
+               "constant cache behind the first one")
+        .field("l1_ways", &P::l1_ways, 8, range(1, 64), "lines in a set of that cache", "lines")
         .field("l1_latency", &P::l1_latency, 53_cycles, range(1_cycles, 1000_cycles),
-               "more than constant_latency that a line takes which only the latter has")
+               "latency beyond constant_latency of a line that only the second constant cache has")
         .only_if("l0_ways l1_bytes l1_ways l1_latency", "with l0_bytes above 0",
                  [](const P& p) { return p.on(); })
         .check([](const P& p) {
@@ -229,18 +235,18 @@ struct SmBulkParameters {
                "has no such engine, and no transactions of mbarriers",
                "lines")
         .field("lines_per_cycle", &P::lines_per_cycle, 1, range(1, 4),
-               "of which it asks for so many in a cycle", "lines")
-        .field("queue", &P::queue, 16, range(1, 1024), "copies that wait for it or are its own",
-               "copies")
+               "lines that the engine for bulk copies asks for in a cycle", "lines")
+        .field("queue", &P::queue, 16, range(1, 1024),
+               "copies that wait for the engine or are under way", "copies")
         .field("start_latency", &P::start_latency, 35_cycles, range(1_cycles, 10000_cycles),
-               "from issue to the first line of a copy")
+               "latency from the issue of a bulk copy to its first line")
         .field("start_interval", &P::start_interval, 32_cycles, range(1_cycles, 10000_cycles),
-               "between the first lines of two copies")
+               "cycles between the first lines of two bulk copies")
         .field("map_entries", &P::map_entries, 16, range(1, 1024),
                "tensor maps that the engine keeps", "maps")
         .field("map_latency", &P::map_latency, 200_cycles, range(0_cycles, 10000_cycles),
-               "of a tensor map among parameters or constants that it does not keep; one in global "
-               "memory it loads")
+               "latency of a tensor map among parameters or constants that the engine does not "
+               "keep; it loads one in global memory")
         .only_if("lines_per_cycle queue start_latency start_interval map_entries map_latency",
                  "with lines_in_flight above 0", [](const P& p) { return p.on(); });
   }
@@ -259,15 +265,15 @@ struct SmWarpgroupParameters {
         .field("queue", &P::queue, 6, range(1, 7),
                "products of a warp group that wait or are under way", "products")
         .field("eight_columns", &P::eight_columns, 4_cycles, range(1_cycles, 100_cycles),
-               "for eight columns of a product")
+               "cycles for eight columns of a product")
         .field("operand_bytes_per_cycle", &P::operand_bytes_per_cycle, 128, range(16, 4096),
-               "of matrices that come from shared memory", "bytes")
+               "bytes a cycle of matrices that come from shared memory", "bytes")
         .field("register_operand", &P::register_operand, 18_cycles, range(0_cycles, 100_cycles),
-               "that A takes from registers")
+               "cycles that A takes if it comes from registers")
         .field("latency", &P::latency, 49_cycles, range(1_cycles, 1000_cycles),
-               "of a product, beside one cycle for each register of its result")
+               "latency of a product, beside one cycle for each register of its result")
         .field("issue_interval", &P::issue_interval, 4_cycles, range(1_cycles, 100_cycles),
-               "between two products of a warp");
+               "cycles between two products of a warp");
   }
 };
 
@@ -303,11 +309,11 @@ struct SmParameters {
   SmWarpgroupParameters wgmma;
   SmPortParameters port;
 
-  /// Turn of paths that wait for each other, see isa::WarpPaths.
+  /// Returns the turn of paths that wait for each other, see isa::WarpPaths.
   std::uint32_t turn_of_paths() const {
     return thread_scheduling == ThreadScheduling::independent ? turn : 0;
   }
-  /// Instructions, or constants, come from the simulated memory.
+  /// Returns whether instructions, or constants, come from the simulated memory.
   bool fetches() const { return instruction_cache.on() || constant_cache.on(); }
 
   static auto schema() {
@@ -338,14 +344,14 @@ struct SmParameters {
                "instructions")
         .field("thread_scheduling", &P::thread_scheduling, ThreadScheduling::independent,
                choice({"independent", "warp"}),
-               "lanes of a warp that wait for each other: they take turns (Volta and later), or "
-               "wait for ever (before)")
-        .field(
-            "turn", &P::turn, 64, range(1, isa::longest_turn),
-            "backward branches of a loop that waits for other threads (it ends by what an atomic "
-            "or a volatile, relaxed or acquire load reads) without a lane leaving it, after "
-            "which independent lanes give way; 2048 times as many if it reads by weak loads",
-            "branches")
+               "independent: lanes of a warp that wait for each other take turns (Volta and "
+               "later); otherwise they wait for ever (before Volta)")
+        .field("turn", &P::turn, 64, range(1, isa::longest_turn),
+               "backward branches in a loop that waits for other threads (its end depends on an "
+               "atomic or a volatile, relaxed or acquire load), without a lane leaving the loop, "
+               "after which independent lanes give way; 2048 times as many if the loop reads by "
+               "weak loads",
+               "branches")
         .field("sub_cores", &P::sub_cores, true,
                "each scheduler has its own units (a class must have as many units as schedulers, "
                "or it is shared by all)")
@@ -360,8 +366,8 @@ struct SmParameters {
                "first one's)")
         .field("placement", &P::placement, Placement::summed,
                choice({"summed", "packed", "aligned"}),
-               "where blocks find registers and shared memory: wherever the sums suffice, in the "
-               "first gap (002), or at multiples of what their kernel's blocks need (003)")
+               "where blocks find registers and shared memory: in any pieces if the sum suffices, "
+               "in the first gap (002), or at multiples of the size of their kernel's blocks (003)")
         .field("operand_read", &P::operand_read, 2_cycles, range(0_cycles, 100_cycles),
                "between issue and execution")
         .field("source_release", &P::source_release, SourceRelease::issue,
@@ -370,34 +376,35 @@ struct SmParameters {
                "cycle after operand read")
         .field("expansions", &P::expansions, Expansions::slots, choice({"slots", "sequence"}),
                "cost of division, roots and other operations that the compiler expands: issue "
-               "slots of one class, or the machine operations that each is made of")
+               "slots of one class, or the sequence of machine operations of each")
         .field("multiply_unit", &P::multiply_unit, MultiplyUnit::integer,
                choice({"integer", "fp32"}),
-               "where integers are multiplied; with fp32, moves, additions and shifts go there, "
-               "too, where it has less to do than the integer unit, and that compares floats")
+               "unit that multiplies integers; fp32: that unit also takes moves, additions and "
+               "shifts when it is less busy, and the integer unit compares floats")
         .field("unroll_loops", &P::unroll_loops, false,
-               "innermost counted loops become straight code if their rounds are known, others run "
+               "innermost counted loops become straight code if their rounds are known; others run "
                "four rounds at a time, as ptxas does it")
         .field("stores_drain_with", &P::stores_drain_with, StoresDrainWith::block,
                choice({"block", "grid"}),
-               "who ends only when its stores are acknowledged: the block, or the grid, so that "
-               "others take a block's place when its threads have ended and its stores are sent")
+               "block: a block keeps its place until its stores are acknowledged; grid: only the "
+               "end of the grid waits for that, and another block takes the place when the threads "
+               "have ended and the stores are sent")
         .field("memory_interval", &P::memory_interval, 2_cycles, range(1_cycles, 100_cycles),
-               "between two memory instructions of one address generation unit")
+               "cycles between two memory instructions of one address generation unit")
         .field("constant_latency", &P::constant_latency, 26_cycles, range(1_cycles, 1000_cycles),
-               "of a load from constant or parameter memory")
-        .field(
-            "constant_interval", &P::constant_interval, 0_cycles, range(0_cycles, 100_cycles),
-            "for which a word that such a load wants has the SM's constant port to itself; 0: any "
-            "number of loads at once, each a cycle longer for each further word")
+               "latency of a load from constant or parameter memory")
+        .field("constant_interval", &P::constant_interval, 0_cycles, range(0_cycles, 100_cycles),
+               "cycles of the SM's constant port for each word of such a load; 0: any number of "
+               "loads at once, each a cycle longer for each further word")
         .field("barrier_latency", &P::barrier_latency, 8_cycles, range(1_cycles, 1000_cycles),
-               "from a barrier's last arrival to the next instructions")
+               "cycles from a barrier's last arrival to the next instructions")
         .field("mbarrier_time_limit", &P::mbarrier_time_limit, 1048576_cycles,
                range(1_cycles, 1073741824_cycles),
-               "for which mbarrier.try_wait suspends a thread that names no time of its own; PTX "
-               "leaves it to the machine, and no publication says what hardware takes")
+               "time for which mbarrier.try_wait suspends a thread that names none; PTX leaves it "
+               "to the machine, and no publication has the time of hardware")
         .field("block_start", &P::block_start, 1_cycles, range(1_cycles, 10000_cycles),
-               "until a new block's first instructions: parameters, fetch, the end of another")
+               "cycles until a new block's first instructions: parameters, fetch, the end of "
+               "another block")
         .field("local_bytes_per_thread", &P::local_bytes_per_thread, 512_KiB, range(1_KiB, 16_MiB),
                "most local memory a thread can have")
         .group("units", &P::units, "execution units")

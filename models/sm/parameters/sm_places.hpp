@@ -67,8 +67,8 @@ class SmPlaces {
   bool is_free(const BlockPosition& at, const BlockResources& need) const {
     return is_free(room_at(at, need));
   }
-  /// The block takes the place `at`, or the first free place.  A block that finds none is in
-  /// nobody's way: it ends at once.
+  /// Gives the block the place `at`, or the first free place. A block without a place is in no
+  /// candidate's way: it ends at once.
   void enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need,
              const std::optional<BlockPosition>& at = std::nullopt);
   /// Returns the position of a block that has entered.
@@ -78,12 +78,12 @@ class SmPlaces {
   void leave(std::uint32_t grid, std::uint64_t block, std::uint8_t keeps = 0);
   /// Returns the resources that a block keeps here while it is away.
   BlockResources kept(std::uint32_t grid, std::uint64_t block) const;
-  /// Returns the grid whose blocks have left something here, if any.
+  /// Returns the grid whose saved blocks have left state on this SM, if there is one.
   std::optional<std::uint32_t> keeper() const;
   /// Returns the rooms of the grid's blocks that are on chip.
   std::vector<BlockRoom> rooms_of(std::uint32_t grid) const;
 
-  /// Returns how many places the SM has for blocks of these needs, whoever is there now.
+  /// Returns how many places the SM has for blocks of these needs when it is empty.
   std::uint32_t places_for(const BlockResources& need) const;
   /// Returns the blocks of the grid that stand in the way at place i; nothing: blocks of other
   /// grids, which stay, stand there too.

@@ -82,7 +82,8 @@ struct SmConstants {
 
   /// Returns whether blocks may leave before their end.
   bool blocks_leave() const { return setup.contexts.places > 0 || setup.follows_blocks; }
-  /// Number of this SM's places of local memory; first_home() returns the first of them.
+  /// Returns the number of this SM's places of local memory; first_home() returns the first of
+  /// them.
   std::uint32_t local_homes() const {
     return lockstep::local_homes(parameters, setup.contexts.warps());
   }

@@ -22,7 +22,7 @@ struct SmStatistics {
     kept,
     context_part_count
   };
-  /// Where a warp stands that is saved.
+  /// Where a saved warp stands.
   enum WarpStop : std::uint8_t {
     at_fault,
     at_barrier,
@@ -71,11 +71,11 @@ struct SmStatistics {
     OfTenant& operator+=(const GridCounts& grid);
   };
   Counter l1_reservation_stall_cycles, port_wait_cycles;
-  // From here on what nearly every window counts.
+  // Counters that nearly every window touches.
   PerTenant<OfTenant> tenant;
   Counter skipped_cycles, skips, l1_evictions;
 
-  /// Brings near what nearly every window counts.
+  /// Brings the counters that nearly every window touches into the cache.
   void warm_hot() const {
     const auto* begin = reinterpret_cast<const std::byte*>(&tenant);
     warm(begin, static_cast<std::size_t>(reinterpret_cast<const std::byte*>(this + 1) - begin));

@@ -35,7 +35,7 @@ enum class StallCause : std::uint8_t {
 
 inline constexpr std::size_t stall_causes = static_cast<std::size_t>(StallCause::count);
 
-/// Facts of a cause: its name in outputs, and what reports say that its warps wait for.
+/// Facts of a cause: its name in outputs, and the words of reports for warps that wait for it.
 struct StallCauseFacts {
   StallCause cause;
   const char* name;

@@ -132,7 +132,7 @@ struct SmIntervalParameters {
         .field("multiply_wide", &P::multiply_wide, 4_cycles, limits,
                "64-bit products and their upper halves")
         .field("division_check", &P::division_check, 16_cycles, limits,
-               "a look at the operands of a single-precision division");
+               "check of the operands of a single-precision division (FCHK)");
     std::ranges::for_each(matrix_classes, add);
     return keys;
   }

@@ -1,8 +1,8 @@
 /// Reception port: answers come in at one flit per network cycle, in order of arrival.
 ///
 /// Source: gpu-parameters.md, section 8.
-/// Simplified: the port never blocks; every answer has its place (architecture.md, section 8,
-/// "Back-pressure").
+/// Simplified: the port never blocks, since every answer has a place reserved (architecture.md,
+/// section 8, "Back-pressure").
 #pragma once
 
 #include <algorithm>

@@ -17,7 +17,7 @@ class RequestMarks {
  public:
   explicit RequestMarks(const SmConstants& constants);
 
-  /// Whether anybody marks requests.
+  /// Returns whether any policy marks requests.
   bool marks() const { return marks_; }
   bool marks_priorities() const { return constants_.setup.marks_priorities; }
   void mark(MemoryRequest& request, SmCycle now) const {

@@ -44,7 +44,7 @@ class RequestPort {
   RequestPort() = default;
   explicit RequestPort(Setup setup);
 
-  /// There is room for one more request to `destination`.
+  /// Returns whether there is room for one more request to `destination`.
   bool accepts(Destination destination) const {
     const Lane& lane = lane_of(destination);
     return (lane.credits > 0 && lane.first == none) || queued_ < queue_limit_;
@@ -64,7 +64,8 @@ class RequestPort {
       return transmit(destination, payload_bytes, now, outbox);
     return enqueue(destination, payload_bytes);
   }
-  /// Tells the host what is no request: behind what has left, without a credit.
+  /// Tells the host something that is no request. The message goes behind those that have left, and
+  /// needs no credit.
   template <class Body>
   void tell_host(MessageKind kind, const Body& body, std::span<const std::byte> payload, Time now,
                  Outbox& outbox) {
@@ -81,7 +82,7 @@ class RequestPort {
 
   std::uint32_t queued() const { return queued_; }
   std::uint64_t wait_femtoseconds() const { return waited_; }
-  /// "17 requests wait for partition[3], which holds all 8 credits", or "".
+  /// Returns a text such as "17 requests wait for partition[3], which holds all 8 credits", or "".
   std::string waiting_for() const;
 
   void serialize(Archive& archive);
@@ -115,7 +116,7 @@ class RequestPort {
   const Lane& lane_of(Destination destination) const {
     return lanes_[first_[number_of(destination.kind)] + destination.index];
   }
-  /// Good until the next call.
+  /// Returns the link, valid until the next call.
   Link& link_to(Destination destination) {
     return trunks_[number_of(destination.kind)][destination.index];
   }

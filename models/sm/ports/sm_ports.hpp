@@ -41,7 +41,7 @@ class SmPorts {
   RequestMarks& marks() { return marks_; }
   const RequestMarks& marks() const { return marks_; }
 
-  /// Between begin_window() and end_window(), messages go to `outbox`.
+  /// Begins a window: until end_window() messages go to `outbox`.
   void begin_window(Outbox& outbox) { hot_.outbox = &outbox; }
   void end_window() { hot_.outbox = nullptr; }
 
@@ -97,7 +97,7 @@ class SmPorts {
   /// Returns for how many cycles of the network so many flits take the port to the hub.
   std::uint32_t hub_cycles(std::uint32_t flits) const { return hub_port_.cycles(flits); }
 
-  /// Time that requests waited for the injection port, summed.
+  /// Returns the time that requests waited for the injection port, summed.
   std::uint64_t wait_femtoseconds() const { return hot_.requests.wait_femtoseconds(); }
   std::string waiting_for() const { return hot_.requests.waiting_for(); }
 

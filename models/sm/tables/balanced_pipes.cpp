@@ -3,8 +3,8 @@
 /// instruction every cycle.
 /// Source: what ptxas 13.0 makes for sm_75 of kernels of the table in docs/validation/lowering.md.
 ///
-/// Simplified: balanced in each stretch between branches, evenly, by the cycles that units are
-/// busy.
+/// Simplified: the work is balanced within each stretch between branches, by the cycles that units
+/// are busy.
 #include "models/sm/tables/balanced_pipes.hpp"
 
 #include <algorithm>

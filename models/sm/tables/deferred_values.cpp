@@ -16,7 +16,7 @@ using isa::Operand;
 /// A value is computed at up to this many uses instead of once.
 constexpr std::size_t most_uses = 2;
 
-/// Returns whether control goes on to the next instruction, and nowhere else, in all lanes at once.
+/// Returns whether control goes on to the next instruction, and nowhere else, in all lanes.
 bool straight(Category category) {
   return isa::is_memory(category) || category == Category::arithmetic ||
          category == Category::fence;
@@ -45,7 +45,7 @@ class Rows {
   const isa::Program& program_;
 };
 
-/// pcs to which control comes from elsewhere.
+/// Returns the pcs to which control comes from elsewhere.
 std::vector<bool> entries(const isa::Program& program) {
   std::vector<bool> result(program.instructions.size() + 1, false);
   const auto enter = [&](std::uint32_t pc) {
@@ -92,13 +92,13 @@ bool uses_as_global_address(const Instruction& instruction, Operand address) {
          instruction.source[0] == address;
 }
 
-/// Row of a special register among the shared rows, behind the address and the value that nobody
-/// wants.
+/// Returns the row of a special register among the shared rows, behind the rows of the address and
+/// of the unused value.
 Operand special_row(std::size_t index) {
   return {Operand::scratch, static_cast<std::uint16_t>(2 * (index + 1))};
 }
 
-/// Executes what stands from `target` on, counted from here, `offset` instructions.
+/// Executes the chain that begins `offset` instructions after `target`, counted from this one.
 void execute_chain(const Instruction& instruction, isa::WarpContext& context) {
   const Instruction* at = &instruction + instruction.target;
   for (const Instruction* const end = at + instruction.offset; at != end; ++at)

@@ -20,16 +20,17 @@
 namespace lockstep {
 
 struct DeferredValues {
-  /// The program's own, then what computes deferred values, which no control flow reaches.  The
-  /// `target` of a memory instruction that uses one is the place of what computes its address.
+  /// The program's own instructions, then those that compute deferred values, which no control flow
+  /// reaches. The `target` of a memory instruction with a deferred address is the place of the code
+  /// that computes it.
   std::vector<isa::Instruction> instructions;
   std::vector<isa::OperandList> operand_lists;  ///< the program's own
   std::vector<bool> computes_address;           ///< by pc: a memory instruction, first
   std::vector<bool> reads_special;              ///< by pc: needs to know who the warp is
 };
 
-/// The program as it stands, nothing deferred: what restarts an instruction reads its operands from
-/// the warp's registers again.
+/// Returns the program unchanged, with nothing deferred: an instruction that restarts reads its
+/// operands from the warp's registers again.
 DeferredValues nothing_deferred(const isa::Program& program);
 
 /// `program` may have instructions without effect.

@@ -5,7 +5,8 @@
 /// Where it branches (the path of normal operands), the warp's next instruction waits for its end,
 /// because ptxas moves nothing past a branch; elsewhere code around it fills the waits.
 ///
-/// Simplified: another warp does not get in between, though the chain waits for its own results.
+/// Simplified: no other warp issues between the operations of an expansion, although they wait for
+/// each other.
 #include "models/sm/tables/expansion_timing.hpp"
 
 #include <algorithm>

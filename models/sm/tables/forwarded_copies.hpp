@@ -10,8 +10,8 @@
 
 namespace lockstep {
 
-/// Rewrites sources of arithmetic and memory instructions, and Program::live_rows; copies that
-/// nobody reads any more lose their effect.  What an instruction waits for (Program::needs) stays.
+/// Rewrites sources of arithmetic and memory instructions, and Program::live_rows. Copies that are
+/// no longer read lose their effect. Program::needs, on which an instruction waits, stays.
 void forward_copies(isa::Program& program);
 
 }  // namespace lockstep

@@ -100,13 +100,14 @@ std::uint8_t memory_flags(const Instruction& instruction) {
   return flags;
 }
 
-/// To one 32-bit register per lane.
+/// Returns whether the instruction loads one 32-bit register per lane.
 bool loads_words(const Instruction& instruction) {
   return instruction.category == Category::load && instruction.destination[0].valid() &&
          instruction.memory.elements == 1 && moves_words(instruction.memory);
 }
 
-/// FMNMX, FSETP: ptxas waits as long after one of them as after a logic operation for another.
+/// Returns whether the instruction is one of FMNMX and FSETP, for which ptxas waits as long after
+/// another one as between logic operations.
 bool compares_words(const Instruction& instruction) {
   using isa::Opcode;
   return instruction.unit == Unit::fp32 &&
@@ -164,13 +165,13 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
     record.flags |= IssueRecord::ordered_before;  // where the engine's queue has an end
     interval = parameters.memory_interval.count();
   } else if (instruction.category == Category::warpgroup_product) {
-    record.flags |= IssueRecord::ordered_before;  // where the queue of products has an end
+    record.flags |= IssueRecord::ordered_before;  // waits while the queue of products is full
     interval = parameters.wgmma.issue_interval.count();
   } else if (instruction.category == Category::warpgroup_step) {
     const auto wait = static_cast<std::uint16_t>(isa::ir::WarpgroupStep::wait);
     if (instruction.detail == wait) record.flags |= IssueRecord::ordered_before;
   } else if (instruction.category == Category::register_limit) {
-    record.flags |= IssueRecord::ordered_before;  // where some are taken
+    record.flags |= IssueRecord::ordered_before;  // an increase waits for free registers
   } else if (instruction.category == Category::bulk_group) {
     const auto commit = static_cast<std::uint16_t>(isa::ir::BulkGroupStep::commit);
     if (instruction.detail != commit) record.flags |= IssueRecord::ordered_before;
@@ -226,7 +227,7 @@ IssueTables::IssueTables(const SmParameters& parameters,
     auto& kernels = tables_.emplace_back();
     for (const isa::Kernel& kernel : module->kernels) {
       const isa::Program& program = kernel.lowered;
-      if (program.instructions.empty()) {  // nobody launches it
+      if (program.instructions.empty()) {  // never launched
         kernels.emplace_back();
         continue;
       }

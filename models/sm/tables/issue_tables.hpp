@@ -53,7 +53,7 @@ static_assert(sizeof(IssueRecord) == 64);
 /// A kernel as the SM executes it.
 struct IssueTable {
   std::vector<IssueRecord> records;            ///< by pc
-  std::vector<isa::Instruction> instructions;  ///< by pc, then what these refer to
+  std::vector<isa::Instruction> instructions;  ///< by pc, then those that compute deferred values
   std::vector<isa::OperandList> operand_lists;
   /// Places of the scoreboard that an instruction with many destinations writes.
   std::vector<Scoreboard> release_groups;

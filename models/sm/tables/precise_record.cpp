@@ -13,7 +13,8 @@ using isa::Ordering;
 
 namespace {
 
-/// Block barriers, fences and releases of any scope, and the end of threads.
+/// Returns whether the instruction orders memory: block barriers, fences and releases of any scope,
+/// and the end of threads.
 bool orders_memory(const Instruction& instruction) {
   const Ordering ordering = instruction.memory.ordering;
   if (instruction.category == Category::load || instruction.category == Category::store ||

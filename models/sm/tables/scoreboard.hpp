@@ -20,7 +20,7 @@ constexpr std::uint64_t pending_bits(std::uint16_t event) {
   return std::uint64_t{1u | (event / 256u & 2u)} << (event % 64);
 }
 
-/// Rows alone: memory brings nothing else.  Events of predicates change nothing.
+/// Register rows only: memory never writes predicates, so events of predicates change nothing.
 struct PendingRows {
   std::array<std::uint64_t, 4> places{};
 
@@ -46,7 +46,7 @@ struct Scoreboard {
             (places[2] & other.places[2]) | (places[3] & other.places[3]) |
             (places[4] & other.places[4])) != 0;
   }
-  /// Some row is in all three.
+  /// Returns whether some row is pending in `a` and in `b` as well as here.
   bool meets(const PendingRows& a, const Scoreboard& b) const {
     return ((places[0] & a.places[0] & b.places[0]) | (places[1] & a.places[1] & b.places[1]) |
             (places[2] & a.places[2] & b.places[2]) | (places[3] & a.places[3] & b.places[3])) != 0;

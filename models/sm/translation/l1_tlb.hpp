@@ -42,7 +42,7 @@ class L1Tlb {
   /// A store goes out under the entry, if there is one.  Returns whether no earlier store under it
   /// is known.
   bool note_store(TlbKey key);
-  /// There is an entry for the page, and a store to GPU memory has gone out under it.
+  /// Returns whether there is an entry for the page under which a store to GPU memory has gone out.
   bool stored_under(TlbKey key);
   void fill(TlbKey key, PageTableEntry entry);
   bool drop(TlbKey key);

@@ -12,7 +12,7 @@ namespace lockstep {
 class ParkedLines {
  public:
   virtual ~ParkedLines() = default;
-  /// Some lines of the access will not be sent, and none of its lines waits any more.
+  /// Some lines of the access will not be sent, and none of its lines waits any longer.
   virtual void dropped(const Access& access, SmCycle now) = 0;
   /// The line's page was refused, and the line is squashed.
   virtual void squashed(const Access& access, unsigned group, SmCycle now) = 0;

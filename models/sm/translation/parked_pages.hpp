@@ -55,7 +55,7 @@ struct PageMiss {
   bool faulted = false;   ///< was refused since its lines last left
   bool replayed = false;  ///< a replay has named it
   bool handled = false;   ///< refused, and the GPU handles the fault by itself
-  bool come = false;      ///< refused, and replayed since: what was squashed may ask again
+  bool come = false;      ///< refused, and replayed since: squashed accesses may ask again
 
   TenantPage where() const { return key.where(); }
   TenantId tenant() const { return key.tenant(); }
@@ -78,7 +78,8 @@ class ParkedPages {
 
   bool full() const { return asked_ >= mshrs_; }
   std::uint32_t asked() const { return asked_; }
-  /// Refused pages whose lines have not left, without those that nobody waits for any more.
+  /// Returns the number of refused pages whose lines have not left, without those that no line
+  /// waits for.
   std::uint32_t faulted() const { return faulted_; }
 
   std::uint16_t find_miss(TlbKey key) const;

@@ -31,7 +31,7 @@ class Shootdowns {
         translation_(translation) {}
 
   void begin(const PageSpan& span, std::span<const std::byte> entries, SmCycle now);
-  /// A request that waits for this shootdown, or the other way round, has its answer.
+  /// Notes the answer of a request that the shootdown waits for, or that waits for the shootdown.
   void request_done(std::uint16_t shootdown, SmCycle now);
 
   void serialize(Archive& archive) {

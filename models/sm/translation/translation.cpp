@@ -82,8 +82,9 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
   return Lookup::parked;
 }
 
-/// Ideal translation: the SM knows the page, so that its entry is there at no cost.  One entry for
-/// a page of a large page, since others of its pages may have lines that wait.
+/// Puts the entry of a page into the TLB at no cost, because with ideal translation the SM knows
+/// the page. One entry for a page of a large page, since others of its pages may have lines that
+/// wait. Returns whether there is such an entry now.
 bool Translation::recall(TlbKey key, const Access& access, SmCycle now) {
   const auto [tenant, page] = key.where();
   const PageTableEntry entry = known_.find({tenant, page});
@@ -154,7 +155,7 @@ void Translation::on_answer(const TranslationAnswer& answer, SmCycle now, bool b
   }
 }
 
-/// A large page may bring what others of its pages wait for.
+/// A large page may bring the translation that lines of its other pages wait for.
 void Translation::page_found(TlbKey key, std::uint16_t miss, PageTableEntry entry, SmCycle now) {
   using State = PageMiss::State;
   bool hidden = false;
@@ -252,8 +253,8 @@ void Translation::end_fault_wait(std::uint16_t miss, SmCycle now) {
   waits_.find(pages_, lines_.stopped_warps());
 }
 
-/// Prefetches are dropped; anything else is the tenant's mistake.  What was squashed is issued
-/// again to find that out, and does not ask again: its block might leave each time.
+/// Drops prefetches; any other access is the tenant's mistake. Squashed accesses are issued again
+/// to find the mistake, and do not ask for the page again, since their block might leave each time.
 void Translation::page_invalid(std::uint16_t index, bool blocks_in_memory, SmCycle now) {
   bool mistaken = false;
   pages_.for_each_parked(index, [&](const Access& access, unsigned group) {
@@ -322,7 +323,7 @@ void Translation::on_replay(const PageNotice& notice, SmCycle now) {
   if (pages_.miss(index).state == PageMiss::State::refused) page_replayed(index, now);
 }
 
-/// Parked lines ask at once; squashed accesses ask when they have issued again.
+/// Lets parked lines ask at once; squashed accesses ask when they have issued again.
 void Translation::page_replayed(std::uint16_t index, SmCycle now) {
   if (!squashes_) return ask(index, now);
   pages_.miss(index).come = true;

@@ -37,8 +37,8 @@ class Translation {
   PhysicalAddress physical(VirtualAddress line) const { return tlb_.physical(line); }
   bool remote() const { return tlb_.remote(); }
   enum class Lookup : std::uint8_t { found, found_behind, parked, wait, refused };
-  /// The TLB does not have what the line needs.  found_behind: the GPC's TLB has it.  refused: GPU
-  /// memory has not got the page either, and the line is to be squashed.
+  /// Results when the TLB lacks the page. found_behind: the GPC's TLB has it. refused: the page is
+  /// not in GPU memory either, and the line is to be squashed.
   Lookup look_up(Access& access, unsigned group, SmCycle now);
   /// Returns whether a page was refused that nothing may pass.
   bool blocked() const {
@@ -48,7 +48,7 @@ class Translation {
   /// needs the copy either.
   bool release(std::uint16_t parked) { return pages_.release(parked); }
 
-  // Parked lines whose page has come.
+  // Whether there are parked lines whose page has come.
   bool has_lines_to_leave() const { return !pages_.draining().empty(); }
   struct Line {
     Access* access = nullptr;  ///< nullptr: the line had to ask again
@@ -114,7 +114,7 @@ class Translation {
   void squash_lines(std::uint16_t miss, SmCycle now);
   /// A replay has named the refused page.
   void page_replayed(std::uint16_t miss, SmCycle now);
-  /// Tells policies whose warps waited for the page.
+  /// Tells policies which warps waited for the page.
   void tell_waiting(std::uint16_t miss, SmCycle now) const;
   void count_fault(std::uint16_t miss, SmCycle now);
   void page_invalid(std::uint16_t miss, bool blocks_in_memory, SmCycle now);
@@ -123,8 +123,7 @@ class Translation {
   void page_done(std::uint16_t miss, SmCycle now);
   /// The page has come, or never will: the fault's wait ends.
   void end_fault_wait(std::uint16_t miss, SmCycle now);
-  /// Tells the GMMU that the lines that waited for a refused page have gone out, if it waits for
-  /// that.
+  /// Tells the GMMU that the lines of a refused page have gone out, if the GMMU waits for that.
   void tell_replayed(std::uint16_t miss, SmCycle now);
   void tell_page(MessageKind kind, TlbKey key, SmCycle now);
 
@@ -138,7 +137,7 @@ class Translation {
   ParkedPages pages_;
   PageTableMirror known_;  ///< with ideal translation: all pages that are mapped
   FaultWaits waits_;
-  const bool squashes_;  ///< the SM squashes lines whose page is refused
+  const bool squashes_;  ///< the SM squashes lines with a refused page
 };
 
 template <class Forget>
@@ -155,7 +154,7 @@ void Translation::drop_tenant(TenantId tenant, Forget&& forget, SmCycle now) {
     if (state == PageMiss::State::draining) {
       page_done(i, now);
     } else if (state == PageMiss::State::invalid || state == PageMiss::State::refused) {
-      tell_replayed(i, now);  // what was squashed would have asked again
+      tell_replayed(i, now);  // squashed accesses would have asked again
       pages_.give_back_miss(i);
     }
   });

@@ -14,7 +14,8 @@ void BlockTurnover::abort_tenant(TenantId tenant, SmCycle now) {
   drop_staged(tenant, now);
   drop_in_memory(tenant, now);
   const std::uint64_t killed = kill_warps(tenant);
-  // One that waits for `control` is looked at when that is over, which cannot be called off.
+  // A warp that waits for `control` is evaluated when that wait is over, since its event cannot be
+  // called off.
   const std::uint64_t left = killed & ~front_end_.waiting(StallCause::control);
   front_end_.call_off(left);
   load_store_.drop_tenant(tenant, now);
@@ -34,7 +35,7 @@ void BlockTurnover::drop_staged(TenantId tenant, SmCycle now) {
   forget_ended_grids();
 }
 
-/// Each counts as back in the SM first: as the dispatcher has it.
+/// Counts each block as back in the SM first, since the dispatcher expects that order.
 void BlockTurnover::drop_in_memory(TenantId tenant, SmCycle now) {
   for (const BlockDone& done : scheduler_.drop_tenant(tenant, now)) {
     log_done(done, now);

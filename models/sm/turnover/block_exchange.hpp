@@ -6,8 +6,8 @@
 /// The other SM returns the homes when the block has ended and nothing is on its way to them.
 /// Source: preemption.md, section 2 with its errata (local memory stays at its home).
 ///
-/// Simplified: as many homes of an SM as it has warp slots may be with others; further blocks with
-/// local memory return to their own SM.
+/// Simplified: an SM lends at most as many homes as it has warp slots; further blocks with local
+/// memory return to their own SM.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ class BlockExchange {
     free_homes(homes_in(payload), now);
   }
   bool owes_homes() const { return blocks_.homes().any_due(); }
-  /// Borrowed homes go back when nothing is on its way to them, from the load-store unit or L1.
+  /// Sends borrowed homes back when nothing is on its way to them, from the load-store unit or L1.
   void return_homes(SmCycle now);
 
  private:

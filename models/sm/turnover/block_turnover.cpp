@@ -55,7 +55,7 @@ void BlockTurnover::give_block(GridId grid, SmCycle now) {
   ports_.tell_dispatcher(MessageKind::block_given, given, now, payload);
 }
 
-/// The block must see what it has written elsewhere: clean lines are dropped, as for an acquire.
+/// Drops clean lines, as for an acquire, so that the block sees what it has written on another SM.
 void BlockTurnover::adopt_block(const BlockGiven& given, std::span<const std::byte> payload,
                                 SmCycle now) {
   l1_.drop_clean();
@@ -138,7 +138,8 @@ void BlockTurnover::start_block(const StagedBlock& staged, std::uint8_t grid, Sm
   });
 }
 
-/// On an empty SM, the smallest carve-out that holds the grid's blocks; a busy one only grows.
+/// Chooses, on an empty SM, the smallest carve-out that holds the grid's blocks; that of a busy one
+/// only grows.
 void BlockTurnover::choose_carve_out(const GridSlot& grid, SmCycle now) {
   const SmParameters& p = constants_.parameters;
   if (p.l1.unified_bytes.count() == 0) return;

@@ -62,7 +62,7 @@ class BlockTurnover final : public DrainedWarps {
   /// The SM is given to another grid: staged blocks of the stopped grid go back to the dispatcher,
   /// and its blocks on chip make room.  `commands`: BlockCommands.
   void stop_grid(const GridStop& stop, std::span<const std::byte> commands, SmCycle now);
-  /// Tells the dispatcher what the grid's blocks have done.
+  /// Tells the dispatcher how far the grid's blocks are.
   void tell_status(GridId grid, SmCycle now);
   void resume_grid(GridId grid);
   /// give_block() gives a block in memory to another SM; adopt_block() takes a block that another
@@ -76,7 +76,7 @@ class BlockTurnover final : public DrainedWarps {
 
   // Blocks that leave because of faults or a more urgent grid, and return.
   bool has_to_look() const { return scheduler_.has_to_look() || !asked_.empty(); }
-  /// Something has happened that may let blocks leave or return.
+  /// Looks whether blocks may leave or return, because something has happened that may let them.
   void look(SmCycle now);
   /// Returns whether a block in memory waited for the page.
   bool page_came(const PageNotice& notice, SmCycle now);
@@ -110,9 +110,10 @@ class BlockTurnover final : public DrainedWarps {
   template <class Body>
   void refill(MessageKind kind, const Body& body, SmCycle now);
   void return_blocks(SmCycle now);
-  /// Tells the dispatcher, once, that a grid that it has stopped has no block here any more.
+  /// Tells the dispatcher, once, that no block is left here of a grid that it has stopped.
   void tell_if_stopped(std::uint8_t grid, SmCycle now);
-  /// PTX line of the instruction after which the block could not be flushed any more; 0: it can.
+  /// Returns the PTX line of the instruction after which the block could not be flushed any more;
+  /// 0: it still can.
   std::uint32_t ended_by(const BlockSlot& block) const;
   void choose_carve_out(const GridSlot& grid, SmCycle now);
   void forget_ended_grids();
@@ -144,7 +145,7 @@ class BlockTurnover final : public DrainedWarps {
   ClusterBlocks& clusters_;
   BlockLog log_;
   std::deque<StagedBlock> staged_;
-  std::vector<GridId> asked_;           ///< grids of which the dispatcher wants a block soon
+  std::vector<GridId> asked_;           ///< grids of which the dispatcher needs a block soon
   std::uint32_t shared_carve_out_ = 0;  ///< bytes of the unified storage
 };
 

@@ -114,8 +114,9 @@ bool LocalScheduler::can_leave(std::size_t staged) const {
   return leaving <= ready + staged && in_memory <= extra_ && stopping < free_numbers_.size();
 }
 
-/// Figure 9: a block with a fault behind the threshold leaves if there is something else to run.  A
-/// block whose warp handles a fault by itself (section 4.2) stays, because the handling runs here.
+/// Returns the blocks that are to leave (Figure 9): those with a fault behind the threshold, if
+/// there is something else to run. A block whose warp handles a fault by itself (section 4.2)
+/// stays, because the handling runs here.
 LocalScheduler::Mask LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
   const Mask here = on_chip();
   Mask faulted = 0;

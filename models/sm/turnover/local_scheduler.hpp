@@ -15,8 +15,8 @@
 /// Source: 000, section 4.1, Figure 9.
 ///
 /// Simplified: the new block is the one that the dispatcher keeps staged at the SM.  A block that
-/// waits for pages and returns to another SM issues its squashed accesses there again, to wait for
-/// the pages.
+/// returns to another SM before its pages have come issues its squashed accesses there again, and
+/// waits for the pages there.
 #pragma once
 
 #include <algorithm>
@@ -58,8 +58,7 @@ class LocalScheduler {
     return selected() && ((parts_.faultable.stopped_warps() | leaving_ | staying_) != 0 ||
                           !blocks_.empty() || exchange_.owes_homes());
   }
-  /// Cycle of the next look.  Without blocks in memory there is no block to displace another one
-  /// for, whatever time was set before.
+  /// Returns the cycle of the next look. Without blocks in memory there is no time to wait for.
   SmCycle wake() const {
     return blocks_.empty() ? parts_.engine.wake() : std::min(wake_, parts_.engine.wake());
   }
@@ -78,8 +77,8 @@ class LocalScheduler {
   void stop(std::uint8_t grid, std::span<const BlockCommand> commands, SmCycle now);
   /// A page has come; BlockInMemory::all_keys: every page.  Returns whether a block waited for it.
   bool page_came(TlbKey key, SmCycle now);
-  /// Something has happened that may let blocks leave or move.  `staged`: new blocks that wait for
-  /// a place.
+  /// Looks whether blocks may leave or move, because something has happened that may let them.
+  /// `staged`: new blocks that wait for a place.
   void look(std::size_t staged, SmCycle now);
 
   struct Moved {
@@ -92,16 +91,16 @@ class LocalScheduler {
   std::optional<Moved> take_moved(SmCycle now);
   /// The dispatcher has heard of the saved block.
   void told() { untold_.reset(); }
-  /// Returns the place of a flushed block of which nothing is in flight any more, and which is to
-  /// leave.
+  /// Returns the place of a flushed block that is to leave and has nothing in flight, if there is
+  /// one.
   std::optional<BlockPlace> take_flushed(SmCycle now);
   /// Returns the grid of the block that returns next, if there is room for it.
   std::optional<std::uint8_t> next_to_return() const;
   /// The block that returns next takes a place, and begins to return.
   void begin_return(SmCycle now);
-  /// Exchange by which blocks may also return to another SM.
+  /// Returns the exchange by which blocks may also return to another SM.
   BlockExchange& exchange() { return exchange_; }
-  /// No context stands at the place any more, which may be this SM's or another's.
+  /// Frees the place in memory of a context, which may be this SM's or another's.
   void free_place(std::uint32_t number, SmCycle now);
   /// Returns whether a staged block may start: no block that has waited too long needs the room
   /// first.
@@ -112,7 +111,7 @@ class LocalScheduler {
   bool empty() const { return blocks_.empty(); }
   /// Brings the SM's gauges of blocks in memory up to date.
   void count_blocks() const;
-  /// "2 blocks wait in memory, 1 of them for pages", or "".
+  /// Returns a text such as "2 blocks wait in memory, 1 of them for pages", or "".
   std::string waiting_for() const;
 
   void serialize(Archive& archive) {
@@ -132,7 +131,7 @@ class LocalScheduler {
   /// accesses.
   Mask notice_faults(std::size_t staged, SmCycle now);
   void displace_youngest(Mask squashed, SmCycle now);
-  /// Cycle from which the block may be displaced.
+  /// Returns the cycle from which the block may be displaced.
   SmCycle displaces_at(BlockPlace place) const {
     return entered_[place.value()] + max_wait_.value();
   }
@@ -157,7 +156,7 @@ class LocalScheduler {
     to_points_ &= ~bit_of(place);
     return ran_on ? 0 : now - stops_[place.value()];
   }
-  /// Saves the block, of which nothing is in flight.
+  /// Saves the block, which has nothing in flight.
   void save(BlockPlace place, SmCycle now);
   bool can_return(const BlockInMemory& block) const {
     return block.can_return() && (block.sent || !sm_.blocks.grid(block.grid).stopped);
@@ -166,7 +165,7 @@ class LocalScheduler {
   /// Returns the block that returns next.
   std::vector<BlockInMemory>::const_iterator first_ready() const;
   void set_wake(SmCycle now);
-  /// Ends the stay of returned blocks whose squashed accesses are all through.
+  /// Ends the protected stay of returned blocks whose squashed accesses are all through.
   void end_stays(SmCycle now);
 
   const SmContext sm_;

@@ -21,8 +21,8 @@ inline std::vector<TlbKey> squashed_pages(FaultableAccesses& accesses, const Res
   return pages;
 }
 
-/// A block has left before it used these pages, which had come for it; it may go on elsewhere.
-/// Those that nobody here waits for must not stay in memory to be used.
+/// Reports pages that had come for a block which left before it used them. Those that no other
+/// block here waits for may then be evicted.
 inline void give_up(const std::vector<TlbKey>& pages, FaultableAccesses& accesses,
                     Translation& translation, SmCycle now) {
   for (const TlbKey page : pages) {

@@ -21,7 +21,8 @@ using isa::Category;
 using isa::Instruction;
 
 constexpr std::size_t most_blocks = 4, most_places = 4;
-/// How far from where a warp stands what it polls is looked for.
+/// Distance, in instructions from where a warp stands, within which reports look for the address
+/// that it polls.
 constexpr std::uint32_t reach = 64;
 
 std::string cause_of(const WarpStates& states, std::uint64_t bit) {
@@ -70,7 +71,7 @@ std::uint64_t value_of(const isa::WarpContext& context, isa::Operand operand, un
   return value;
 }
 
-/// Returns the barrier of mbarrier for which the lane waits, or whose phase it asks for.
+/// Returns the mbarrier for which the lane waits, or whose phase it asks for.
 std::string awaited_barrier(const ResidentBlocks& blocks, const Warp& warp, std::uint32_t pc,
                             unsigned lane) {
   const GridSlot& grid = blocks.grid_of(warp);

@@ -28,7 +28,8 @@ class WarpWatch {
  public:
   explicit WarpWatch(const SmContext& sm);
 
-  /// Adds what tenants have done here since the last call; the statistics are up to date.
+  /// Adds up what tenants have executed here since the last call. The statistics must be up to
+  /// date.
   void take(Time now, std::span<std::uint8_t> tenants);
   void serialize(Archive& archive);
 

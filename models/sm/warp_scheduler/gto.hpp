@@ -19,7 +19,7 @@ class GreedyThenOldest {
   static constexpr auto documentation = "greedy, then the oldest warp (Rogers et al., MICRO 2012)";
   static constexpr bool starves_others = true;  ///< greedy
 
-  /// Each of so many schedulers, a power of two, has its share of the 64 slots.
+  /// Gives each of `schedulers` (a power of two) its share of the 64 slots.
   explicit GreedyThenOldest(unsigned schedulers) : share_(64 / schedulers) {}
 
   unsigned choose(unsigned scheduler, std::uint64_t candidates) {

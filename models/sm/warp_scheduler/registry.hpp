@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Key `policies.warp_scheduler`.
+/// Returns the key `policies.warp_scheduler`.
 const PolicyList& warp_scheduler_policies();
 
 }  // namespace lockstep

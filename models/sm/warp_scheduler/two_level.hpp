@@ -4,7 +4,7 @@
 /// Source: Narasiman et al., "Improving GPU Performance via Large Warps and Two-Level Warp
 /// Scheduling", MICRO 2011, section 4; Gebhart et al., ISCA 2011, section 4 (small active set).
 ///
-/// Simplified: moving between the sets costs no cycles.
+/// Simplified: moving a warp between the sets costs no cycles.
 #pragma once
 
 #include <array>

@@ -55,7 +55,7 @@ void GmmuAnswers::refuse(const TranslateRequest& request, PageTableEntry entry, 
   if (first && !local) tell_host(request, entry.is(PageTableEntry::present), cycle);
 }
 
-/// Nack-Replayable.
+/// Sends a refusal: Nack-Replayable.
 void GmmuAnswers::send_refusal(const TranslateRequest& request, TranslationStatus status,
                                std::uint32_t position, GmmuCycle& cycle) {
   TranslationAnswer answer;

@@ -26,7 +26,7 @@ class GmmuAnswers {
 
   std::vector<Link>& sms() { return to_sms_; }
   Link& host() { return to_host_; }
-  /// Whether each SM has got a translation of the tenant once.
+  /// Returns whether each SM has got a translation of the tenant once.
   std::vector<bool>& told(TenantId tenant) { return told_[tenant.value()]; }
   FarFaults& faults() { return faults_; }
   const FarFaults& faults() const { return faults_; }
@@ -35,9 +35,9 @@ class GmmuAnswers {
 
   /// Sends the translation; false if the request had to be refused.
   bool answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
-  /// The host says what it knows of pages, or the GPU has handled them by itself (`which`): those
-  /// who wait for them ask again, or hear that there is nothing.  `entry_of(where)` is 0 for
-  /// nothing.
+  /// Takes the host's answer on pages, or the end of their handling by the GPU (`which`). SMs that
+  /// wait for the pages ask again, or hear that there is no page. `entry_of(where)` is 0 for no
+  /// page.
   template <class EntryOf>
   void pages_came(const PageSpan& span, FarFaults::Which which, ReplayMode mode, EntryOf&& entry_of,
                   GmmuCycle& cycle) {
@@ -52,10 +52,10 @@ class GmmuAnswers {
   }
   /// An SM has replayed a page.
   void replayed(const PageNotice& notice, GmmuCycle& cycle);
-  /// Nobody waits for pages of the tenant any more.
+  /// Forgets the tenant's waits for pages.
   void forget_tenant(TenantId tenant, GmmuCycle& cycle);
 
-  /// Statistics of what waits are right up to this cycle.
+  /// Brings the statistics of waits up to date until this cycle.
   void count_waiting(std::int64_t cycle);
   void sample_waiting();
   void serialize(Archive& archive);

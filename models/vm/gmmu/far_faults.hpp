@@ -65,11 +65,11 @@ class FarFaults {
   bool refuses_all() const { return refuses_all_; }
   /// Granules that the host had before that of the page; 0 if it does not have the page.
   std::uint32_t position(TenantPage where) const;
-  /// Number of granules that the host has been told of.
+  /// Returns the number of granules that the host has been told of.
   std::uint32_t granules() const { return static_cast<std::uint32_t>(numbers_.size()); }
   /// The page has been found, or is about to be refused.
   void looked_up(const TranslateRequest& request) { retrying_ -= request.retried; }
-  /// Nothing of the tenant is waited for any more.  Calls gone(request) for those without an entry.
+  /// Forgets the tenant's waits. Calls gone(request) for requests without an entry.
   template <class Gone>
   void forget(TenantId tenant, Gone&& gone) {
     std::erase_if(waiting_, [&](const auto& fault) {
@@ -84,8 +84,8 @@ class FarFaults {
     });
   }
   enum class Which : std::uint8_t { all, local };
-  /// Calls came(where, askers) for each page of the span that somebody waits for, or of those that
-  /// the GPU handles by itself, in their order; nobody waits for them afterwards.
+  /// Calls came(where, askers) for each page of the span with waiting SMs, or of those pages that
+  /// the GPU handles by itself, in their order, and removes the waits.
   template <class Came>
   void take(const PageSpan& span, Which which, Came&& came) {
     auto fault = waiting_.lower_bound(span.first());
@@ -102,7 +102,8 @@ class FarFaults {
   }
 
   void replaying(TenantPage where, const Askers& askers, std::int64_t cycle);
-  /// The cycle in which the page's replays began, if this was the last of them; -1 otherwise.
+  /// Notes a replay. Returns the cycle in which the page's replays began if this was the last of
+  /// them, else -1.
   std::int64_t replayed(TenantPage where, SmId sm);
   /// Replays of pages of the span have not completed.
   bool replays_in(const PageSpan& span) const;
@@ -122,7 +123,7 @@ class FarFaults {
       archive(askers, host_has);
     }
   };
-  /// With pages that the host has.
+  /// Granule of pages that the host has.
   struct Granule {
     std::uint64_t number = 0;  ///< in the order in which the host was told of the first
     std::uint64_t pages = 0;

@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// The GMMU cycle in which something is done: what is sent leaves at its edge.
+/// GMMU cycle of an action; its messages leave at the cycle's edge.
 struct GmmuCycle {
   static constexpr std::int64_t never = INT64_MAX;
 

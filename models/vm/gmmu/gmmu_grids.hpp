@@ -14,7 +14,7 @@ class GmmuGrids {
  public:
   explicit GmmuGrids(const GmmuStatistics& statistics) : statistics_(statistics) {}
 
-  /// True: the message said that a grid begins or ends, and means nothing else.
+  /// Returns whether the message only said that a grid begins or ends.
   bool take_mark(const MessageHeader& message) {
     const bool begins = message.kind == kind_of(MessageKind::grid_begins);
     if (!begins && message.kind != kind_of(MessageKind::grid_ends)) return false;

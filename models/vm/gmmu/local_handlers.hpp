@@ -9,7 +9,7 @@
 /// Handlers run side by side, as many on an SM as `per_sm` lets; others wait for one of them.
 /// Source: 000, sections 4.2 and 5.4; virtual-memory-and-exceptions.md, section 9.
 ///
-/// Simplified: a handler is a latency, the way to the SM and back a part of it; its instructions
+/// Simplified: a handler is a latency, which includes the way to the SM and back. Its instructions
 /// take no issue slots.
 /// Cost model: `latency` from the fault to the replay.  Its last microsecond is the swap, so that
 /// walks of others may find the pages that much before the replay.
@@ -70,23 +70,23 @@ class LocalHandlers {
   };
   LocalHandlers(const Setup& setup, TableMemory& memory, GmmuStatistics& statistics);
 
-  /// Where the entries of a span that has untouched pages lie.
+  /// Takes the place of the entries of a span that has untouched pages.
   void offered(const PageSpan& span, PhysicalAddress entries_at);
   /// The driver has zeroed the frames of a granule.
   void add_frames(const GranuleFrames& frames) { pool_.push_back(frames); }
-  /// The first refusal of an untouched page: a handler has its granule, or begins with it.  False:
-  /// the host has to handle it.
+  /// Takes the first refusal of an untouched page: a handler has its granule, or begins with it.
+  /// Returns false if the host has to handle it.
   bool take(const TranslateRequest& request, GmmuCycle& cycle);
   /// A handler is about to put frames into entries of the span.
   bool handles_in(const PageSpan& span) const;
   /// The tenant's tables are other ones.
   void forget_tenant(TenantId tenant);
 
-  /// Next cycle with something to do.
+  /// Returns the next cycle with something to do.
   std::int64_t next() const;
   /// Swaps that are due leave.
   void send_swaps(const FarFaults& faults, GmmuCycle& cycle);
-  /// Memory has answered a swap: the entries as they were.
+  /// Takes memory's answer to a swap: the entries as they were.
   void swapped(std::uint32_t index, const std::byte* old_entries);
   /// A handler that has ended; others that waited for it begin.
   std::optional<LocalHandler> take_finished(GmmuCycle& cycle);

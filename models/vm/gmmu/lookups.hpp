@@ -16,7 +16,7 @@
 namespace lockstep {
 
 struct Lookup {
-  std::int64_t ready = 0;  ///< cycle in which the array at hand answers
+  std::int64_t ready = 0;  ///< cycle in which the array that is looked up answers
   TranslateRequest request;
 
   template <class Archive>
@@ -31,7 +31,7 @@ class LookupStage {
   void add(std::int64_t ready, const TranslateRequest& request) {
     lookups_.push_back({ready, request});
   }
-  /// True if one is ready by `cycle`; it is taken.
+  /// Takes a request that is ready by `cycle`. Returns false if there is none.
   bool take(std::int64_t cycle, TranslateRequest& request) {
     if (next() > cycle) return false;
     request = lookups_.front().request;

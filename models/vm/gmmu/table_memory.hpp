@@ -41,14 +41,14 @@ class TableMemory {
   void disable(TenantId tenant, PhysicalAddress table, GmmuCycle& cycle);
   void clear_bits(std::uint32_t asker, TenantId tenant, PhysicalAddress entry, std::uint64_t bits,
                   GmmuCycle& cycle);
-  /// Puts 0 into `count` entries of one line; the answer carries what they were.
+  /// Puts 0 into `count` entries of one line. The answer carries the old entries.
   void exchange(std::uint32_t asker, TenantId tenant, PhysicalAddress first, std::uint32_t count,
                 GmmuCycle& cycle);
-  /// Puts the frames of a granule, whose entries begin at `first`, into those of its untouched
-  /// entries whose bit is set in `wanted`; the answer carries what these were.
+  /// Puts the frames of a granule, whose entries begin at `first`, into its untouched entries whose
+  /// bit is set in `wanted`. The answer carries the old entries.
   void swap(std::uint32_t asker, TenantId tenant, PhysicalAddress first, std::uint16_t wanted,
             const GranuleFrames& frames, GmmuCycle& cycle);
-  /// Every answer is told here.
+  /// Counts an answer; every one must be told here.
   void answered() { --in_flight_; }
   std::uint64_t in_flight() const { return in_flight_; }
 

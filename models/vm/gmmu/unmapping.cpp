@@ -108,7 +108,7 @@ std::uint32_t Unmappings::exchanged(std::uint32_t asker, const std::byte* old_en
   }
   --exchanging_;
   send_exchanges(cycle);
-  // First no entry is disabled any more, then the page is no large one.
+  // First enable all entries again, then end the large page.
   if (slots_[index].missing == 1 && slots_[index].request.is_coalesced()) clear_large(index, cycle);
   return memory_answered(index);
 }

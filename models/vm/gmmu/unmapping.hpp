@@ -35,8 +35,8 @@ struct Unmapping {
     const std::uint64_t i = where.page - span().first().page;
     stored[i / 64] |= std::uint64_t{1} << i % 64;
   }
-  /// The entries with the dirty bit of whoever stored; in a large page any store is one to all, and
-  /// what the first entry says of accesses holds for all.
+  /// Sets the dirty bits of the pages that SMs stored to. In a large page a store to one page is
+  /// one to all, and the access bits of the first entry hold for all.
   void merge_stores();
   void serialize(Archive& archive);
 };
@@ -50,15 +50,18 @@ class Unmappings {
 
   Unmapping& operator[](std::uint32_t index) { return slots_[index]; }
   std::uint32_t add(const UnmapRequest& request);
-  /// The first one in order of arrival that waits for handlers and replays and need not any more.
+  /// Returns the first unmapping in order of arrival that need not wait for handlers and replays
+  /// any more.
   std::uint32_t ready(const FarFaults& faults, const LocalHandlers& local) const;
   /// Entries are about to be exchanged: no walk may read them.
   bool holds(TenantPage where) const;
-  /// The one whose shootdown an SM's store precedes; nullptr if the page is not being unmapped.
+  /// Returns the unmapping whose shootdown must come after an SM's store to the page; nullptr if
+  /// the page is not being unmapped.
   Unmapping* unmapping_of(TenantPage where);
 
   void start_exchange(std::uint32_t index, GmmuCycle& cycle);
-  /// Answers of memory.  The unmapping whose entries have all been exchanged, or `none`.
+  /// Takes answers of memory. Returns the unmapping whose entries have all been exchanged, or
+  /// `none`.
   std::uint32_t exchanged(std::uint32_t asker, const std::byte* old_entries, std::uint32_t count,
                           GmmuCycle& cycle);
   std::uint32_t cleared(std::uint32_t asker);

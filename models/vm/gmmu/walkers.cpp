@@ -9,7 +9,7 @@ namespace lockstep {
 
 namespace {
 
-/// Four levels of 9 bits; an address beyond them is nobody's.
+/// Pages that four levels of 9 bits can reach. No buffer lies beyond them.
 constexpr std::uint64_t reachable_pages = std::uint64_t{1} << (9 * walk_levels);
 
 }  // namespace

@@ -28,12 +28,12 @@ namespace lockstep {
 struct Walk {
   std::uint64_t page = 0;
   std::uint16_t tenant = 0;
-  std::uint8_t level = 0;  ///< whose entry is looked up or read
+  std::uint8_t level = 0;  ///< level of the entry that is looked up or read
   bool used = false;
   bool active = false;  ///< has a walker
   bool stale = false;
   bool written = false;   ///< ends in setting the dirty bit
-  bool large = false;     ///< what the level-3 entry says
+  bool large = false;     ///< the level-3 entry is one of a large page
   bool done = false;      ///< `result` is there; 0: not present
   PhysicalAddress place;  ///< of the entry of `level`
   PageTableEntry result;
@@ -44,7 +44,7 @@ struct Walk {
     return large ? page / pages_per_large * pages_per_large : page;
   }
   TenantPage where() const { return {TenantId{tenant}, VirtualPage{page}}; }
-  /// The page whose entries it reads.
+  /// Returns the page whose entries the walk reads.
   TenantPage table_where() const { return {TenantId{tenant}, VirtualPage{table_page()}}; }
   bool for_store() const {
     for (const TranslateRequest& r : requests)
@@ -72,9 +72,9 @@ class Walkers {
 
   Walk& operator[](std::uint32_t index) { return walks_[index]; }
   std::uint32_t find(TenantPage where) const;
-  /// Tenant of the walk that last released a walker and its MSHR.
+  /// Returns the tenant of the walk that last released a walker and its MSHR.
   std::uint16_t last_tenant() const { return last_tenant_; }
-  /// Whether an MSHR is left for a page to be translated; notices of stores need none.
+  /// Returns whether an MSHR is left for a page to be translated; notices of stores need none.
   bool has_room() const { return translations_ < parameters_.l2_tlb.mshrs; }
   bool idle() const { return used_ == 0; }
 
@@ -101,7 +101,8 @@ class Walkers {
   }
   /// A read has come back.  Look at `done` afterwards.
   void read_done(std::uint32_t index, const std::byte* sector, GmmuCycle& cycle);
-  /// The next walk whose lookup or fixed latency ends in this cycle, advanced; `none`: no more.
+  /// Advances the next walk whose lookup or fixed latency ends in this cycle, and returns it;
+  /// `none`: no more.
   std::uint32_t timer_done(GmmuCycle& cycle);
   std::int64_t next_timer() const {
     return timers_.empty() ? GmmuCycle::never : timers_.front().first;
@@ -112,8 +113,8 @@ class Walkers {
   /// The walk has been dealt with.
   void end(std::uint32_t index, std::int64_t cycle);
 
-  /// Pages of a span are being unmapped: walks for them are stale.  Calls stored(where) for each
-  /// page with a notice that did not reach its entry.
+  /// Marks walks for pages of a span as stale, because these are being unmapped. Calls
+  /// stored(where) for each page with a notice that did not reach its entry.
   template <class Stored>
   void unmap(const PageSpan& span, Stored&& stored) {
     for (Walk& walk : walks_) {
@@ -151,7 +152,7 @@ class Walkers {
   std::vector<std::uint32_t> set_aside_;  ///< until their pages are unmapped
   std::deque<std::pair<std::int64_t, std::uint32_t>> timers_;
   std::uint32_t free_walkers_, used_ = 0, translations_ = 0;
-  std::uint16_t last_tenant_ = 0;  ///< whose walk gave a walker up last
+  std::uint16_t last_tenant_ = 0;  ///< tenant of the walk that last released a walker
 };
 
 }  // namespace lockstep

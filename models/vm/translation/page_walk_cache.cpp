@@ -4,7 +4,7 @@
 /// cache; each is known by its level and the pages beneath it.
 /// Source: 004, section 6.2 (PWCache).
 ///
-/// Simplified: with a fixed walk latency nothing is read, so that the cache stands idle.
+/// Simplified: with a fixed walk latency walks read no memory, so that the cache is not used.
 /// Cost model: `vm.walk_cache.latency` per lookup, hit or miss.
 #include "models/vm/translation/translation.hpp"
 
@@ -49,8 +49,8 @@ class PageWalkCache final : public TranslationPath {
   void serialize(Archive& archive) override { entries_.serialize(archive); }
 
  private:
-  /// Page numbers have 36 bits.  The level stands below them, so that the entries of one level
-  /// spread over the sets.
+  /// Returns a key. Page numbers have 36 bits; the level stands below them, so that the entries of
+  /// one level spread over the sets.
   static TlbKey key(TenantPage where, unsigned level) {
     const std::uint64_t number = where.page.value() >> (9 * (walk_levels - level));
     return {where.tenant, number << 2 | (level - 1)};

@@ -31,7 +31,7 @@ struct TranslationTiming {
 class TranslationPath : public EpochPolicy {
  public:
   virtual TranslationTiming timing() const = 0;
-  /// Returns the policy that decides where walks are kept, if there is a place for them.
+  /// Returns the policy that decides where results of walks are kept, if there is such a place.
   virtual TlbFill* fill() { return nullptr; }
 
   // Entries of whole translations; a hit counts as a use.
@@ -39,7 +39,8 @@ class TranslationPath : public EpochPolicy {
   virtual const PageTableEntry* find_base(TenantPage) { return nullptr; }
   /// A lookup has ended.
   virtual void looked_up(TenantId, bool /*hit*/, Time /*now*/) {}
-  /// The tenant whose entry left the second-level TLB for it, if one did.
+  /// Keeps the result of a walk. Returns the tenant whose entry left the second-level TLB for it,
+  /// if one did.
   virtual std::optional<TenantId> walked(const FinishedWalk&, Time /*now*/) { return {}; }
   /// A walk for somebody who waits was asked for, or has ended.
   virtual void walks(TenantId, bool /*begins*/) {}
@@ -50,7 +51,8 @@ class TranslationPath : public EpochPolicy {
   /// The level-3 entry of the page says `large` now.
   virtual void coalesced(TenantPage) {}
 
-  /// True if an entry kept for the page has its dirty bit set, so that memory has, too.
+  /// Returns whether an entry kept for the page has its dirty bit set, which then is set in memory,
+  /// too.
   virtual bool known_dirty(TenantPage) const { return false; }
   virtual void set_dirty(TenantPage) {}
 
@@ -60,7 +62,8 @@ class TranslationPath : public EpochPolicy {
   virtual std::uint32_t flush(TenantId) { return 0; }
   /// The tenant's pages are other ones from now on.
   virtual void forget_tenant(TenantId) {}
-  /// After a miss: how the page's translation was dropped, if it was here until then.  Told once.
+  /// Returns after a miss how the page's translation was dropped, if it was here until then. Told
+  /// once.
   virtual std::optional<TlbLoss> take_loss(TenantPage) { return std::nullopt; }
 
   virtual void serialize(Archive&) {}

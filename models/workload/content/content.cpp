@@ -10,7 +10,7 @@ namespace lockstep {
 
 namespace {
 
-/// Graphs by what describes them.
+/// Graphs by their descriptions.
 class Graphs {
  public:
   std::shared_ptr<const CsrGraph> get(const Initializer& initial) {

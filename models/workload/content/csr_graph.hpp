@@ -10,12 +10,13 @@ namespace lockstep {
 /// A random directed graph in compressed sparse row form.
 class CsrGraph {
  public:
-  /// From vertices, edges, rmat and seed.  Throws UserError above 2^32 vertices or edges.
+  /// Makes a graph from vertices, edges, rmat and seed. Throws UserError above 2^32 vertices or
+  /// edges.
   explicit CsrGraph(const Initializer& initial);
 
   /// `vertices` + 1 numbers: the edges of vertex v are [rows[v], rows[v + 1]).
   const std::vector<std::uint64_t>& rows() const { return rows_; }
-  /// Vertex to which each edge leads.
+  /// Returns the vertex to which each edge leads.
   const std::vector<std::uint64_t>& columns() const { return columns_; }
 
  private:

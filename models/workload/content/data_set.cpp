@@ -1,7 +1,8 @@
 /// Initial content `file` with `data_set`: numbers of an HDF5 file, in the order in which they
 /// stand there whatever the data set's shape, converted to the buffer's type.
 ///
-/// Simplified: the whole data set is read at the start, since its chunks are no pages.
+/// Simplified: the whole data set is read at the start, since its chunks do not coincide with
+/// pages.
 #include <vector>
 
 #include "core/output/hdf5.hpp"

@@ -22,7 +22,7 @@ double central(double q) {
   return q * above / below;
 }
 
-/// At the probability `p` < 0.075 of one tail.
+/// Returns the quantile at the probability `p` < 0.075 of one tail.
 double tail(double p) {
   double r = std::sqrt(-fixed_log(p));
   if (r <= 5.0) {

@@ -5,7 +5,7 @@
 /// "times an odd number, plus a number, xor with itself shifted right", all modulo the power of
 /// two.
 ///
-/// Simplified: not every order can come out, as with any generator of a 64-bit seed.
+/// Simplified: not every order is possible, as with any generator with a 64-bit seed.
 #include <bit>
 
 #include "models/workload/content/elements.hpp"

@@ -29,7 +29,7 @@ struct CpuKeys : CpuTraffic {
     using P = CpuKeys;
     return parameters<P>()
         .field("memory", &P::memory, 16_MiB, range(4_KiB, 1024_GiB),
-               "that it may touch, a multiple of a line of 64 bytes")
+               "memory that the core may touch, a multiple of a line of 64 bytes")
         .field("profile", &P::profile, "",
                "benchmark of SPEC CPU2006 whose misses it has, such as mcf; or trace")
         .field("trace", &P::trace_file, "",
@@ -39,9 +39,9 @@ struct CpuKeys : CpuTraffic {
         .optional("row_locality", &P::row_locality, of_profile, of_profile_text, range(0, 1),
                   "share of its requests that find their row open while it is alone")
         .optional("bank_parallelism", &P::bank_parallelism, of_profile, of_profile_text,
-                  range(1, 64), "banks with reads of it while it has any, alone", "banks")
+                  range(1, 64), "banks with reads of the core while it has any, alone", "banks")
         .optional("write_share", &P::write_share, of_profile, of_profile_text, range(0, 0.9),
-                  "of all its requests")
+                  "share of writes in all its requests")
         .only_if("misses row_locality bank_parallelism write_share", "with profile",
                  [](const P& p) { return !p.profile.empty(); })
         .check([](const P& p) -> std::string {

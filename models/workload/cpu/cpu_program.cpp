@@ -19,7 +19,7 @@ CpuTraffic traffic_of(const Node& profile) {
   throw profile.error("no profile \"" + profile.text() + "\"", suggest(profile.text(), names));
 }
 
-/// Fills in what the tenant does not say from its profile.
+/// Fills in the keys that the tenant lacks from its profile.
 void complete(CpuTraffic& traffic, const CpuTraffic& profile) {
   const auto take = [&](double CpuTraffic::*value) {
     if (traffic.*value == CpuKeys::of_profile) traffic.*value = profile.*value;

@@ -26,7 +26,7 @@ class TraceLine {
     begun_ = position_;
     if (!at_end()) throw error("is a word too many", form);
   }
-  /// The next word; `what` it is.
+  /// Reads the next number. `what`: its name in messages.
   std::uint64_t number(const char* what) {
     begun_ = position_;
     const std::size_t end = std::min(text_.find_first_of(blanks, position_), text_.size());

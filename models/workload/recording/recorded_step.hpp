@@ -17,8 +17,8 @@ namespace lockstep {
 struct RecordedStep {
   enum class Kind : std::uint32_t {
     launch,              ///< `data`, `bytes`: its parameters in /arguments
-    copy_to_gpu,         ///< `data`: what the host has there by then
-    copy_to_host,        ///< `data`: what the program got
+    copy_to_gpu,         ///< `data`: the host's bytes at that time
+    copy_to_host,        ///< `data`: the bytes that the program got
     write,               ///< the CPU writes to memory that it shares with the GPU
     read,                ///< the CPU reads from it
     synchronize,         ///< all streams
@@ -32,7 +32,7 @@ struct RecordedStep {
     not_read_mostly,
     delay,                ///< `bytes`: femtoseconds
     launch_programmatic,  ///< a launch that may overlap with the one ahead of it in its stream
-    copy_to_peer,         ///< `data`: address on another device, to which it goes
+    copy_to_peer,         ///< `data`: destination on another device
   };
   static constexpr std::uint32_t kinds = 17;
 

@@ -27,16 +27,16 @@ class Recording {
   const std::string& file() const { return file_name_; }
   std::uint64_t steps() const { return steps_.length; }
   RecordedStep step(std::uint64_t number) const;
-  /// Whether its program may have used several devices.
+  /// Returns whether the recorded program may have used several devices.
   bool has_devices() const { return has_devices_; }
   std::uint32_t device(const RecordedStep& step) const {
     return has_devices_ ? step.stream / recording_format::streams_of_a_device : 0;
   }
   const std::string& kernel(const RecordedStep& step) const;
-  /// All, by name.
+  /// Returns all launched kernels by name.
   const std::vector<std::string>& launched_kernels() const { return kernels_; }
-  /// Returns the arithmetic of the matrix units that computed what the program got; nothing if it
-  /// had no products of matrices, or nobody has noted it.
+  /// Returns the arithmetic of the matrix units that computed the program's results; nothing if
+  /// there were no matrix products, or it was not noted.
   std::optional<isa::MatrixArithmetic> arithmetic() const { return arithmetic_; }
   /// Returns the parameter buffer of a launch.
   std::vector<std::byte> arguments(const RecordedStep& step) const;

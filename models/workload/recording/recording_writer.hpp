@@ -21,16 +21,16 @@ class RecordingWriter {
   explicit RecordingWriter(const std::string& file, bool has_devices = false);
 
   void add(const RecordedStep& step);
-  /// Place of a launch's parameters.
+  /// Writes a launch's parameters. Returns their place.
   std::uint64_t add_arguments(std::span<const std::byte> bytes);
-  /// Place of the data; nothing is written for blocks that are there already.
+  /// Writes the data, except blocks that are there already. Returns their place.
   std::uint64_t add_data(std::span<const std::byte> bytes);
   /// Floats of the data that was added last that may differ in a replay.
   void add_inexact(std::uint64_t data, std::span<const isa::InexactFloats> floats);
-  /// Index of a kernel.
+  /// Returns the index of a kernel.
   std::uint32_t kernel(const std::string& name);
 
-  /// Notes whose tensor cores computed what the program got.
+  /// Notes whose tensor cores computed the program's results.
   void set_arithmetic(isa::MatrixArithmetic arithmetic) { arithmetic_ = arithmetic; }
 
   std::uint64_t steps() const { return step_count_; }
@@ -40,7 +40,7 @@ class RecordingWriter {
   std::uint64_t data_bytes() const { return data_bytes_; }
   std::uint64_t stored_bytes() const { return blocks_count_ * recording_format::block_bytes; }
 
-  /// Writes what is left; nothing may be added afterwards.
+  /// Writes the remaining rows. Nothing may be added afterwards.
   void finish();
 
  private:

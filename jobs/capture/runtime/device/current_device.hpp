@@ -4,10 +4,10 @@
 
 namespace lockstep::capture {
 
-/// Device that a thread's calls are about: each thread begins with device 0.
+/// Returns the device that a thread's calls are about: each thread begins with device 0.
 int current_device();
 void set_current_device(int number);
-/// Whether there is such a device.
+/// Returns whether there is such a device.
 bool is_device_number(int number);
 /// Lets kernels of a device use the memory of another one, or no more.
 Error change_peer_access(int device, int peer, bool is_on);

@@ -1,7 +1,7 @@
 /// The devices and contexts on them.
 ///
-/// Simplified: contexts share all memory and modules; what they are told apart by is their device,
-/// and who is current in a thread.
+/// Simplified: contexts share all memory and modules; they differ only in their device, and in
+/// which one is current in a thread.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -122,7 +122,7 @@ LOCKSTEP_DRIVER Error cuCtxCreate_v2(Context** context, unsigned flags, int devi
   contexts.push_back(*context);
   return follow_current();
 }
-/// With parameters of affinity in between.
+/// Makes a context; parameters of affinity stand in between.
 LOCKSTEP_DRIVER Error cuCtxCreate_v3(Context** context, const void*, int, unsigned flags,
                                      int device) {
   return cuCtxCreate_v2(context, flags, device);
@@ -161,7 +161,7 @@ LOCKSTEP_DRIVER Error cuCtxGetDevice(int* device) {
   *device = contexts.empty() ? 0 : contexts.back()->device;
   return contexts.empty() ? no_context : Error{success};
 }
-/// Device of a context that need not be current.
+/// Tells the device of a context that need not be current.
 LOCKSTEP_DRIVER Error cuCtxGetDevice_v2(int* device, Context* context) {
   return apart([&] { return give(device, context ? context->device : current_device()); });
 }

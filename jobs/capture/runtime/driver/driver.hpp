@@ -24,7 +24,7 @@ inline void* pointer(DeviceAddress address) {
   return reinterpret_cast<void*>(address);
 }
 
-/// A call whose error is not one for cudaGetLastError.
+/// Makes a call whose error cudaGetLastError does not return.
 template <class Call>
 Error apart(const Call& call) {
   const Error before = last_error(true);
@@ -42,7 +42,7 @@ void* find_entry(const char* name, int version);
 /// A module that was loaded while the program ran.
 struct LoadedModule;
 Error load(LoadedModule** module, std::vector<char> image);
-/// PTX, a fat binary or machine code, however long it is.
+/// Returns the PTX, fat binary or machine code that begins there, however long it is.
 std::vector<char> image_at(const void* begin);
 Error find_function(void** function, LoadedModule* module, const char* name);
 /// `is_managed`: the program's CPU code sees it too.

@@ -52,14 +52,14 @@ char* base_of(const End& end) {
   return static_cast<char*>(end.type == host_memory ? end.on_host : pointer(end.on_device));
 }
 
-/// Nothing given: rows stand one behind the other.
+/// Without a pitch rows stand one behind the other.
 template <class End>
 std::size_t pitch_of(const End& end, std::size_t width_bytes) {
   if (end.type == array_memory) return end.array->pitch;
   return end.pitch != 0 ? end.pitch : width_bytes;
 }
 
-/// Whether it says what memory it is.
+/// Returns whether the end of the copy names its kind of memory.
 template <class End>
 bool is_end(const End& end) {
   return end.type >= host_memory && end.type <= unified_memory &&

@@ -48,7 +48,7 @@ LOCKSTEP_DRIVER Error cuGetProcAddress_v2(const char* name, void** address, int 
   return entry_point(name, address, version, result);
 }
 
-/// For libcuda.so.1: the entry of exactly this name.
+/// Returns the entry of exactly this name, for libcuda.so.1.
 LOCKSTEP_EXPORT void* cudaLockstepDriverEntry(const char* name) {
   return entry_named(name);
 }

@@ -80,7 +80,7 @@ constexpr ChannelWord channel_words[] = {
     {0x08, signed_channels, 8},   {0x09, signed_channels, 16},   {0x0a, signed_channels, 32},
     {0x10, float_channels, 16},   {0x20, float_channels, 32}};
 
-/// Without channels, which is no texel, where the word is another.
+/// Returns a channel's format; one without channels, which is no texel, where the word is another.
 ChannelFormat channel_format(int format, unsigned channels) {
   ChannelFormat result{{}, no_channels};
   for (const ChannelWord& word : channel_words) {

@@ -5,7 +5,7 @@
 
 namespace lockstep::capture::driver {
 
-/// Sends to the GPU what the program has set of texture references since the last launch.
+/// Sends the program's changes of texture references since the last launch to the GPU.
 Error update_references();
 
 }  // namespace lockstep::capture::driver

@@ -33,11 +33,11 @@ struct GraphNode {
     free
   };
   Type type = Type::empty;
-  Action action;                     ///< of what is no kernel and no child
+  Action action;                     ///< of a node that is no kernel and no child
   std::shared_ptr<KernelCall> call;  ///< of a kernel
   std::shared_ptr<Graph> child;
-  std::shared_ptr<GraphMemory> memory;  ///< of what allocates or frees
-  std::vector<GraphNode*> after;        ///< what it waits for
+  std::shared_ptr<GraphMemory> memory;  ///< of a node that allocates or frees
+  std::vector<GraphNode*> after;        ///< nodes that it waits for
   Graph* graph = nullptr;               ///< that it belongs to
   GraphNode* origin = nullptr;          ///< of a copy
   bool is_enabled = true;
@@ -49,19 +49,20 @@ struct Graph {
   unsigned long long flags = 0;                   ///< that it was made ready with
 };
 
-/// Adds what `set` makes of a new node, behind `count` others.
+/// Adds a node, which `set` fills in, behind `count` others.
 Error add_node(GraphNode** place, Graph* graph, GraphNode* const* before, std::size_t count,
                const std::function<Error(GraphNode&)>& set);
 /// Adds a captured node at the end.
 void keep(Graph& graph, std::unique_ptr<GraphNode> node);
-/// Frees memory that a launch before has allocated and nobody has freed.
+/// Frees memory that an earlier launch has allocated and that has not been freed.
 void free_left_over(const Graph& graph);
 
-/// A graph of its own, with nodes whose origins are those of `graph`.
+/// Returns a copy of the graph, whose nodes have the origins of those of `graph`.
 std::unique_ptr<Graph> copy_of(const Graph& graph);
 /// Gives an executable the parameters of a graph with the same nodes.
 Error update(Graph* executable, const Graph* graph, GraphUpdateResult* result);
-/// Each behind those that it waits for, else as they were made; empty for a graph with a circle.
+/// Returns the nodes, each behind those that it waits for, else as they were made; empty for a
+/// graph with a circle.
 std::vector<GraphNode*> in_order(const Graph& graph);
 /// The node of `graph` that is a copy of `origin`; null: none.
 GraphNode* find_copy(const Graph& graph, const GraphNode* origin);
@@ -71,9 +72,9 @@ Error in_stream(StreamHandle stream, Action action, GraphNode::Type type = Graph
 Error in_stream(StreamHandle stream, std::shared_ptr<KernelCall> call);
 /// The graph that the stream is captured into; null: none.
 Graph* graph_of(StreamHandle stream);
-/// From now on the stream is captured as well: it waits for an event of the graph.
+/// Captures the stream as well from now on: it waits for an event of the graph.
 void join(StreamHandle stream, Graph* graph);
-/// While a graph is launched: the stream that all of it goes to.
+/// Returns, while a graph is launched, the stream that all of it goes to.
 const StreamHandle* launching_stream();
 
 }  // namespace lockstep::capture

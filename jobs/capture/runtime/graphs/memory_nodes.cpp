@@ -1,8 +1,8 @@
 /// Nodes of graphs that allocate and free memory.
 ///
 /// As with a driver the address is known when the node is made, and each launch has its memory
-/// there.  Simplified: it is taken when the node is made and given back when neither the graph nor
-/// a copy of it is left, so what is reserved is what all graphs can use.
+/// there.  Simplified: memory is taken when the node is made, and given back when neither the graph
+/// nor a copy of it is left. So the memory that all graphs can use is reserved.
 #include "jobs/capture/runtime/graphs/memory_nodes.hpp"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ Total used, reserved;
 
 Error use(GraphMemory& memory) {
   const std::lock_guard lock(mutex);
-  if (memory.is_in_use) return invalid_value;  // of a launch before, and nobody has freed it
+  if (memory.is_in_use) return invalid_value;  // allocated by an earlier launch, and not freed
   memory.is_in_use = true;
   used.add(memory.bytes);
   return success;
@@ -145,7 +145,7 @@ Error release_in(StreamHandle stream, void* pointer) {
   Graph* graph = graph_of(stream);
   if (!graph) return release(pointer, Releaser::device);
   const std::shared_ptr<GraphMemory> memory = find(pointer);
-  if (!memory) return noted(invalid_value);  // a graph frees what graphs have allocated
+  if (!memory) return noted(invalid_value);  // a graph frees memory that graphs have allocated
   auto node = std::make_unique<GraphNode>();
   set_free(*node, memory);
   keep(*graph, std::move(node));

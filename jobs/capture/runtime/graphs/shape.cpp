@@ -9,7 +9,8 @@ namespace {
 
 using Nodes = std::vector<GraphNode*>;
 
-/// Into the program's array, as many as it has room for; without one, how many there are.
+/// Writes nodes into the program's array, as many as it has room for; without an array, only how
+/// many there are.
 Error give(const Nodes& nodes, GraphNode** to, std::size_t* count) {
   if (!count) return noted(invalid_value);
   if (to) {

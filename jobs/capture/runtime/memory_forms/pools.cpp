@@ -1,7 +1,7 @@
 /// Pools that memory is asked for in the order of a stream.
 ///
-/// Simplified: they keep what is set of them and hold no memory back, so what is reserved is what
-/// is used.
+/// Simplified: pools remember their settings and hold no memory back, so that reserved memory is
+/// used memory.
 #include <cstring>
 #include <map>
 

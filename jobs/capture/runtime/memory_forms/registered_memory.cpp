@@ -21,7 +21,7 @@ struct Registered {
 };
 
 std::mutex registered_mutex;
-std::map<std::uint64_t, Registered> registered;  ///< by what the program registered
+std::map<std::uint64_t, Registered> registered;  ///< by the program's address
 
 bool overlaps_others(std::uint64_t first, std::uint64_t bytes) {
   for (const auto& [pointer, other] : registered)
@@ -33,7 +33,7 @@ bool overlaps_others(std::uint64_t first, std::uint64_t bytes) {
 bool holds_this_stack(std::uint64_t first, std::uint64_t bytes) {
   const char here = 0;
   const auto address = reinterpret_cast<std::uint64_t>(&here);
-  constexpr std::uint64_t frames = std::uint64_t{64} << 10;  // of what is called from here
+  constexpr std::uint64_t frames = std::uint64_t{64} << 10;  // of the functions called from here
   return address + frames >= first && address - frames < first + bytes;
 }
 

@@ -20,7 +20,7 @@ struct ChannelFormat {
 static_assert(sizeof(ChannelFormat) == 20);
 enum ChannelKind : int { signed_channels, unsigned_channels, float_channels, no_channels };
 
-/// Whether a format has one, two or four channels of the same 8, 16 or 32 bits.
+/// Returns whether a format has one, two or four channels of the same 8, 16 or 32 bits.
 bool is_texel(const ChannelFormat& format);
 int channels_of(const ChannelFormat& format);
 inline std::size_t texel_bytes(const ChannelFormat& format) {

@@ -23,7 +23,7 @@ std::uint32_t flags_of(const ChannelFormat& format) {
          static_cast<std::uint32_t>(kind) << flags::kind_shift;
 }
 
-/// To the nearest, as hardware converts; what is too large becomes infinity.
+/// Returns the nearest half, as hardware converts; a value that is too large becomes infinity.
 std::uint32_t half_bits(float value) {
   const std::uint32_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::fabs(static_cast<double>(value));

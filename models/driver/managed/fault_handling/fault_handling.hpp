@@ -41,7 +41,7 @@ class FaultHandling {
 
   virtual ~FaultHandling() = default;
   virtual Time next_activity() const = 0;
-  /// Takes faults of the queue whose turn it is, and goes on with those that were taken.
+  /// Takes faults of the queue whose turn it is, and goes on with earlier ones.
   virtual void act(const HostCycle& cycle) = 0;
   /// Faults that were taken and have not moved anything yet are dropped.
   virtual void forget_if(const Which& which) = 0;

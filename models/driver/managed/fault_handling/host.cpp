@@ -9,7 +9,7 @@ namespace lockstep {
 
 namespace {
 
-/// Whether one of the pages, which are in order, is in the range.
+/// Returns whether one of the pages, which are in order, is in the range.
 bool is_any_in(std::span<const ManagedPage> pages, PageRange range) {
   const auto first = std::lower_bound(pages.begin(), pages.end(), range.first);
   return first != pages.end() && *first < range.end();
@@ -92,7 +92,7 @@ bool HostFaultHandling::serve_without_moving(const PageFault& fault, const HostC
       parts_.queue.await(fault);
       return true;
     case PagePlace::gpu:
-      // The news will make whoever waits ask again.
+      // The message will make the waiting SMs ask again.
       if (parts_.driver.rearranges({a.tenant, a.virtual_page_of(fault.page), 1})) return true;
       if (fault.write && pages.has(fault.page, ManagedPages::duplicate))
         return waits_for_others(fault, cycle);

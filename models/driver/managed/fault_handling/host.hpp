@@ -24,7 +24,8 @@ class HostFaultHandling : public FaultHandling {
       : parameters_(parameters), setup_(setup), parts_(parts), fault_numbers_(setup.tenants) {}
 
   Time next_activity() const override;
-  /// The server takes what it is free for, and what it has handled goes on.
+  /// Lets the server take as many faults as it is free for, and goes on with those that it has
+  /// handled.
   void act(const HostCycle& cycle) override;
   void forget_if(const Which& which) override {
     for (Unit& unit : units_) std::erase_if(unit.faults, which);
@@ -52,8 +53,9 @@ class HostFaultHandling : public FaultHandling {
   bool serve_without_moving(const PageFault& fault, const HostCycle& cycle);
   /// The server has handled the faults: pages move.
   void begin_unit(const Unit& unit, const HostCycle& cycle);
-  /// Migrates faulting pages of one allocation, in order, and what the prefetcher adds; how many
-  /// pages were asked for.  `stored`: pages of all allocations that are stored to, in order.
+  /// Migrates faulting pages of one allocation, in order, with the pages that the prefetcher adds.
+  /// Returns how many pages were asked for. `stored`: pages of all allocations that are stored to,
+  /// in order.
   std::uint64_t migrate(std::span<const ManagedPage> pages, std::span<const ManagedPage> stored,
                         const Unit& unit, const HostCycle& cycle);
   /// Serves news of a page that the GPU maps elsewhere and uses much.  Returns false if pages must
@@ -66,7 +68,7 @@ class HostFaultHandling : public FaultHandling {
   void leave_others(std::span<const ManagedPage> faults, std::vector<PageRange>& moves) const;
   std::vector<PlannedTransfer> plan(std::span<const ManagedPage> pages, bool stores,
                                     const HostCycle& cycle);
-  /// For one fault that moves nothing.
+  /// Returns the migration for one fault that moves nothing.
   Migration migration_of(const PageFault& fault, const Unit& unit, const HostCycle& cycle);
   /// Adds the row of the first fault of these pages to the log.  Returns its number, or none.
   std::uint32_t record(const Unit& unit, PageRange range, bool data);

@@ -7,8 +7,8 @@
 /// an unmapping.  What finds no zeroed frames is an ordinary far-fault.
 /// Source: 000, sections 4.2 and 5.4; virtual-memory-and-exceptions.md, section 9.
 ///
-/// Simplified: offered pages do not come along with the faults of others; a page that was evicted
-/// is the host's.
+/// Simplified: offered pages do not come along with faults of other pages; an evicted page is
+/// handled by the host.
 #include "models/driver/managed/fault_handling/host.hpp"
 
 namespace lockstep {

@@ -37,7 +37,7 @@ void Mosaic::look_at_holes(std::uint32_t number, PageServices& services) {
   count();
 }
 
-/// False: its pages are not at rest.
+/// Splinters a large page. Returns false if its pages are not at rest.
 bool Mosaic::splinter(std::uint32_t number, bool moves, PageServices& services) {
   const LargeFrames::LargeFrame& frame = large_[number];
   const TenantId tenant{static_cast<std::uint16_t>(frame.owner)};
@@ -74,7 +74,7 @@ void Mosaic::splintered(Compaction& compaction, PageServices& services) {
   count();
 }
 
-/// False: the page stays where it is.
+/// Moves the page. Returns false if it stays where it is.
 bool Mosaic::move(const Compaction& compaction, VirtualPage page, PageServices& services) {
   const TenantId tenant = compaction.large.tenant;
   const PhysicalAddress from{tables().entry(tenant, page).address()};
@@ -105,7 +105,8 @@ void Mosaic::end_compaction(std::size_t index) {
   count();
 }
 
-/// Frames have run out: what is free in a large page of the tenant, or else of anybody, is wanted.
+/// Makes room, since frames have run out, by the free pages of a large page of the tenant, or else
+/// of any other.
 bool Mosaic::settle(const TenantPages& pages, PageServices& services) {
   if (empty_frames(frames_wanted(pages), services)) return false;
   const auto owner = static_cast<LargeFrames::Owner>(pages.tenant.value());

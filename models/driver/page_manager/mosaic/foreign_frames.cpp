@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// Free large frames that allocating the pages takes.
+/// Returns the number of free large frames that allocating the pages takes.
 std::uint64_t Mosaic::frames_wanted(const TenantPages& pages) const {
   const Regions& regions = whole_[pages.tenant.value()];
   const auto owner = static_cast<LargeFrames::Owner>(pages.tenant.value());
@@ -33,7 +33,8 @@ std::uint64_t Mosaic::frames_wanted(const TenantPages& pages) const {
   return frames + (wants_base_pages && !large_.has_base_pages(owner) ? 1 : 0);
 }
 
-/// False: there are enough free frames, or no more can be had.
+/// Empties frames of foreign pages. Returns false if there are enough free frames, or no more can
+/// be had.
 bool Mosaic::empty_frames(std::uint64_t wanted, PageServices& services) {
   if (!parameters_.compacts() || foreign_numbers_.empty() || large_.free_frames() >= wanted)
     return false;
@@ -43,7 +44,7 @@ bool Mosaic::empty_frames(std::uint64_t wanted, PageServices& services) {
   return !emptying_.empty();
 }
 
-/// False: no frame can be emptied.
+/// Empties one frame. Returns false if none can be emptied.
 bool Mosaic::empty_frame(PageServices& services) {
   const std::vector<std::uint32_t> numbers = large_.foreign_frames();
   const auto emptiest = std::find_if(numbers.rbegin(), numbers.rend(), [&](std::uint32_t number) {

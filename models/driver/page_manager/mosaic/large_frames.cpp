@@ -94,8 +94,8 @@ std::vector<std::uint32_t> LargeFrames::foreign_frames() const {
   return numbers;
 }
 
-/// First what is free in the owner's frames, then a new one, then what is kept for its regions,
-/// then what foreign pages leave, then what others have.
+/// Returns a frame with room: first among the owner's frames, then a new one, then one kept for the
+/// owner's regions, then one with foreign pages, then one of another owner.
 std::optional<std::uint32_t> LargeFrames::frame_with_room(Owner owner) {
   if (!open_[owner].empty()) return *open_[owner].begin();
   if (const auto number = take_free(owner, no_region)) return number;

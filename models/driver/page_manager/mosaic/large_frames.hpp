@@ -29,7 +29,8 @@ class LargeFrames {
 
   struct LargeFrame {
     Owner owner = nobody;
-    std::uint64_t region = no_region;  ///< whose pages keep their places: address / 2 MiB
+    std::uint64_t region = no_region;  ///< region (address / 2 MiB) whose pages keep their places
+                                       ///< here
     PageSet taken;                     ///< given out
     PageSet there;                     ///< of those, mapped and with their data
     PageSet holes;                     ///< of those, freed while the frame is one large page
@@ -43,7 +44,7 @@ class LargeFrames {
     }
   };
 
-  /// The last of the owners is that of frames with foreign pages.
+  /// The last owner is that of frames with foreign pages.
   LargeFrames(std::uint64_t capacity, std::size_t owners);
 
   const LargeFrame& operator[](std::uint32_t number) const { return frames_[number]; }
@@ -67,7 +68,8 @@ class LargeFrames {
   void take_foreign(PhysicalAddress page);
   void release(PhysicalAddress page);
   void leave_hole(PhysicalAddress page) { at(page).holes.add(place_of(page)); }
-  /// The frame is no place of a region any more, and gives out nothing until it is unlocked.
+  /// Locks the frame: it is no place of a region any more, and gives out no page until it is
+  /// unlocked.
   void lock(std::uint32_t number);
   void unlock(std::uint32_t number);
   /// A place for a page of one of the owner's frames that nothing is kept in, in the fullest of
@@ -108,7 +110,7 @@ class LargeFrames {
   std::uint64_t unused(Owner owner) const {
     return owned_[owner] * pages_per_large - pages_[owner];
   }
-  /// Large frames that an owner has.
+  /// Returns the number of large frames that an owner has.
   std::uint64_t owned(Owner owner) const { return owned_[owner]; }
 
   void serialize(Archive& archive);
@@ -123,7 +125,7 @@ class LargeFrames {
   std::optional<std::uint32_t> take_free(Owner owner, std::uint64_t region);
   std::optional<std::uint32_t> frame_with_room(Owner owner);
   PhysicalAddress take_at(std::uint32_t number, std::uint64_t place);
-  /// Puts the frame into the list where it belongs; one without pages is nobody's.
+  /// Puts the frame into the list where it belongs. A frame without pages loses its owner.
   void list(std::uint32_t number);
   void unlist(std::uint32_t number);
   void relist();

@@ -8,7 +8,8 @@ namespace {
 
 constexpr double fs_per_s = 1e15;
 
-/// 004 copies over the channel by reading and writing every word of the page.
+/// Returns the time of a copy, which 004 makes over the channel by reading and writing every word
+/// of the page.
 Time time_of_copy(const MosaicParameters& parameters, std::uint64_t channel_bytes_per_second) {
   switch (parameters.compaction) {
     case PageCopying::channel:
@@ -34,7 +35,7 @@ Mosaic::Mosaic(const MosaicParameters& parameters, const Setup& setup)
       large_(setup.capacity, setup.tenants + 2),
       whole_(setup.tenants) {
   set_tenants(statistics_, setup.tenants);
-  // The frame at 0 that nobody gets.
+  // The frame at 0 is never given out.
   if (setup.capacity > 0) large_.take(driver_);
   for (const Frame page : foreign_pages()) {
     foreign_numbers_[page] = static_cast<std::uint32_t>(foreign_numbers_.size());

@@ -50,7 +50,7 @@ class Mosaic final : public PageManager {
   struct Compaction {
     std::uint32_t number = 0;
     TenantPages large;
-    bool moves = false;                ///< false: its holes are wanted, nothing else
+    bool moves = false;                ///< false: only its holes are wanted
     std::vector<VirtualPage> copying;  ///< empty: it is being splintered
     template <class Archive>
     void serialize(Archive& archive) {

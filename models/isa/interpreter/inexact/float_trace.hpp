@@ -26,7 +26,7 @@ class FloatTrace {
 
   explicit FloatTrace(const InexactMemory& before) : before_(before) {}
 
-  /// Returns a trace for another thread; `take` puts together what both saw.
+  /// Returns a trace for another thread; `take` joins both.
   FloatTrace another() const { return FloatTrace(before_); }
   void take(const FloatTrace& other);
 
@@ -37,7 +37,7 @@ class FloatTrace {
       loaded = {number, before_.words().page(number), words_.page(number)};
     if (loaded.before != nullptr || loaded.now != nullptr) look_at(loaded, address, bytes);
   }
-  /// `type` none: an integer.  The magnitude of what is no number, or infinite, is 0.
+  /// `type` none: an integer. NaN and infinity have the magnitude 0.
   void store(std::uint64_t address, Type type, float magnitude) {
     const std::uint64_t number = address / WordMap<Word>::page_bytes;
     WordMap<Word>::Page& page = words_.page_at(number);
@@ -46,10 +46,10 @@ class FloatTrace {
   }
   /// An atomic adds to a word; `sum` is the value of the word afterwards.
   void add(std::uint64_t address, Type type, double added, double sum);
-  /// The kernel uses a sum other than by loading it: of shared memory, or what an atomic returned.
-  /// Takes a sum whose result is used for one of 1,024 addends.
+  /// Notes a use of a sum other than by a load: of shared memory, or of the value that an atomic
+  /// returned. Counts a sum whose result is used as one of 1,024 addends.
   void use_sum(Type type);
-  /// Returns whether the kernel has a use for what the atomic at `pc` returns.
+  /// Returns whether the kernel uses the value that the atomic at `pc` returns.
   bool uses_result(const Program& program, std::uint32_t pc);
 
   const WordMap<Word>& words() const { return words_; }

@@ -9,7 +9,7 @@
 /// Source: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, 2002, sections
 /// 2.8 and 4.2 (errors of sums in any order grow with the square root of n as a rule).
 ///
-/// Simplified: by words of 4 bytes; both halves of a word in which an f16 or bf16 is are one.
+/// Simplified: words of 4 bytes are followed, so that two f16 or bf16 in one word count as one.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace lockstep::isa {
 
-/// Half of the last place of 1.
+/// Returns half of the last place of 1.
 double unit_roundoff(Type type);
 
 /// Inexactness of a float: how far off it may be, in units of the coarsest type that it was on its
@@ -98,9 +98,9 @@ class InexactMemory {
   const WordMap<Word>& words() const { return words_; }
   /// Takes over the effects of a launch.
   void apply(const FloatTrace& trace);
-  /// Exact values were put there.
+  /// Notes that exact values were put there.
   void clear(std::uint64_t address, std::uint64_t bytes);
-  /// Takes over what `other` knows of its bytes at `from`.
+  /// Copies the notes of `other` about its bytes at `from`.
   void copy(std::uint64_t to, const InexactMemory& other, std::uint64_t from, std::uint64_t bytes);
   /// Returns the inexact floats in the order of addresses, with offsets from `address` on.  More
   /// than `most` ranges are made fewer: ranges of any magnitude are put together, then ranges with

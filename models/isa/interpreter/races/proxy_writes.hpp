@@ -27,7 +27,7 @@ class ProxyWrites {
   void write(std::uint64_t offset, std::uint64_t bytes, std::uint32_t pc, std::uint32_t thread) {
     for_each_piece(offset, bytes, [&](Write& last) { last = {time_, pc, thread}; });
   }
-  /// Asynchronous writes are no concern of fences, nor is what was there before.
+  /// Notes an asynchronous write, which needs no fence, as do bytes that were there before.
   void write_asynchronously(std::uint64_t offset, std::uint64_t bytes) {
     for_each_piece(offset, bytes, [](Write& last) { last = {}; });
   }

@@ -8,8 +8,8 @@
 /// 2009; PTX ISA 8.x, "Memory Consistency Model", sections "Conflict and Data-races" and
 /// "Causality order".
 ///
-/// Simplified: a strong access of shared memory orders as if it had its fences, and one of global
-/// memory that loads as if it had the one behind it.
+/// Simplified: a strong access of shared memory counts as if it had its fences, and a strong load
+/// of global memory as if it had the fence behind it.
 #pragma once
 
 #include <algorithm>
@@ -82,8 +82,8 @@ class SharedRaces {
   }
   void exit(std::uint32_t warp) { clocks_.teach(warp, exited_); }
   void arrive(unsigned barrier, std::uint32_t warp) { clocks_.teach(warp, barriers_[barrier]); }
-  /// The warp goes on behind the barrier; one of the whole block waits no more for those that have
-  /// exited.
+  /// Lets the warp go on behind the barrier. A barrier of the whole block no longer waits for
+  /// threads that have exited.
   void release(unsigned barrier, std::uint32_t warp, bool of_block) {
     if (of_block) clocks_.learn(warp, exited_);
     clocks_.learn(warp, barriers_[barrier]);

@@ -7,8 +7,8 @@
 /// Source: Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI
 /// 2009, section 3 (vector clocks).
 ///
-/// Simplified: what a lane learns other than by a member mask, all lanes of its warp know.  So
-/// fewer races are found, and the found ones are sure.
+/// Simplified: knowledge that a lane gets other than by a member mask counts as known to all lanes
+/// of its warp. So fewer races are found, and the found ones are sure.
 #pragma once
 
 #include <array>
@@ -28,7 +28,8 @@ class WarpClocks {
   explicit WarpClocks(std::uint32_t warps);
 
   Time now(std::uint32_t warp) const { return warps_[warp].clock; }
-  /// Returns whether `lane` of `warp` comes after what lane `other_lane` of `other` did at `time`.
+  /// Returns whether `lane` of `warp` comes after the accesses of lane `other_lane` of `other` at
+  /// `time`.
   bool comes_after(std::uint32_t warp, unsigned lane, std::uint32_t other, unsigned other_lane,
                    Time time) const {
     const Warp& mine = warps_[warp];
@@ -37,8 +38,8 @@ class WarpClocks {
     return !mine.pairs.empty() && time <= mine.pairs[lane][other_lane];
   }
 
-  /// Adds to `to` what others know who learn from the warp now.  They do not know what the warp
-  /// does from here on.
+  /// Adds to `to` the knowledge that other warps get from this one now. Later accesses of the warp
+  /// are not in it.
   void teach(std::uint32_t warp, Knowledge& to);
   void learn(std::uint32_t warp, const Knowledge& from);
   /// `lanes` of the warp meet, out of those that have not exited.

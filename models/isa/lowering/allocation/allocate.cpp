@@ -35,7 +35,8 @@ std::uint32_t choose_victim(const ir::Function& function, const std::vector<Live
   return victim;
 }
 
-/// Rows, or predicates, that are live at once somewhere: no assignment needs fewer.
+/// Returns the number of rows, or predicates, that are live at once somewhere: no assignment needs
+/// fewer.
 std::uint32_t most_live(const ir::Function& function, const std::vector<LiveRange>& ranges,
                         bool predicates) {
   std::vector<std::int32_t> change;

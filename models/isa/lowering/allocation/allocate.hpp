@@ -14,7 +14,7 @@ inline constexpr std::uint32_t reserved_registers = 3;
 /// `ranges`: the function's live ranges.
 Allocation assign_rows(const ir::Function& function, const std::vector<LiveRange>& ranges,
                        std::uint32_t maximum_registers);
-/// Allocation::predicates of assign_rows.
+/// Returns Allocation::predicates of assign_rows.
 std::uint32_t count_predicates(const ir::Function& function, const std::vector<LiveRange>& ranges);
 
 /// Moves values to local memory and predicates to registers until everything fits.

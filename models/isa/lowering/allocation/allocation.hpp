@@ -15,7 +15,8 @@ struct Allocation {
   std::vector<std::uint16_t> row_of_register;
   std::uint32_t rows = 0;                  ///< rows used, from 0
   std::uint32_t predicates = 0;            ///< predicates used, from 0
-  std::uint32_t registers_per_thread = 0;  ///< for occupancy: rows and what a machine adds
+  std::uint32_t registers_per_thread = 0;  ///< for occupancy: rows, and the registers that a
+                                           ///< machine adds
   std::uint64_t spill_bytes = 0;           ///< appended to Function::local_bytes, per thread
 };
 

@@ -46,7 +46,7 @@ class Occupancy {
       if (is_taken(p)) return false;
     return true;
   }
-  /// A store was the last to read what stood here.
+  /// Lets the row rest, because a store was the last to read its value.
   void rest_from(std::uint32_t position) { stored_until_ = position + resting_stored; }
   bool is_taken(std::uint32_t position) const {
     return (words_[position / 64] >> (position % 64) & 1) != 0;
@@ -120,8 +120,8 @@ std::uint32_t count_positions(const ir::Function& function) {
   return positions;
 }
 
-/// Returns, by operation, whether it stores to global memory.  One more entry stands for what lives
-/// to the end.
+/// Returns, by operation, whether it stores to global memory. One more entry stands for the values
+/// that live to the end.
 std::vector<bool> global_stores(const ir::Function& function) {
   std::vector<bool> stores;
   for (const ir::Block& block : function.blocks)
@@ -131,7 +131,7 @@ std::vector<bool> global_stores(const ir::Function& function) {
   return stores;
 }
 
-/// Rows with those that operations need for what ptxas expands them into.
+/// Returns the rows, with those of ptxas' expansions.
 std::uint32_t rows_with_scratch(const ir::Function& function, const Rows& rows) {
   std::uint32_t most = rows.count(), position = 0;
   for (const ir::Block& block : function.blocks)
@@ -144,7 +144,7 @@ std::uint32_t rows_with_scratch(const ir::Function& function, const Rows& rows) 
   return most;
 }
 
-/// Registers that are live somewhere, in the order in which that begins.
+/// Returns the registers that are live somewhere, in the order in which their lives begin.
 std::vector<std::uint32_t> by_start(const std::vector<LiveRange>& ranges) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t r = 0; r < ranges.size(); ++r)

@@ -53,7 +53,7 @@ class Builder {
       for_each_definition(operation, [&](const ir::Operand& d) {
         ranges_[d.index].weight += weight;
         if (!*was_live++) {
-          add(d.index, writes, writes + 1);  // nobody reads it, but it is written
+          add(d.index, writes, writes + 1);  // never read, but written
         } else if (!walker_.live().contains(d.index)) {
           add(d.index, writes, end_[d.index]);
         } else if (reads_itself(operation, d.index) && !is_guarded(operation)) {

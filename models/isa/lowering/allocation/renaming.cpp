@@ -12,7 +12,7 @@ bool comes_before(Place a, Place b) {
   return a.block != b.block ? a.block < b.block : a.operation < b.operation;
 }
 
-/// Both are ascending, and so is what they become.
+/// Adds places. Both lists are ascending, and so is the result.
 void add_all(std::vector<Place>& to, const std::vector<Place>& from) {
   const auto middle = static_cast<std::ptrdiff_t>(to.size());
   to.insert(to.end(), from.begin(), from.end());

@@ -20,7 +20,8 @@ class Renaming {
  public:
   Renaming(ir::Function& function, const Flow& flow);
 
-  /// Either is written, apart from copies between them, where the other is needed afterwards.
+  /// Returns whether either register is written, apart from copies between them, where the other is
+  /// needed afterwards.
   bool interfere(std::uint32_t a, std::uint32_t b) const;
   /// `from` becomes `to` everywhere; copies of a register to itself become nothing.  The two do not
   /// interfere.
@@ -35,7 +36,8 @@ class Renaming {
   const ir::Operation& at(Place place) const {
     return function_.blocks[place.block].operations[place.operation];
   }
-  /// Places that say where these registers are live: mentions, and what defines their guards.
+  /// Returns the places that decide where these registers are live: mentions, and definitions of
+  /// their guards.
   Places deciding(std::uint32_t a, std::uint32_t b) const;
   void find_writers();
   void spread_liveness(std::uint32_t r);

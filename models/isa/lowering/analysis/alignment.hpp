@@ -5,7 +5,8 @@
 
 namespace lockstep::isa::lowering {
 
-/// Low bits known to be zero of an operand read at `use`: what its producers leave aligned.
+/// Returns how many low bits of an operand read at `use` are known to be zero, from the operations
+/// that produce it.
 unsigned zero_bits(const Producers& producers, const ir::Operand& operand, Place use,
                    unsigned depth = 8);
 

@@ -38,7 +38,7 @@ void LiveWalker::keep(std::uint32_t index) {
   only_under_[index] = 0;
 }
 
-/// Above its definition the predicate says something else.
+/// Forgets the guard, because above its definition the predicate has another value.
 void LiveWalker::forget_guard(std::uint32_t predicate) {
   const auto found = guarded_.find(predicate);
   if (found == guarded_.end()) return;

@@ -56,7 +56,7 @@ class LiveWalker {
 struct Liveness {
   std::vector<PackedRegisters> live_in, live_out;
   Liveness(const ir::Function& analysed, const Flow& flow);
-  /// Anew, after operations changed.
+  /// Solves liveness again, after operations changed.
   void solve(const Flow& flow);
 
   const ir::Function& function;

@@ -47,7 +47,7 @@ std::uint32_t new_register(ir::Function& function, Type type);
 
 bool same_value(const ir::Operand& a, const ir::Operand& b);
 
-/// Returns whether the operation keeps the old value of what it writes in some lanes.
+/// Returns whether the operation keeps the old value of its destination in some lanes.
 inline bool is_guarded(const ir::Operation& operation) {
   return operation.guard.kind != Kind::none;
 }
@@ -74,7 +74,7 @@ bool is_weak_load(const ir::Operation&);
 /// Returns whether the operation looks at other lanes, at the clock or at which lanes are there:
 /// such an operation stays in its block, unpredicated.
 bool depends_on_path(const ir::Operation&);
-/// Returns whether the operation must stay even if nobody reads its results.
+/// Returns whether the operation must stay even if its results are never read.
 bool has_side_effect(const ir::Operation&);
 /// Returns whether everything before the operation must be done before it, and everything behind it
 /// after it: barriers, fences, calls, ...

@@ -10,10 +10,10 @@
 /// (docs/validation/lowering.md), of 1 to 200 operations and 2 to 100 rounds; `.pragma "nounroll"`
 /// holds.
 ///
-/// Simplified: only loops of one block whose counter and bound are 32-bit integers; none that do
-/// not become straight code and have barriers, atomics, calls or operations that look at other
-/// lanes, for their lanes may part here.  ptxas takes up to twelve rounds at a time of short bodies
-/// with known bounds, and two at a time of what is left over.
+/// Simplified: only loops of one block whose counter and bound are 32-bit integers; a loop that
+/// does not become straight code is left alone if it has barriers, atomics, calls or operations
+/// that look at other lanes, since its lanes may part here. ptxas unrolls short bodies with known
+/// bounds by up to twelve rounds, and the remaining rounds by two.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -63,7 +63,8 @@ class Unrolled {
  public:
   explicit Unrolled(ir::Function& function) : function_(function) {}
 
-  /// Test, four rounds and their end go in front of a block, which is then a loop for the rest.
+  /// Puts the test, four rounds and their end in front of a block, which is then a loop for the
+  /// rest.
   void add(std::uint32_t block, std::array<ir::Block, 3> blocks) {
     added_.emplace(block, std::move(blocks));
   }
@@ -261,7 +262,7 @@ class Unrolling {
     return is_counted(count) ? std::optional(count) : std::nullopt;
   }
 
-  /// Four times of which is a number of 64 bits, too.
+  /// Returns whether four times the value is a number of 64 bits, too.
   static bool is_short(std::int64_t value) {
     return value < std::int64_t{1} << 40 && value > -(std::int64_t{1} << 40);
   }

@@ -21,7 +21,7 @@ SharedLayout lay_out_shared(const std::vector<ir::Variable>& variables,
 void mark_shared(const ir::Function& function, std::vector<bool>& used);
 
 namespace lowering {
-/// Shared variables of a kernel that calls nothing get their offsets, and become immediates, so
+/// Gives shared variables of a kernel that calls nothing their offsets. They become immediates, so
 /// that addresses fold and alignment is known.
 void place_shared(ir::Function& function);
 }  // namespace lowering

@@ -8,7 +8,7 @@
 /// on rows is an own choice; how it grows follows what ptxas 11.8 makes of Parboil's sgemm with 8
 /// to 64 sums per thread (34 to 123 registers).
 ///
-/// Simplified: latencies are a fixed table in the order of magnitude of the machine's; no
+/// Simplified: latencies come from a fixed table, with the machine's order of magnitude; no
 /// scheduling across blocks, no software pipelining.
 #include "models/isa/lowering/schedule/schedule.hpp"
 

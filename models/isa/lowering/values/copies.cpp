@@ -89,7 +89,7 @@ class Copies {
     original_[copy] = original;
     copies_[original].push_back(copy);
   }
-  /// The register is written: it is no copy any more, and others are none of it.
+  /// Forgets the register's copies, and that it is a copy, because it is written.
   void forget(std::uint32_t index) {
     original_.erase(index);
     const auto found = copies_.find(index);

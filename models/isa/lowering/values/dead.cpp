@@ -25,7 +25,7 @@ bool is_dead(const ir::Operation& operation, const RegisterSet& live) {
   return !read || is_self_copy(operation);
 }
 
-// An atomic whose old value nobody reads is a reduction: no answer comes back.
+// An atomic whose old value is never read becomes a reduction: no answer comes back.
 bool becomes_reduction(ir::Operation& operation, const RegisterSet& live) {
   if (operation.opcode != Opcode::atom || operation.destinations.empty() ||
       operation.atomic == AtomicOperation::cas || operation.atomic == AtomicOperation::exch)

@@ -1,8 +1,9 @@
 /// Loop-invariant motion: pure operations of a loop whose operands come from outside move in front
 /// of it.  Source: own choice, in the textbook form.
 ///
-/// Simplified: only into a single block from which the loop is entered, only registers written
-/// once; nothing that can be slow (divisions) moves to where it might not have been needed.
+/// Simplified: operations move only into a single block from which the loop is entered, and only if
+/// their registers are written once. Slow operations (divisions) do not move to where they might
+/// not be needed.
 #include <algorithm>
 
 #include "models/isa/lowering/analysis/operation.hpp"
@@ -13,7 +14,7 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
-// The only block outside the loop that leads to its header.
+// Returns the only block outside the loop that leads to its header.
 std::uint32_t entrance(const Flow& flow, const Flow::Loop& loop) {
   std::uint32_t found = Flow::unreachable;
   for (std::uint32_t p : flow.predecessors[loop.header]) {
@@ -36,7 +37,7 @@ class Motion {
         definitions_(definitions),
         inside_(function.registers.size()) {}
 
-  /// Moves what is invariant in the loop to the end of block `target`.
+  /// Moves operations that do not change in the loop to the end of block `target`.
   bool run(const Flow::Loop& loop, std::uint32_t target) {
     std::vector<std::uint32_t> blocks = flow_.blocks_of(loop);
     std::sort(blocks.begin(), blocks.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -87,7 +88,7 @@ class Motion {
 
 bool hoist_invariants(ir::Function& function) {
   const Flow flow(function);
-  // What moves is still written once, before all its readers.
+  // A moved operation is still written once, before all its readers.
   const Definitions definitions(function);
   Motion motion(function, flow, definitions);
   bool changed = false;

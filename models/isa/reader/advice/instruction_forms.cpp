@@ -1,5 +1,5 @@
 /// Source: PTX ISA 8.x, section 9.7 "Instructions".  Simplified: of modifiers that many
-/// instructions have ({.ftz}, {.sat}, cache hints), only those that are used much are shown.
+/// instructions have ({.ftz}, {.sat}, cache hints), the advice shows only the frequent ones.
 #include "models/isa/reader/advice/instruction_forms.hpp"
 
 #include <algorithm>
@@ -160,8 +160,8 @@ constexpr Form forms[] = {
     {"xor", "xor.type d, a, b with .pred, .b16, .b32 or .b64"},
 };
 
-/// Instructions that no part of the machine does, by how their names begin, and what does their
-/// work.
+/// Instructions that no part of the machine executes, by the beginnings of their names, each with a
+/// replacement.
 constexpr Form not_modelled[] = {
     {"clusterlaunchcontrol", "it belongs to sm_100: compile for sm_90a"},
     {"multimem", "several GPUs are not modelled in this release: address each memory with ld, st"},

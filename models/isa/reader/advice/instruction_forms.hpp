@@ -14,8 +14,7 @@ std::string_view form_of(std::string_view name);
 /// Returns all names that have a form.
 std::vector<std::string> instruction_names();
 
-/// Returns why a modifier is not supported, and what to do instead; "" if nothing more is known of
-/// it.
+/// Returns why a modifier is not supported, and what to write instead; "" if no more is known.
 std::string modifier_advice(const std::string& modifier);
 
 /// Returns "write it as ...", with the form of the instruction `name` or, if that is a slip of the

@@ -24,7 +24,7 @@ class AsyncCopyReader : public FamilyReader {
 
  private:
   void copy(PtxInstruction& instruction);
-  /// How many bytes of each copy are read; kind none: all.
+  /// Returns how many bytes of each copy are read; kind none: all.
   ir::Operand source_bytes(PtxInstruction& instruction, const Argument& argument, unsigned bytes);
   void group(PtxInstruction& instruction, ir::CopyGroupStep step);
   void arrive(PtxInstruction& instruction);

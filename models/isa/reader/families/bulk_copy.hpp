@@ -34,7 +34,7 @@ class BulkCopyReader : public FamilyReader {
   /// Makes the operation: its sources are the global address, `places` and the bytes of `count`.
   void finish(PtxInstruction& instruction, ir::BulkCopyStep step, const Argument& global,
               const ir::Operand& places, const Argument& count);
-  /// Two shared addresses, or two coordinates, as one source of 64 bits.
+  /// Returns two shared addresses, or two coordinates, as one source of 64 bits.
   ir::Operand pair(PtxInstruction& instruction, const ir::Operand& low, const ir::Operand& high);
   ir::Operand bytes(PtxInstruction& instruction, const Argument& argument);
 

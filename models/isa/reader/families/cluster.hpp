@@ -17,7 +17,7 @@ class ClusterReader : public FamilyReader {
  private:
   /// Takes .shared::cluster; without it addresses are generic.  Returns the type of addresses.
   Type take_address_type(PtxInstruction& instruction);
-  /// Makes an async_store of what the modifiers say.
+  /// Makes an async_store with these modifiers.
   void send(PtxInstruction& instruction);
   /// Returns the address in shared memory of the cluster.
   ir::Operand place(PtxInstruction& instruction, const Argument& argument, bool is_generic);

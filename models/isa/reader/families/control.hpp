@@ -5,7 +5,7 @@
 
 namespace lockstep::isa {
 
-/// Branches, calls and what ends a thread.
+/// Branches, calls and instructions that end a thread.
 class ControlReader : public FamilyReader {
  public:
   ControlReader(Translation& code, OperandReader& operands)
@@ -19,7 +19,7 @@ class ControlReader : public FamilyReader {
   void grid_dependency(PtxInstruction& instruction);
 
  private:
-  /// A call of what has no body in this module.
+  /// Returns the error of a call to a function without a body in this module.
   UserError undefined(const Argument& callee) const;
   void check_callee(const PtxInstruction& instruction, const Argument& callee);
 

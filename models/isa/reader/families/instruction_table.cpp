@@ -13,7 +13,7 @@ void member(Readers& readers, PtxInstruction& instruction) {
 constexpr auto read_alu = member<&Readers::arithmetic, &ArithmeticReader::alu>;
 constexpr auto read_video = member<&Readers::video, &VideoReader::video>;
 
-/// add.s32 and the like, or add.s16x2.
+/// Reads add.s32 and the like, or add.s16x2.
 void read_alu_or_packed(Readers& readers, PtxInstruction& instruction) {
   if (!readers.video.packed_integers(instruction)) readers.arithmetic.alu(instruction);
 }

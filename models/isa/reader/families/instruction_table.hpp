@@ -19,7 +19,7 @@ struct InstructionEntry {
 /// Returns all entries, by name.
 std::span<const InstructionEntry> instruction_table();
 
-/// Appends what becomes of an instruction; fails on one that is not supported.
+/// Appends the operations of an instruction. Fails on an instruction that is not supported.
 void read_instruction(Readers& readers, const Translation& code,
                       const syntax::Statement& statement);
 

@@ -1,8 +1,8 @@
 /// Products of matrices of a warp, and ldmatrix, stmatrix, movmatrix.
 /// Source: PTX ISA 9.0, section 9.7.14 "Warp Level Matrix Multiply-Accumulate Instructions".
 ///
-/// Simplified: forms that only GPUs after sm_90 have (.kind, block scales, .b8x16), and sparse
-/// ones, are refused.
+/// Simplified: forms of GPUs after sm_90 (.kind, block scales, .b8x16), and sparse ones, are
+/// refused.
 #include "models/isa/reader/families/matrix.hpp"
 
 #include "models/isa/reader/families/matrix_names.hpp"

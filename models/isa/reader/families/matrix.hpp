@@ -7,7 +7,7 @@
 
 namespace lockstep::isa {
 
-/// Products of matrices and what moves their fragments: mma, wmma, ldmatrix, stmatrix, movmatrix.
+/// Products of matrices and moves of their fragments: mma, wmma, ldmatrix, stmatrix, movmatrix.
 class MatrixReader : public MatrixRegisterReader {
  public:
   using MatrixRegisterReader::MatrixRegisterReader;

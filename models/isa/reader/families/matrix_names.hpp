@@ -6,7 +6,7 @@
 
 namespace lockstep::isa::matrix_names {
 
-/// "m16n8k16"; fails where there is none.
+/// Takes a shape such as "m16n8k16"; fails where there is none.
 void take_shape(PtxInstruction& instruction, MatrixForm& form);
 /// Takes the next .row or .col.  Returns whether it was .col.
 bool take_layout(PtxInstruction& instruction);

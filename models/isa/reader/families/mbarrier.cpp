@@ -68,7 +68,7 @@ Ordering MbarrierReader::ordering_of(const ir::Operation& operation, Ordering ot
   return otherwise;
 }
 
-/// How many threads arrive; one if nothing is said.
+/// Returns how many threads arrive; one if nothing is said.
 ir::Operand MbarrierReader::count(PtxInstruction& instruction, std::size_t which) {
   if (which >= instruction.arguments()) return ir::immediate_operand(1);
   const ir::Operand count = operands_.source(instruction, instruction.argument(which), Type::u32);

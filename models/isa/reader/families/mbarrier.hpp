@@ -11,7 +11,7 @@ class MbarrierReader : public FamilyReader {
   void mbarrier(PtxInstruction& instruction);
 
  private:
-  /// init, inval, expect_tx and complete_tx: bytes that copies bring are expected, or come.
+  /// Reads init, inval, expect_tx and complete_tx: bytes that copies bring are expected, or come.
   void change(PtxInstruction& instruction, AtomicOperation atomic);
   void arrive(PtxInstruction& instruction, bool drops);
   void wait(PtxInstruction& instruction, PhaseWaitMode mode);

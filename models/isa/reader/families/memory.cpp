@@ -7,12 +7,12 @@
 /// Decided, since nothing is published: discard leaves the bytes, which the manual says are
 /// anything from then on, and the L2 forgets that it has to write the line back.
 ///
-/// Simplified: hints to L1 and prefetch sizes are read and have no effect.  A policy counts where
-/// the text tells it: the last createpolicy or constant before the access that writes its register.
-/// A policy of a range gives all lines its primary priority, and one that is converted says
-/// nothing.  All accesses go one way, and there are no two virtual addresses of the same memory.
-/// So fence.proxy.alias and .async have nothing to order, and no machine executes them; those of
-/// tensor maps, which also order ordinary accesses between threads, are plain fences.
+/// Simplified: hints to L1 and prefetch sizes are read and have no effect.  The policy of an access
+/// is the last createpolicy or constant in the text that writes its register. A policy of a range
+/// gives all lines its primary priority, and a converted policy has no effect. All accesses go one
+/// way, and no two virtual addresses lead to the same memory. So fence.proxy.alias and .async have
+/// nothing to order and are not executed; fences of tensor maps, which also order ordinary accesses
+/// between threads, are plain fences.
 #include "models/isa/reader/families/memory.hpp"
 
 #include <algorithm>
@@ -202,7 +202,8 @@ void MemoryReader::fence_of_asynchronous_reads(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-/// Initialised barriers are there for all that the SM does.
+/// Reads a fence of initialised barriers, which has no effect: all units of the SM see them at
+/// once.
 void MemoryReader::fence_of_barriers(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
   if (!modifiers.take("release") || !modifiers.take("cluster"))

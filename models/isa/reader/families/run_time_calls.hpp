@@ -14,7 +14,7 @@ class RunTimeCalls : public FamilyReader {
   /// function that is known here.
   bool call(PtxInstruction& instruction, const Argument& callee,
             const std::vector<Argument>& arguments);
-  /// print.begin, print.word, print.end of built-in functions.
+  /// Reads print.begin, print.word, print.end of built-in functions.
   void print(PtxInstruction& instruction);
 
  private:

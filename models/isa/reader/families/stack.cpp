@@ -5,8 +5,8 @@
 /// allocates sets it back when it returns.
 /// Source: PTX ISA 7.3 and later, "Stack Manipulation Instructions".
 ///
-/// Simplified: the range has a fixed size (stack_bytes in models/isa/encode/encode.hpp); who takes
-/// more is told so when it touches what it was given.
+/// Simplified: the range has a fixed size (stack_bytes in models/isa/encode/encode.hpp); a thread
+/// that takes more gets an error when it touches the memory beyond.
 /// Cost model: alloca is four integer instructions, the others are moves.
 #include "models/isa/reader/families/stack.hpp"
 

@@ -15,7 +15,7 @@ namespace lockstep::isa {
 
 namespace {
 
-/// Data of one element stand in braces as well.
+/// Returns the data without the braces in which one element may stand as well.
 syntax::Operand without_braces(const syntax::Operand& data) {
   const bool single = data.kind == syntax::Operand::Kind::vector && data.children.size() == 1;
   return single ? data.children.front() : data;

@@ -156,7 +156,7 @@ void TensorMapReader::store(PtxInstruction& instruction, const Place& to, Type t
   code_.append(std::move(store));
 }
 
-/// Each of the warp's 32 lanes copies four bytes.
+/// Copies a map: each of the warp's 32 lanes copies four bytes.
 void TensorMapReader::copy(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
   for (const char* part :

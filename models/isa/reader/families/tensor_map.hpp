@@ -14,7 +14,7 @@ class TensorMapReader : public FamilyReader {
   void tensormap(PtxInstruction& instruction);
 
  private:
-  /// Where a map is.
+  /// Place of a map.
   struct Place {
     Space space = Space::generic;
     ir::Operand base;
@@ -26,7 +26,7 @@ class TensorMapReader : public FamilyReader {
   Place place(PtxInstruction& instruction, const Argument& argument, Space space);
   /// The dimension that the second operand names, of those from `first` on.
   unsigned dimension(PtxInstruction& instruction, unsigned first);
-  /// A field of few values, which the last operand says as a constant.
+  /// Replaces a field of few values, which the last operand gives as a constant.
   void replace_choice(PtxInstruction& instruction, const Place& map);
   void write(PtxInstruction& instruction, const Place& map, const TensorMapField& field,
              const ir::Operand& value);

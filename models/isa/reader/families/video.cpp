@@ -63,7 +63,7 @@ void VideoReader::video(PtxInstruction& instruction) {
   }
 }
 
-/// .dtype.atype.btype, saturation and what happens to the result; the result of vset is 0 or 1.
+/// Takes .dtype.atype.btype, saturation and the use of the result; the result of vset is 0 or 1.
 std::uint32_t VideoReader::modifiers_of(PtxInstruction& instruction, VideoOperation operation) {
   Modifiers& modifiers = instruction.modifiers;
   std::uint32_t bits = at(operation, video_bits::operation_shift);
@@ -166,7 +166,7 @@ std::vector<unsigned> VideoReader::selected_parts(const PtxInstruction& instruct
   return digits;
 }
 
-/// Operand a or b of a SIMD instruction: itself, or parts of both.
+/// Returns operand a or b of a SIMD instruction: itself, or parts of both.
 ir::Operand VideoReader::selected(PtxInstruction& instruction, std::size_t which, unsigned parts) {
   const Argument& written = instruction.argument(which);
   const std::vector<unsigned> digits = selected_parts(instruction, written, parts, 2 * parts);
@@ -191,7 +191,7 @@ ir::Operand VideoReader::selected(PtxInstruction& instruction, std::size_t which
   return result;
 }
 
-/// add, sub, min, max of .u16x2 and .s16x2.
+/// Reads add, sub, min, max of .u16x2 and .s16x2.
 bool VideoReader::packed_integers(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
   const auto* found = find_named(packed_operations, modifiers.base());

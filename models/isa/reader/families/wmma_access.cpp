@@ -19,7 +19,7 @@ MatrixPlace WmmaAccess::Fragment::at(unsigned lane, unsigned reg, unsigned part)
   return by_columns ? MatrixPlace{place.column, place.row} : place;
 }
 
-/// An operation between registers, whose result is new.
+/// Appends an operation between registers. Returns its result, a new register.
 ir::Operand WmmaAccess::computed(PtxInstruction& instruction, Opcode opcode, Type type,
                                  std::vector<ir::Operand> sources, ir::MulPart part) {
   ir::Operation operation = instruction.plain(opcode, type);

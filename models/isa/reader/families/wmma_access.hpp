@@ -28,7 +28,7 @@ class WmmaAccess : public MatrixRegisterReader {
     Space space = Space::generic;
 
     unsigned parts() const { return bits >= 32 ? 1 : 32 / bits; }
-    /// Line and place in the line, as memory has them.
+    /// Returns the line and the place in the line, as memory has them.
     MatrixPlace at(unsigned lane, unsigned reg, unsigned part) const;
   };
   /// Addresses at which lanes find their elements, by line, made when they are asked for.

@@ -41,7 +41,7 @@ class Modifiers {
     return false;
   }
 
-  /// The value of the first word of the table that is there, which is taken; else `otherwise`.
+  /// Takes the first word that is in the table. Returns its value; else `otherwise`.
   template <class Value, std::size_t n>
   Value take_one(const std::pair<std::string_view, Value> (&table)[n], Value otherwise) {
     for (std::size_t i = 0; i < parts_.size(); ++i)
@@ -78,7 +78,7 @@ class Modifiers {
     std::erase_if(parts_, [&](const std::string& part) { return part.starts_with(prefix); });
   }
 
-  /// Modifiers that nobody took.
+  /// Returns the modifiers that have not been taken.
   const std::vector<std::string>& rest() const { return parts_; }
 
  private:

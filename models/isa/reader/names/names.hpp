@@ -10,9 +10,9 @@ namespace lockstep::isa {
 /// The type a modifier or declaration names; Type::none when it names none.
 Type type_named(std::string_view name);
 
-/// "%tid.x" and its like.
+/// Returns the special register with a name such as "%tid.x".
 std::optional<ir::SpecialRegister> special_register_named(std::string_view name);
-/// Width of a special register.
+/// Returns the width of a special register.
 Type type_of(ir::SpecialRegister special);
 
 }  // namespace lockstep::isa

@@ -45,12 +45,12 @@ struct ModuleSymbols {
   SourceModule* module = nullptr;
 };
 
-/// "file:line:column".
+/// Returns "file:line:column".
 std::string place_in(const std::string& file, syntax::Position at);
 [[noreturn]] void fail(const std::string& file, syntax::Position at, const std::string& what,
                        const std::string& advice);
 
-/// Bytes, alignment and name of a declared variable; checks its type.
+/// Returns bytes, alignment and name of a declared variable; checks its type.
 ir::Variable variable_of(const std::string& file, const syntax::Declaration& declaration);
 
 /// %reserved_smem_offset_begin, _end, _0 and _1: names of shared memory that the system keeps in

@@ -6,7 +6,7 @@
 /// Source: PTX Interoperability guide, "System Calls"; CUDA C++ Programming Guide, "Formatted
 /// Output".
 ///
-/// Simplified: ptxas links a function of the driver; this one is shorter.
+/// Simplified: the function is shorter than the driver's, which ptxas links.
 /// Cost model: a call and some ten instructions, and seven for each four bytes of arguments, the
 /// loads of these from (mostly local) memory among them.
 #pragma once
@@ -21,7 +21,7 @@ namespace lockstep::isa {
 /// Gives bodies to prototypes.  Throws UserError for one that is declared with other parameters.
 void supply_run_time_functions(syntax::Module& module, const std::string& file);
 
-/// "32 64 array ": the bits of each.
+/// Returns the bits of each declaration, such as "32 64 array ".
 std::string widths_of(const std::vector<syntax::Declaration>& declarations);
 
 }  // namespace lockstep::isa

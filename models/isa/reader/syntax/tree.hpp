@@ -8,7 +8,7 @@
 
 namespace lockstep::isa::syntax {
 
-/// A parse tree's node: the grammar rule that matched, where, and what.
+/// A parse tree's node: the grammar rule that matched, its place, and the text.
 struct Node {
   std::string_view rule;
   std::string text;

@@ -5,7 +5,7 @@
 /// Source: what nvcc makes of cooperative_groups::grid_group::sync; PTX leaves the meaning of these
 /// registers to the driver.
 ///
-/// Simplified: a module has one such place, so that a tenant's cooperative grids do not overlap
+/// Simplified: a module has one such place; so a tenant's cooperative grids must not overlap
 /// (models/dispatch/gangs.hpp).
 #include "models/isa/reader/translation/grid_workspace.hpp"
 

@@ -4,7 +4,7 @@
 
 namespace lockstep::isa {
 
-/// %envreg1 (the high half) or %envreg2, in a register.
+/// Returns %envreg1 (the high half) or %envreg2, in a register.
 ir::Operand workspace_half(Translation& code, const PtxInstruction& instruction, bool high);
 
 }  // namespace lockstep::isa

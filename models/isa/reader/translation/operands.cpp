@@ -146,7 +146,7 @@ ir::Operand OperandReader::structure_address(const PtxInstruction& instruction,
                  ir::immediate_operand(static_cast<std::int64_t>(local_window_base) + addend));
 }
 
-/// Only mov reads a special register: other instructions read a copy.
+/// Returns a copy of a special register, since only mov reads one.
 ir::Operand OperandReader::read_special(const PtxInstruction& instruction,
                                         ir::SpecialRegister special, const std::string& name) {
   const Type width = type_of(special);

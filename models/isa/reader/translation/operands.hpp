@@ -23,7 +23,7 @@ class OperandReader {
   ir::Operand label(const PtxInstruction& instruction, const syntax::Operand& operand) const;
   /// An argument or result of a call.
   ir::Operand call_operand(const PtxInstruction& instruction, const syntax::Operand& name);
-  /// [base + offset] into sources[0] and offset.
+  /// Puts [base + offset] into sources[0] and offset.
   void address(PtxInstruction& instruction, const syntax::Operand& operand);
   void check_width(const PtxInstruction& instruction, const syntax::Operand& operand, Type declared,
                    Type type, bool wider) const;
@@ -35,7 +35,7 @@ class OperandReader {
                            const std::string& name);
   ir::Operand symbol_operand(const PtxInstruction& instruction, const syntax::Operand& operand,
                              Type type, bool wider) const;
-  /// Neither -x nor x.h1.
+  /// Fails if the operand is -x or x.h1.
   void check_plain(const PtxInstruction& instruction, const syntax::Operand& operand) const;
 
   Translation& code_;

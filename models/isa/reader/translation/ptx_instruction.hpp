@@ -18,11 +18,11 @@ struct PtxInstruction {
   std::size_t arguments() const { return statement.operands.size(); }
   const syntax::Operand& argument(std::size_t index) const { return statement.operands[index]; }
   void expect_arguments(std::size_t least, std::size_t most) const;
-  /// Fails on modifiers that nobody took.
+  /// Fails on modifiers that have not been taken.
   void reject_rest() const;
-  /// Fails on those among them of which it is known why they are not supported.
+  /// Fails on those of them for which the reason is known.
   void refuse_known() const;
-  /// No type was found among the modifiers.
+  /// Fails because no type was found among the modifiers.
   [[noreturn]] void lacks_type() const;
   /// An operation at the same place, without the guard.
   ir::Operation plain(Opcode opcode, Type type) const;

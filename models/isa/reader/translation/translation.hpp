@@ -46,7 +46,7 @@ class Translation {
   std::uint32_t new_register(Type type, const std::string& name = "");
   /// The condition code.
   std::uint32_t carry_register();
-  /// Type of a register; of any other operand `otherwise`.
+  /// Returns the type of a register; of any other operand `otherwise`.
   Type register_type(const ir::Operand& operand, Type otherwise) const;
 
   /// Returns the constant that a register holds by what last writes it in the text; nothing if
@@ -55,12 +55,12 @@ class Translation {
 
   // Code
   void append(ir::Operation operation);
-  /// Fails on modifiers that nobody took; appends the instruction's operation.
+  /// Fails on modifiers that have not been taken. Appends the instruction's operation.
   void finish(PtxInstruction& instruction);
   void place_label(std::uint32_t label);
   /// The loop that begins here is not unrolled.
   void keep_rolled() { rolled_.insert(static_cast<std::uint32_t>(function_.blocks.size() - 1)); }
-  /// Returns whether control runs into what is appended next.
+  /// Returns whether control flows into the next operation that is appended.
   bool falls_in() const { return !ended_; }
   /// Labels were numbered before blocks were known: `labels` of them.
   void number_labels(std::uint32_t labels) { label_block_.assign(labels, 0); }

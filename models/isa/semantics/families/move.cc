@@ -328,8 +328,8 @@ struct RankOfAddress {
     });
   }
 };
-/// Global is what lies in no window; that of kernel parameters counts as a part of it, too.  A
-/// block's own shared memory is what lies in the window without the code of a rank.
+/// Returns whether an address is global: it lies in no window, or in that of kernel parameters. A
+/// block's own shared memory is the shared window without the code of a rank.
 template <Type T>
 struct IsSpace {
   static void run(const Instruction& instruction, WarpContext& context) {

@@ -7,8 +7,8 @@
 ///
 /// Simplified: weights are rounded to the nearest 1/256, and products and sums of a mixture are
 /// exact until one rounding at the end, where the guide says nothing; mirrored coordinates reflect
-/// whole texels, so that 1 + k / N is texel N - 1 - k also where it is on the edge exactly;
-/// channels that the format lacks are zero.
+/// whole texels, so that 1 + k / N is texel N - 1 - k even exactly on the edge; channels that the
+/// format lacks are zero.
 #include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/half.hpp"
 #include "models/isa/semantics/surface_modes.hpp"
@@ -225,7 +225,7 @@ u32 rounded(double value) {
   return value == value ? bits_of(static_cast<float>(value)) : 0x7fffffff;
 }
 
-/// Two texels, along the dimension that the mode names.
+/// Mixes two texels, along the dimension that the mode names.
 void mix_two(const Instruction& instruction, WarpContext& context) {
   const u32* a = source<u32>(instruction, context, 0);
   const u32* b = source<u32>(instruction, context, 1);
@@ -236,7 +236,7 @@ void mix_two(const Instruction& instruction, WarpContext& context) {
     return rounded((1 - x) * double{float_of(a[i])} + x * double{float_of(b[i])});
   });
 }
-/// Four texels: (0, 0), (1, 0), (0, 1), (1, 1).
+/// Mixes four texels: (0, 0), (1, 0), (0, 1), (1, 1).
 void mix_four(const Instruction& instruction, WarpContext& context) {
   const u32* t00 = source<u32>(instruction, context, 0);
   const u32* t10 = source<u32>(instruction, context, 1);

@@ -41,7 +41,7 @@ struct TermsFrom {
   }
 };
 
-/// Largest exponent of the products.
+/// Returns the largest exponent of the products.
 template <unsigned group>
 LOCKSTEP_INLINE Ints largest_product(const TermsFrom& at) {
   Shorts most = reinterpret_cast<Shorts>(everywhere(no_product * 0x10001));

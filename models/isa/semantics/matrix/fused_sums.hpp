@@ -139,7 +139,7 @@ LOCKSTEP_INLINE void add_group(const Terms<most_rows>& a, const Terms<most_colum
   __builtin_memcpy(column.bits, number, sizeof number);
 }
 
-/// From C to D, those columns whose bits are set.
+/// Copies the columns of C whose bits are set to D.
 template <unsigned group, class F>
 void add_products(const Terms<most_rows>& a, const Terms<most_columns>& b, unsigned terms,
                   const FusedSum& how, u32 columns, const Results& c, Results& d) {

@@ -39,7 +39,7 @@ LOCKSTEP_INLINE void narrow_results(Results& results) {
   column[i] = narrow_half<F16>(float_of(column[i]), Direction{});
 }
 
-/// The columns of D in which something is special or leaves the range of f32.
+/// Adds the columns of D in which a value is special or leaves the range of f32.
 [[gnu::noinline]] inline void add_rare(const Product& x, const MatrixForm& form,
                                        const MatrixPlan& plan, TermOrder order, u32 columns,
                                        Results& d) {

@@ -90,7 +90,7 @@ struct Terms {
   alignas(64) float kind[most_terms][width];
 };
 
-/// The order in which elements of words become terms.
+/// Order in which elements of words become terms.
 enum class TermOrder {
   by_k,
   by_halves,  ///< elements of all low halves, then of all high halves

@@ -11,8 +11,8 @@ namespace lockstep {
 /// queues cost it.
 /// Source: 004, section 4.2.2 (inter-bank divergence).
 ///
-/// Simplified: of several loads under way only one is followed; that its requests leave the SM one
-/// after the other is taken off as a whole.
+/// Simplified: of several loads under way only one is followed. The time in which its requests
+/// leave the SM one after the other is subtracted as a whole.
 class HitSpread {
  public:
   /// `pc` tells loads apart.

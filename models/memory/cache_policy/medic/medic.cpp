@@ -76,7 +76,7 @@ class Medic final : public CachePolicy {
     misses_ += !hit;
   }
 
-  /// Atomics look up all the same, and leave nothing behind; what the filter let in stays.
+  /// Atomics look up all the same, and leave nothing behind. Lines that the filter let in stay.
   CacheInsertion on_insertion(const MemoryRequest& request, std::uint64_t line, Time) override {
     const bool bypasses = (request.marks & mark_bypass) != 0;
     if (bypasses && !(evicted_ && evicted_->has(line))) return {.allocate = false};
@@ -89,7 +89,7 @@ class Medic final : public CachePolicy {
             .line_class = static_cast<std::uint8_t>(of)};
   }
 
-  /// With `order: classes` the lines of the lowest class go first.
+  /// Returns the ways whose lines may go. With `order: classes` those of the lowest class go first.
   /// Source: memory-interference.md, section 3.3.3.
   std::uint64_t candidates(std::span<const CacheWay> ways) override {
     std::uint8_t lowest = most_class;
@@ -134,7 +134,8 @@ class Medic final : public CachePolicy {
     if (p.reuse) evicted_.emplace(std::uint64_t{l2.total_banks()} * l2.sets_per_bank() * l2.ways);
   }
 
-  /// Walks, and all else that is no warp's, are balanced.
+  /// Returns the type of the request's warp. Walks and other requests without a warp count as
+  /// balanced.
   static std::size_t type_of(const MemoryRequest& request) {
     return (request.marks & mark_has_class) != 0 ? request.marks & mark_class
                                                  : static_cast<std::size_t>(WarpType::balanced);

@@ -52,9 +52,9 @@ struct MedicParameters {
         .field("bypass", &P::bypass, true, "requests of mostly-missing warps go past the L2")
         .field("insertion", &P::insertion, true, "lines of warps that hit are evicted last")
         .field("order", &P::order, MedicInsertion::classes, choice({"classes", "stack"}),
-               "lower classes go first, used or not; or a line comes in as the "
-               "most recently used of its set, in the middle, or as the next to go (004, section "
-               "4.3.3, says both)")
+               "which line leaves: one of the lowest class, used or not; or the end of a stack "
+               "into which a line comes as the most recently used of its set, in the middle, or as "
+               "the next to go (004, section 4.3.3, says both)")
         .field("reuse", &P::reuse, false,
                "a line that was evicted not long ago is looked up all the same (MeDiC-reuse)")
         .field("walks", &P::walks, false,
@@ -64,25 +64,24 @@ struct MedicParameters {
                "how levels of walks that hit less often than data are found")
         .field("resample", &P::resample, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
                "L2 cycles after which warps are profiled anew")
-        .field(
-            "grids", &P::grids, false,
-            "warps are profiled anew when a grid begins, too: those of another kernel are others")
+        .field("grids", &P::grids, false,
+               "warps are profiled anew when a grid begins, too: warps of another kernel are other "
+               "warps")
         .field("judged_by", &P::judged_by, MedicJudged::all, choice({"all", "loads"}),
-               "lookups by which a warp is judged: all of them, or loads alone, for which it waits")
-        .field("profile", &P::profile, 30, range(1, 511), "lookups by which a warp is judged",
-               "requests")
+               "lookups by which a warp is judged: all of them, or only loads, for which it waits")
+        .field("profile", &P::profile, 30, range(1, 511),
+               "number of lookups by which a warp is judged", "requests")
         .field("while_profiled", &P::while_profiled, MedicProfiling::kept,
                choice({"kept", "balanced", "plain"}),
-               "how lines of a warp come in while it is profiled: by the type that "
-               "it had, as a balanced warp's, or as without insertion")
-        .field(
-            "arriving", &P::arriving, MedicArriving::miss, choice({"miss", "hit"}),
-            "verdict on a lookup whose sectors are there or on their way for an earlier request: "
-            "sent past the L2 it would have read them again")
+               "how lines of a warp are inserted while it is profiled: by its type in the period "
+               "before, as a balanced warp's, or as without insertion")
+        .field("arriving", &P::arriving, MedicArriving::miss, choice({"miss", "hit"}),
+               "whether a lookup counts as a hit or a miss if its sectors are there or on their "
+               "way for an earlier request; a request past the L2 would have read them again")
         .field("mostly_miss", &P::mostly_miss, 20, range(0, 99),
-               "share of hits up to which a warp misses mostly; the highest threshold", "%")
+               "share of hits up to which a warp mostly misses; the highest threshold", "%")
         .field("mostly_hit", &P::mostly_hit, 70, range(1, 100),
-               "share of hits from which on a warp hits mostly", "%")
+               "share of hits from which on a warp mostly hits", "%")
         .field("threshold_step", &P::threshold_step, 5, range(0, 100),
                "step by which the threshold falls for each miss_step; 0: it stays", "%")
         .field("bypasses_miss", &P::bypasses_miss, false,
@@ -103,7 +102,8 @@ struct MedicParameters {
   }
 };
 
-/// Whether a lookup for `sectors` that had `hits`, and for which `arriving` were on their way, hit.
+/// Returns whether a lookup for `sectors` that had `hits`, and for which `arriving` were on their
+/// way, hit.
 inline bool is_medic_hit(MedicArriving counted, unsigned sectors, unsigned hits,
                          unsigned arriving) {
   return (counted == MedicArriving::hit ? hits | arriving : hits) == sectors;

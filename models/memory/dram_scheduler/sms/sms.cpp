@@ -38,7 +38,7 @@ void Sms::on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now)
   const bool past = intensity == Intensity::low || in_flight_ < parameters_.bypass_below;
   ++in_flight_;
   ++source.in_flight;
-  // What came before from the source goes before.
+  // Earlier requests of the source go first.
   if (past && source.fifo.empty() && source.held == DramEntry::none) {
     ++statistics_.bypasses[entry.tenant];
     if (left_ == 0 && enter_bank(entry.bank, place)) return;
@@ -66,7 +66,7 @@ void Sms::on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) 
   if (wanted) next_move_ = std::min(next_move_, now + 1);
 }
 
-/// In a cycle one request moves.
+/// Moves one request, as stage 2 does in a cycle.
 void Sms::move(const DramQueue& queue, DramCycle now) {
   for (DramCycle cycle = next_move_; cycle <= now; cycle = next_move_) {
     next_move_ = cycle + 1;
@@ -98,8 +98,9 @@ bool Sms::move_held(const DramQueue& queue) {
   return false;
 }
 
-/// With probability `p` of the source that has the fewest requests among those with a ready batch
-/// for which there is room; of equals, that whose batch is the oldest (AMB-15).
+/// Picks the source whose batch moves next. With probability `p` it is the source with the fewest
+/// requests, among those with a ready batch for which there is room; of equals, the source with the
+/// oldest batch (AMB-15).
 bool Sms::pick(DramCycle now) {
   const std::size_t none = ready_.size();
   std::size_t candidates = 0, fewest = none;
@@ -136,7 +137,8 @@ bool Sms::pick(DramCycle now) {
   return true;
 }
 
-/// Whether the whole batch at the front finds room in its bank, or as much of it as a bank holds.
+/// Returns whether the whole batch at the front finds room in its bank, or as much of it as a bank
+/// holds.
 bool Sms::fits(const SourceFifo& batches) {
   const auto taken = static_cast<std::uint32_t>(banks_[batches.bank()].size());
   if (taken + std::min(batches.batch_size(), parameters_.bank_fifo) <= parameters_.bank_fifo)
@@ -152,8 +154,8 @@ std::size_t Sms::next_in_turn(DramCycle now) const {
   return next;
 }
 
-/// When stage 2, which has not acted from a cycle on, may put a request at the head of a bank, if
-/// no request comes and none leaves a bank.
+/// Returns when stage 2, which has not acted from a cycle on, may put a request at the head of a
+/// bank, if no request comes and none leaves a bank.
 DramCycle Sms::next_head(DramCycle from) const {
   if (waiting_banks_ == all_banks_ || next_move_ == DramCycle::never()) return DramCycle::never();
   const DramCycle next = std::max(next_move_, from);

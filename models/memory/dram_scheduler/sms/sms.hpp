@@ -13,8 +13,8 @@
 ///
 /// Simplified: a source is a tenant's GPU or CPU side; the GPU always counts as asking often
 /// (AMB-14).  A request that goes past a batch in motion waits in a register of its source
-/// (AMB-16). Who found its FIFO full asks again when a request has left the controller.  Reads and
-/// writes share one queue.  Stages 1 and 2 are simulated up to a cycle when a request comes, or
+/// (AMB-16). A source whose FIFO was full asks again when a request has left the controller.  Reads
+/// and writes share one queue.  Stages 1 and 2 are simulated up to a cycle when a request comes, or
 /// when they may have given stage 3 a command to look for.
 #pragma once
 
@@ -48,18 +48,19 @@ struct SmsParameters {
         .field("bank_fifo", &P::bank_fifo, 15, range(1, 64), "places of a bank", "requests")
         .field("max_batch", &P::max_batch, 20, range(1, 64), "requests in a batch", "requests")
         .field("low_intensity", &P::low_intensity, 1.0, range(0.0, 1000.0),
-               "requests in a thousand DRAM cycles; those of a source that sends fewer form no "
+               "requests in a thousand DRAM cycles; requests of a source that sends fewer form no "
                "batches",
                "requests")
         .field("high_intensity", &P::high_intensity, 10.0, range(0.0, 1000.0),
                "requests in a thousand DRAM cycles; a source that sends more asks often",
                "requests")
         .field("age_medium", &P::age_medium, 50_cycles, age,
-               "DRAM cycles after which a batch is ready, of a source between the two")
+               "DRAM cycles after which a batch is ready, for a source between low_intensity and "
+               "high_intensity")
         .field("age_high", &P::age_high, 200_cycles, age,
-               "DRAM cycles after which a batch is ready, of a source that asks often")
+               "DRAM cycles after which a batch is ready, for a source that asks often")
         .field("bypass_below", &P::bypass_below, 16, range(0, 4096),
-               "while so few are in the controller, requests form no batches", "requests")
+               "requests form no batches while fewer than this are in the controller", "requests")
         .check([](const P& p) -> std::string {
           return p.low_intensity <= p.high_intensity
                      ? ""
@@ -118,13 +119,13 @@ class Sms final : public DramScheduler {
       archive(fifo, intensity, in_flight, held);
     }
   };
-  /// Two of each tenant.
+  /// Returns the number of a source; each tenant has two.
   static std::size_t source_of(std::uint16_t tenant, SourceKind kind) {
     return std::size_t{tenant} * 2 + !is_of_gpu(kind);
   }
 
   // Stage 2.
-  /// Up to and including `now`.
+  /// Moves requests up to and including `now`.
   void move_until(const DramQueue& queue, DramCycle now) {
     if (next_move_ <= now) move(queue, now);
     moved_until_ = std::max(moved_until_, now + 1);

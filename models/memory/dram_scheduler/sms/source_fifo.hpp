@@ -40,7 +40,8 @@ class SourceFifo {
     if (--batches_.front().count == 0) batches_.pop();
   }
 
-  /// When the batch at the front is ready, or will be if nothing comes; never if there is none.
+  /// Returns when the batch at the front is ready, or will be if no request comes; never if there
+  /// is none.
   DramCycle ready() const {
     return batches_.empty() ? DramCycle::never() : batches_.front().closes;
   }

@@ -3,7 +3,7 @@
 /// It lets the GPU starve while the CPU asks.
 /// Source: 004, section 5.5.4; memory-interference.md, section 2.5.
 ///
-/// Simplified: as TCM (tcm.hpp); what does not come from SMs or the GMMU comes from the CPU.
+/// Simplified: as TCM (tcm.hpp); requests that do not come from SMs or the GMMU count as the CPU's.
 #include "models/memory/dram_scheduler/tcm/tcm.hpp"
 
 namespace lockstep {

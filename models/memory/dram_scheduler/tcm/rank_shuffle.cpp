@@ -22,7 +22,8 @@ void shuffle_by_insertion(std::span<std::uint16_t> order, std::uint64_t step) {
 }
 
 void shuffle_at_random(std::span<std::uint16_t> order, std::uint64_t seed, std::uint64_t step) {
-  constexpr std::uint32_t purpose = 0x7463'6d00;  // nothing else draws for no component
+  // key of these random numbers, which belong to no component
+  constexpr std::uint32_t purpose = 0x7463'6d00;
   for (std::size_t left = order.size(); left > 1; --left) {
     const std::uint64_t number = random_block(seed, ComponentId::none(),
                                               purpose + static_cast<std::uint32_t>(left), step)[0];

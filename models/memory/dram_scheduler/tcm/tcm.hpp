@@ -29,7 +29,7 @@ struct TcmParameters {
     const auto any = range(0_cycles, 10'000'000'000_cycles);
     return parameters<P>()
         .field("quantum", &P::quantum, 1'000'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
-               "DRAM cycles after which clusters follow anew")
+               "DRAM cycles after which clusters are computed again")
         .field("shuffle_interval", &P::shuffle_interval, 800_cycles,
                range(1_cycles, 10'000'000'000_cycles),
                "DRAM cycles after which the bandwidth cluster has another order")

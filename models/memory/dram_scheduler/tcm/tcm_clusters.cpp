@@ -26,7 +26,7 @@ void TcmClusters::add(std::span<const std::uint64_t> increments) {
 
 void TcmClusters::decide(std::uint64_t epoch, std::vector<std::uint64_t>& values) {
   double weight = last_ == 0 ? 0 : 0.5;
-  // Quanta in which nobody asked have no decision.
+  // Quanta without requests have no decision.
   for (std::uint64_t quantum = last_ + 1; quantum < epoch && weight > 1e-9; ++quantum) weight /= 2;
   for (std::size_t tenant = 0; tenant < averages_.size(); ++tenant)
     average(averages_[tenant], std::exchange(counted_[tenant], {}), weight);
@@ -61,7 +61,7 @@ void TcmClusters::average(Average& past, const TenantUse& now, double weight) {
   mix(past.banks, ratio(now.bank_cycles, now.bank_cycles_of));
 }
 
-/// How many of the tenants that ask least are in it.
+/// Returns how many of the tenants that ask least are in the latency cluster.
 std::size_t TcmClusters::latency_cluster(const std::vector<std::uint16_t>& by_requests) const {
   double total = 0;
   for (const Average& one : averages_) total += one.columns;
@@ -93,7 +93,7 @@ std::vector<std::uint16_t> TcmClusters::by_niceness(std::vector<std::uint16_t> t
   return tenants;
 }
 
-/// Whether the order by niceness means something.
+/// Returns whether the order by niceness means something.
 bool TcmClusters::differ(const std::vector<std::uint16_t>& tenants) const {
   const auto spread = [&](auto value) {
     if (tenants.empty()) return 0.0;

@@ -22,7 +22,7 @@ struct TenantUse {
   std::uint64_t columns = 0;
   std::uint64_t shadow_hits = 0;
   std::uint64_t bank_cycles = 0;     ///< banks with requests of it, summed over cycles
-  std::uint64_t bank_cycles_of = 0;  ///< all banks, summed over the cycles in which any had
+  std::uint64_t bank_cycles_of = 0;  ///< busy banks, summed over the cycles in which there were any
 
   void add(std::span<const std::uint64_t, words> more);
   void append_to(std::vector<std::uint64_t>& words) const;
@@ -44,7 +44,7 @@ class TenantMonitor {
   }
   void on_served(const DramEntry& entry, DramCycle now);
 
-  /// Whether anything was counted since the last take().
+  /// Returns whether anything was counted since the last take().
   bool any() const { return any_; }
   /// Appends TenantUse::words of each tenant, which begin anew.
   void take(std::vector<std::uint64_t>& words);

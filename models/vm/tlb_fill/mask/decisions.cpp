@@ -3,7 +3,7 @@
 /// Source: 004, sections 6.4.2, 6.4.4 (Equation 6.1) and 6.5; memory-interference.md,
 /// sections 5.3.3 and 5.3.5.
 ///
-/// Simplified: a tenant that did nothing in an epoch keeps what it has.
+/// Simplified: a tenant without requests in an epoch keeps its tokens and turns.
 #include <algorithm>
 #include <bit>
 #include <cmath>

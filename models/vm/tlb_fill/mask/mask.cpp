@@ -150,7 +150,7 @@ PolicyRegistry<TlbFillFactory>::Row mask_tlb_fill() {
            .sm_side = {.make = make_mask_warps}},
           &schema_of<MaskFillParameters>(),
           [](const PolicyChoice&) {
-            // What it measures it tells who listens to EpochTopic::tlb_fill.
+            // The policy tells its measures to listeners of EpochTopic::tlb_fill.
             return PolicyTraits{{"measures walks"},
                                 {{.plug_point = "translation",
                                   .trait = "has a shared TLB",

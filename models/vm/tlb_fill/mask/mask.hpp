@@ -39,22 +39,24 @@ struct MaskFillParameters {
         .field("tokens", &P::tokens, true, "false: measures only, all walks fill the TLB")
         .field("token_rule", &P::token_rule, TokenRule::threshold,
                choice({"threshold", "hill-climb"}),
-               "fewer tokens when a tenant's miss rate rises and more when it falls, or on in the "
-               "same direction while it falls and back when it rises (004, 6.4.2 and 6.6.4)")
+               "threshold: fewer tokens when a tenant's miss rate rises, more when it falls; "
+               "hill-climb: the number of tokens changes in one direction while the miss rate "
+               "falls, and turns when it rises (004, 6.4.2 and 6.6.4)")
         .field("epoch", &P::epoch, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
-               "GMMU cycles after which tokens and turns follow anew")
+               "GMMU cycles after which tokens and turns are computed again")
         .field("initial_tokens", &P::initial_tokens, 0.8, range(0.0, 1.0),
                "share of its warps for which a tenant gets tokens at first")
         .field("miss_band", &P::miss_band, 0.02, range(0.0, 1.0),
                "change of the miss rate that leaves the number of tokens as it is")
         .field("token_step", &P::token_step, 0.1, range(0.0, 1.0),
                "share of its warps by which a tenant's tokens change")
-        .field("entries", &P::entries, 32, range(1, 4096), "beside the TLB, for 4 KiB pages",
-               "entries")
+        .field("entries", &P::entries, 32, range(1, 4096),
+               "entries of the small cache beside the TLB, for 4 KiB pages", "entries")
         .field("large_entries", &P::large_entries, 8, range(1, 4096),
-               "beside the TLB, for 2 MiB pages", "entries")
+               "entries of the small cache beside the TLB, for 2 MiB pages", "entries")
         .field("turns", &P::turns, MaskDecision::usual_turns, range(1, 1'000'000),
-               "turns of all tenants together at a DRAM channel (dram_scheduler: mask)",
+               "requests in the turns of all tenants together at a DRAM channel (dram_scheduler: "
+               "mask)",
                "requests");
   }
 };
