@@ -53,6 +53,7 @@ SIZES = {
     "gemm_mma_tf32": "{m: 1024, n: 1024, k: 256}",
     "gemm_tma": "{m: 1024, n: 1024, k: 512}",
     "gemm_tma_wgmma": "{m: 1024, n: 1024, k: 512, blocks: 32}",
+    "gemm_tma_wgmma_pairs": "{m: 1024, n: 1024, k: 512, blocks: 32}",
     "gemm_tma_wgmma_tf32": "{m: 1024, n: 1024, k: 256, blocks: 32}",
     "gemm_wgmma": "{m: 1024, n: 1024, k: 512}",
     "gemm_wmma": "{n: 256}",
