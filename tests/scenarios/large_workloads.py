@@ -42,7 +42,7 @@ SIZES = {
     "dwt2d": "{width: 512, height: 256}",
     "fft": "{batch: 1280}",
     "flash_attention": "{heads: 4, length: 512}",
-    "flash_attention_hopper": "{heads: 4, length: 1024}",
+    "flash_attention_hopper": "{heads: 4, length: 1024, blocks: 20}",
     "fp8_gemm": "{m: 1024, n: 1024, k: 1024, blocks: 64}",
     "fwt": "{far: 4}",
     "frames": "{frames: 2}",
