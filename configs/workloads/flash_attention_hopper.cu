@@ -1,9 +1,11 @@
 // Compile for: sm_90a
 // Attention, forward, of B sequences of S queries and keys with H heads of 64 or 128 halves, as
 // FlashAttention-3 computes it (Shah et al., 2024); all of [B][S][H][width], S a multiple of 128.
-// A block has 128 queries of a head.  One thread of its first warp group asks for tiles of 128 keys
-// and of as many values, two ahead, the last keys first; two warp groups have 64 queries each, and
-// take the registers that the first one gives back.  A group asks for the scores of the next keys
+// Blocks stay: each takes 128 queries of a head, and when it is through with them, others; if all
+// rows are as long, every so many-th, else the next one that nobody has, long rows first.  One thread
+// of its first warp group asks for tiles of queries, of 128 keys and of as many values, two ahead, the
+// last keys first; two warp groups have 64 queries each, and take the registers that the first one
+// gives back.  The next queries come while the last ones are stored.  A group asks for the scores of the next keys
 // and for its sums of values before it waits for those scores: products of values go on beside the
 // exponentials.  Named barriers let the groups ask by turns, so that one has its exponentials while
 // the other multiplies.
@@ -23,62 +25,122 @@ __device__ __forceinline__ void come(int barrier, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
-// Where tiles stand: queries, two stages of keys, two of values; and the barriers that say that a
-// tile is there, and that it has been read.
+// What blocks do: tiles of queries, by number.
+struct Work {
+  int heads, length, count;
+  bool causal;
+  unsigned* taken;  // how many tiles have been taken that blocks do not begin with
+
+  struct Tile {
+    int first, blocks, head, sequence;  // its first query, tiles of keys
+  };
+  // Long rows first if they are not all as long.
+  __device__ __forceinline__ Tile tile(int number) const {
+    const int across = length / rows, each = count / across;
+    if (!causal)
+      return {number % across * rows, across, number / across % heads, number / across / heads};
+    const int from_top = across - 1 - number / each;
+    return {from_top * rows, from_top + 1, number % each % heads, number % each / heads};
+  }
+  __device__ __forceinline__ int after(int number) const {
+    const int blocks = static_cast<int>(gridDim.x);
+    return causal ? blocks + static_cast<int>(atomicAdd(taken, 1u)) : number + blocks;
+  }
+};
+
+// Where tiles stand: queries, results, two stages of keys, two of values; and the barriers that say
+// that a tile is there, and that it has been read.
 template <int width>
 struct Room {
   static constexpr int tile = width / 64 * half_tile;
-  unsigned memory, barriers;
+  unsigned memory, barriers, numbers;
   struct Stage {
     unsigned tile, full, empty, parity;
   };
-  __device__ __forceinline__ unsigned queries() const { return memory; }
-  __device__ __forceinline__ unsigned queries_full() const { return barriers; }
-  __device__ __forceinline__ Stage stage(int kind, int number) const {
-    const int s = kind * stages + number % stages;
-    return {memory + (1 + s) * tile, barriers + 8 + 16 * s, barriers + 16 + 16 * s,
-            static_cast<unsigned>(number / stages & 1)};
+  __device__ __forceinline__ Stage stage(unsigned at, int barrier, int number, int count) const {
+    return {at, barriers + 16 * barrier, barriers + 16 * barrier + 8,
+            static_cast<unsigned>(number / count & 1)};
   }
-  __device__ __forceinline__ Stage keys(int number) const { return stage(0, number); }
-  __device__ __forceinline__ Stage values(int number) const { return stage(1, number); }
+  __device__ __forceinline__ unsigned results() const { return memory; }
+  __device__ __forceinline__ Stage queries(int number) const {
+    return stage(memory + tile, 0, number, 1);
+  }
+  __device__ __forceinline__ Stage keys(int number) const {
+    const int s = number % stages;
+    return stage(memory + (2 + s) * tile, 1 + s, number, stages);
+  }
+  __device__ __forceinline__ Stage values(int number) const {
+    const int s = stages + number % stages;
+    return stage(memory + (2 + s) * tile, 1 + s, number, stages);
+  }
+  // The number of a tile of queries.
+  __device__ __forceinline__ Stage order(int number) const {
+    const int s = number % stages;
+    return stage(numbers + 4 * s, 1 + 2 * stages + s, number, stages);
+  }
+  static constexpr int barrier_count = 2 * (1 + 3 * stages);
 };
 
-// A tile of 128 rows from row `y` of sequence `z` on; x: its first column.
+// A tile of 128 rows from row `y` of a sequence on.
 template <int width>
 __device__ __forceinline__ void bring(const typename Room<width>::Stage& to,
-                                      const copies::TensorMap* map, int x, int y, int z) {
+                                      const copies::TensorMap* map, const Work::Tile& tile, int y) {
   copies::wait(to.empty, to.parity ^ 1);
   copies::expect(to.full, Room<width>::tile);
 #pragma unroll
   for (int part = 0; part < width / 64; ++part)
-    copies::load_tile(to.tile + part * half_tile, map, x + 64 * part, y, z, to.full);
+    copies::load_tile(to.tile + part * half_tile, map, tile.head * width + 64 * part, y,
+                      tile.sequence, to.full);
+}
+template <int width>
+__device__ __forceinline__ void bring_queries(const typename Room<width>::Stage& to,
+                                              const copies::TensorMap* q, const Work::Tile& tile) {
+  copies::wait(to.empty, to.parity ^ 1);
+  copies::expect(to.full, Room<width>::tile);
+#pragma unroll
+  for (int part = 0; part < width / 64; ++part)
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+      copies::load_tile(to.tile + part * half_tile + half * half_tile / 2, q,
+                        tile.head * width + 64 * part, tile.first + 64 * half, tile.sequence,
+                        to.full);
 }
 template <int width>
 __device__ __forceinline__ void bring_all(const copies::TensorMap* q, const copies::TensorMap* k,
-                                          const copies::TensorMap* v, int first, int blocks,
+                                          const copies::TensorMap* v, const Work& work,
                                           const Room<width>& room) {
-  const int x = blockIdx.y * width, z = blockIdx.z;
-  for (int number = 0; number < blocks; ++number) {
-    bring<width>(room.keys(number), k, x, (blocks - 1 - number) * rows, z);
-    if (number == 0) {
-      copies::expect(room.queries_full(), Room<width>::tile);
-#pragma unroll
-      for (int part = 0; part < width / 64; ++part)
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-          copies::load_tile(room.queries() + part * half_tile + half * half_tile / 2, q,
-                            x + 64 * part, first + 64 * half, z, room.queries_full());
-    } else {
-      bring<width>(room.values(number - 1), v, x, (blocks - number) * rows, z);
+  int number = static_cast<int>(blockIdx.x), block = 0;
+  for (int turn = 0;; ++turn) {
+    const auto order = room.order(turn);
+    copies::wait(order.empty, order.parity ^ 1);
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(order.tile), "r"(number) : "memory");
+    copies::arrive(order.full);
+    if (number >= work.count) return;
+    const Work::Tile tile = work.tile(number);
+    number = work.after(number);
+    bring<width>(room.keys(block), k, tile, (tile.blocks - 1) * rows);
+    bring_queries<width>(room.queries(turn), q, tile);
+    for (int left = tile.blocks - 1; left > 0; --left, ++block) {
+      bring<width>(room.keys(block + 1), k, tile, (left - 1) * rows);
+      bring<width>(room.values(block), v, tile, left * rows);
     }
+    bring<width>(room.values(block++), v, tile, 0);
   }
-  bring<width>(room.values(blocks - 1), v, x, 0, z);
+}
+
+// Number of the thread in its warp group, asked for anew each time: what follows from it would take
+// registers from tile to tile.
+__device__ __forceinline__ int thread_of_group() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread % group;
 }
 
 // score = queries * keys^T, asked for.
 template <int width>
 __device__ __forceinline__ void ask_for_scores(float (&score)[64], unsigned queries,
                                                unsigned keys) {
+  asm volatile("mov.b32 %0, %0;" : "+r"(queries));  // descriptors are made anew each time
   warpgroup::begin();
 #pragma unroll
   for (int part = 0; part < width / 16; ++part) {
@@ -148,17 +210,20 @@ __device__ __forceinline__ void multiply_rows(float (&output)[sums], const float
 }
 // Keys behind a query do not count; the block of keys begins where that of queries does.
 __device__ __forceinline__ void mask(float (&score)[64], int row) {
-  const int column = threadIdx.x % 4 * 2;
+  const int column = thread_of_group() % 4 * 2;
 #pragma unroll
   for (int i = 0; i < 64; ++i)
     if (i / 4 * 8 + column + i % 2 > row + i / 2 % 2 * 8) score[i] = -1e30f;
 }
 
-// A warp group's rows go where its queries were, and from there to memory.
+// A warp group's rows go to its part of the results' tile when what stood there has been read, and
+// from there to memory.
 template <int width>
 __device__ __forceinline__ void store(const float (&output)[width / 2], unsigned tile, int number,
-                                      const copies::TensorMap* out, int first) {
-  const int lane = threadIdx.x % 32, row = threadIdx.x % group / 32 * 16 + lane % 16;
+                                      const copies::TensorMap* out, const Work::Tile& of) {
+  const int thread = thread_of_group(), lane = thread % 32, row = thread / 32 * 16 + lane % 16;
+  if (thread == 0) copies::wait_until_stores_are_read();
+  meet(3 + number, group);
 #pragma unroll
   for (int j = 0; j < width / 16; ++j) {
     const unsigned at =
@@ -172,29 +237,32 @@ __device__ __forceinline__ void store(const float (&output)[width / 2], unsigned
   }
   warpgroup::publish();
   meet(3 + number, group);
-  if (threadIdx.x % group != 0) return;
+  if (thread != 0) return;
 #pragma unroll
   for (int part = 0; part < width / 64; ++part)
-    copies::store_tile(out, blockIdx.y * width + 64 * part, first, blockIdx.z,
+    copies::store_tile(out, of.head * width + 64 * part, of.first + 64 * number, of.sequence,
                        tile + part * half_tile);
-  copies::finish_stores();
+  copies::commit_stores();
 }
 
+// The queries of a tile; `turn`: how many the block has had, `block`: so of tiles of keys.
 template <int width>
-__device__ __forceinline__ void attend(const copies::TensorMap* out, float* logarithms, int first,
-                                       int blocks, bool causal, float scale_2, int number,
-                                       const Room<width>& room) {
-  const unsigned queries = room.queries() + number * half_tile / 2;
-  const int row = threadIdx.x % group / 32 * 16 + threadIdx.x % 32 / 4;
+__device__ __forceinline__ void attend(const copies::TensorMap* out, float* logarithms,
+                                       const Work::Tile& tile, bool causal, float scale_2,
+                                       int number, int turn, int block, const Room<width>& room) {
+  const auto all_queries = room.queries(turn);
+  const unsigned queries = all_queries.tile + number * half_tile / 2;
+  const int thread = thread_of_group(), row = thread / 32 * 16 + thread % 32 / 4;
   float score[64], output[width / 2], shrink[2];
   unsigned share[8][4];
   Rows of;
 #pragma unroll
   for (int i = 0; i < width / 2; ++i) output[i] = 0;
-  if (number == 1 && blocks > 1) come(1, 2 * group);  // the first group is the first to ask
+#pragma unroll
+  for (int i = 0; i < 64; ++i) score[i] = 0;
 
-  auto keys = room.keys(0);
-  copies::wait(room.queries_full(), 0);
+  auto keys = room.keys(block);
+  copies::wait(all_queries.full, all_queries.parity);
   copies::wait(keys.full, keys.parity);
   ask_for_scores<width>(score, queries, keys.tile);
   warpgroup::wait_for_all_but<0>();
@@ -203,15 +271,15 @@ __device__ __forceinline__ void attend(const copies::TensorMap* out, float* loga
   of.take(score, scale_2, shrink);
   make_left(share, score);
 #pragma unroll 1
-  for (int block = 1; block < blocks; ++block) {
-    keys = room.keys(block);
-    const auto values = room.values(block - 1);
+  for (const int last = block + tile.blocks - 1; block < last; ++block) {
+    keys = room.keys(block + 1);
+    const auto values = room.values(block);
     copies::wait(keys.full, keys.parity);
     meet(1 + number, 2 * group);
     ask_for_scores<width>(score, queries, keys.tile);
     copies::wait(values.full, values.parity);
     ask_for_sums(output, share, values.tile);
-    if (number == 0 || block + 1 < blocks) come(2 - number, 2 * group);
+    come(2 - number, 2 * group);
     warpgroup::wait_for_all_but<1>();
     copies::arrive(keys.empty);
     of.take(score, scale_2, shrink);
@@ -220,7 +288,8 @@ __device__ __forceinline__ void attend(const copies::TensorMap* out, float* loga
     make_left(share, score);
     multiply_rows(output, shrink);
   }
-  const auto values = room.values(blocks - 1);
+  copies::arrive(all_queries.empty);
+  const auto values = room.values(block);
   copies::wait(values.full, values.parity);
   ask_for_sums(output, share, values.tile);
   float part[2];
@@ -228,46 +297,62 @@ __device__ __forceinline__ void attend(const copies::TensorMap* out, float* loga
   for (int half = 0; half < 2; ++half) {
     const float sum = sum_of_row(of.total[half]);
     part[half] = 1.0f / sum;
-    if (threadIdx.x % 4 == 0)
-      logarithms[row + 8 * half] = fmaf(of.largest[half], scale_2, __log2f(sum));
+    if (thread % 4 == 0)
+      logarithms[64 * number + row + 8 * half] = fmaf(of.largest[half], scale_2, __log2f(sum));
   }
   warpgroup::wait_for_all_but<0>();
+  copies::arrive(values.empty);
   multiply_rows(output, part);
-  store<width>(output, queries, number, out, first);
+  store<width>(output, room.results() + number * half_tile / 2, number, out, tile);
+}
+
+template <int width>
+__device__ __forceinline__ void attend_to_all(const copies::TensorMap* out, float* logarithms,
+                                              const Work& work, float scale_2, int number,
+                                              const Room<width>& room) {
+  if (number == 1) come(1, 2 * group);  // the first group is the first to ask
+  for (int turn = 0, block = 0;; ++turn) {
+    const auto order = room.order(turn);
+    copies::wait(order.full, order.parity);
+    int at;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(at) : "r"(order.tile) : "memory");
+    copies::arrive(order.empty);
+    if (at >= work.count) break;
+    const Work::Tile tile = work.tile(at);
+    const size_t of_head = static_cast<size_t>(tile.sequence) * work.heads + tile.head;
+    attend<width>(out, logarithms + of_head * work.length + tile.first, tile, work.causal, scale_2,
+                  number, turn, block, room);
+    block += tile.blocks;
+  }
+  if (number == 0) meet(1, 2 * group);
+  if (threadIdx.x % group == 0) copies::finish_stores();
 }
 
 template <int width>
 __device__ __forceinline__ void forward(const copies::TensorMap* q, const copies::TensorMap* k,
                                         const copies::TensorMap* v, const copies::TensorMap* out,
-                                        float* logarithms, int heads, int length, int causal,
-                                        float scale) {
+                                        float* logarithms, unsigned* taken, int heads, int length,
+                                        int batch, int causal, float scale) {
   extern __shared__ __align__(1024) char memory[];
-  __shared__ __align__(8) unsigned long long barriers[1 + 4 * stages];
+  __shared__ __align__(8) unsigned long long barriers[Room<width>::barrier_count];
+  __shared__ int numbers[stages];
   const Room<width> room{(copies::shared_address(memory) + 1023) & ~1023u,
-                         copies::shared_address(barriers)};
+                         copies::shared_address(barriers), copies::shared_address(numbers)};
+  const Work work{heads, length, length / rows * heads * batch, causal != 0, taken};
   if (threadIdx.x == 0) {
-    copies::init(room.queries_full(), 1);
-    for (int kind = 0; kind < 2; ++kind)
-      for (int number = 0; number < stages; ++number) {
-        copies::init(room.stage(kind, number).full, 1);
-        copies::init(room.stage(kind, number).empty, 2 * group);
-      }
+    for (int barrier = 0; barrier < Room<width>::barrier_count; ++barrier)
+      copies::init(room.barriers + 8 * barrier, barrier % 2 == 0 ? 1 : 2 * group);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
-  // Long rows first when they are not all as long.
-  const int tile = causal != 0 ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
-  const int first = tile * rows, blocks = causal != 0 ? tile + 1 : length / rows;
   const int number = static_cast<int>(threadIdx.x) / group - 1;
   if (number < 0) {
     warpgroup::keep_registers<24>();
-    if (threadIdx.x == 0) bring_all<width>(q, k, v, first, blocks, room);
+    if (threadIdx.x == 0) bring_all<width>(q, k, v, work, room);
     return;
   }
   warpgroup::take_registers<240>();
-  const size_t at = (static_cast<size_t>(blockIdx.z) * heads + blockIdx.y) * length;
-  attend<width>(out, logarithms + at + first + 64 * number, first + 64 * number, blocks,
-                causal != 0, scale * log2_e, number, room);
+  attend_to_all<width>(out, logarithms, work, scale * log2_e, number, room);
 }
 
 }  // namespace
@@ -277,14 +362,16 @@ extern "C" __global__ void __launch_bounds__(3 * group, 1)
                     const __grid_constant__ copies::TensorMap k,
                     const __grid_constant__ copies::TensorMap v,
                     const __grid_constant__ copies::TensorMap out, float* __restrict__ logarithms,
-                    int heads, int length, int causal, float scale) {
-  forward<64>(&q, &k, &v, &out, logarithms, heads, length, causal, scale);
+                    unsigned* __restrict__ taken, int heads, int length, int batch, int causal,
+                    float scale) {
+  forward<64>(&q, &k, &v, &out, logarithms, taken, heads, length, batch, causal, scale);
 }
 extern "C" __global__ void __launch_bounds__(3 * group, 1)
     flash_hopper_128(const __grid_constant__ copies::TensorMap q,
                      const __grid_constant__ copies::TensorMap k,
                      const __grid_constant__ copies::TensorMap v,
                      const __grid_constant__ copies::TensorMap out, float* __restrict__ logarithms,
-                     int heads, int length, int causal, float scale) {
-  forward<128>(&q, &k, &v, &out, logarithms, heads, length, causal, scale);
+                     unsigned* __restrict__ taken, int heads, int length, int batch, int causal,
+                     float scale) {
+  forward<128>(&q, &k, &v, &out, logarithms, taken, heads, length, batch, causal, scale);
 }

@@ -5,6 +5,9 @@
 // 128 bytes of K at a time, four steps ahead; two warp groups multiply, each 64 x 256, and take the
 // registers that the first one gives back.  m is a multiple of 128, n of 256, k of 64 or 32.  Sums
 // of f32 are rounded to f16 when such are stored.
+// Clusters of two blocks have tiles one below the other, which take the same part of B: each block
+// asks for half of it, for both.  m is a multiple of 256 then.
+#include "cluster_ranks.cuh"
 #include "warpgroup.cuh"
 
 namespace {
@@ -46,22 +49,48 @@ struct Tiles : copies::StageBarriers<stages> {
   __device__ __forceinline__ unsigned b(const Stage& s) const { return a(s) + a_bytes; }
 };
 
+// A cluster's blocks have the tiles of a column that stand below each other.
+template <int ranks>
+__device__ __forceinline__ int row_of(int tile, int across) {
+  if constexpr (ranks == 1) return tile / across * rows;
+  return (tile / across * ranks + static_cast<int>(cluster::rank())) * rows;
+}
+
 // A stage is free at first: a wait for the phase before the first one is over at once.
-template <int step>
+template <int step, int ranks>
 __device__ __forceinline__ void bring(const copies::TensorMap* a, const copies::TensorMap* b,
                                       int across, int count, int k, const Tiles& tiles) {
   Stage stage;
-  for (int tile = blockIdx.x; tile < count; tile += gridDim.x)
+  for (int tile = blockIdx.x / ranks; tile < count; tile += gridDim.x / ranks)
     for (int at = 0; at < k; at += step, stage.advance()) {
       copies::wait(tiles.empty_of(stage), stage.parity ^ 1);
-      copies::expect(tiles.full_of(stage), stage_bytes);
-      copies::load_tile(tiles.a(stage), a, at, tile / across * rows, tiles.full_of(stage));
-      copies::load_tile(tiles.b(stage), b, at, tile % across * columns, tiles.full_of(stage));
+      const unsigned full = tiles.full_of(stage);
+      copies::expect(full, stage_bytes);
+      copies::load_tile(tiles.a(stage), a, at, row_of<ranks>(tile, across), full);
+      const int column = tile % across * columns;
+      if constexpr (ranks == 1) {
+        copies::load_tile(tiles.b(stage), b, at, column, full);
+      } else {
+        constexpr int part = columns / ranks;
+        const int mine = static_cast<int>(cluster::rank()) * part;
+        cluster::load_tile(tiles.b(stage) + mine * row_bytes, b, at, column + mine, full,
+                           (1u << ranks) - 1);
+      }
     }
 }
 
+// Parts of a stage come from all blocks of the cluster, which wait for its readers in all of them: a
+// thread of each warp group tells one block.
+template <int ranks>
+__device__ __forceinline__ void give_back(unsigned empty) {
+  if constexpr (ranks == 1)
+    copies::arrive(empty);
+  else if (threadIdx.x % group < ranks)
+    cluster::arrive_at(empty, threadIdx.x % group);
+}
+
 // The stage is given back when the products that read it are complete, a step later.
-template <class Kind>
+template <class Kind, int ranks>
 __device__ __forceinline__ void multiply(float (&sum)[128], int number, int k, Stage& stage,
                                          const Tiles& tiles) {
   unsigned before = 0;
@@ -75,11 +104,11 @@ __device__ __forceinline__ void multiply(float (&sum)[128], int number, int k, S
                      warpgroup::descriptor(b + 32 * part), at + part);
     warpgroup::commit();
     warpgroup::wait_for_all_but<1>();
-    if (at > 0) copies::arrive(before);
+    if (at > 0) give_back<ranks>(before);
     before = tiles.empty_of(stage);
   }
   warpgroup::wait_for_all_but<0>();
-  copies::arrive(before);
+  give_back<ranks>(before);
 }
 
 template <class Kind>
@@ -94,32 +123,34 @@ __device__ __forceinline__ void store(const float (&sum)[128], typename Kind::El
                   sum[4 * j + 2 * half + 1]);
 }
 
-template <class Kind>
+template <class Kind, int ranks = 1>
 __device__ __forceinline__ void product(const copies::TensorMap* a, const copies::TensorMap* b,
                                         typename Kind::Element* c, int m, int n, int k) {
   extern __shared__ __align__(1024) char memory[];
   __shared__ __align__(8) unsigned long long full[stages], empty[stages];
   Tiles tiles{{copies::shared_address(full), copies::shared_address(empty)},
               (copies::shared_address(memory) + 1023) & ~1023u};
-  if (threadIdx.x == 0) tiles.init_all(2 * group);
-  __syncthreads();
-  const int across = n / columns, count = m / rows * across;
+  if (threadIdx.x == 0) tiles.init_all(ranks == 1 ? 2 * group : 2 * ranks);
+  if constexpr (ranks == 1)
+    __syncthreads();
+  else
+    cluster::meet();
+  const int across = n / columns, count = m / rows / ranks * across;
   const int number = static_cast<int>(threadIdx.x) / group - 1;
   if (number < 0) {
     warpgroup::keep_registers<40>();
-    if (threadIdx.x == 0) bring<step<Kind>>(a, b, across, count, k, tiles);
-    return;
+    if (threadIdx.x == 0) bring<step<Kind>, ranks>(a, b, across, count, k, tiles);
+  } else {
+    warpgroup::take_registers<232>();
+    Stage stage;
+    for (int tile = blockIdx.x / ranks; tile < count; tile += gridDim.x / ranks) {
+      float sum[128];
+      multiply<Kind, ranks>(sum, number, k, stage, tiles);
+      const int row = row_of<ranks>(tile, across) + 64 * number;
+      store<Kind>(sum, c + static_cast<size_t>(row) * n + tile % across * columns, n);
+    }
   }
-  warpgroup::take_registers<232>();
-  Stage stage;
-  for (int tile = blockIdx.x; tile < count; tile += gridDim.x) {
-    float sum[128];
-    multiply<Kind>(sum, number, k, stage, tiles);
-    store<Kind>(
-        sum,
-        c + static_cast<size_t>(tile / across * rows + 64 * number) * n + tile % across * columns,
-        n);
-  }
+  if constexpr (ranks > 1) cluster::meet();  // nobody ends while the other one sends it something
 }
 
 }  // namespace
@@ -135,4 +166,10 @@ extern "C" __global__ void __launch_bounds__(3 * group, 1)
                         const __grid_constant__ copies::TensorMap b, float* __restrict__ c, int m,
                         int n, int k) {
   product<Tf32>(&a, &b, c, m, n, k);
+}
+extern "C" __global__ void __launch_bounds__(3 * group, 1)
+    gemm_tma_wgmma_pairs(const __grid_constant__ copies::TensorMap a,
+                         const __grid_constant__ copies::TensorMap b, __half* __restrict__ c, int m,
+                         int n, int k) {
+  product<F16, 2>(&a, &b, c, m, n, k);
 }

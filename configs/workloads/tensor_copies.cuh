@@ -101,12 +101,16 @@ __device__ __forceinline__ void store_tile(const TensorMap* map, int x, int y, i
       "r"(x), "r"(y), "r"(z), "r"(from)
       : "memory");
 }
+__device__ __forceinline__ void commit_stores() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+// All tiles that this thread stores have been read: others can stand where they stood.
+__device__ __forceinline__ void wait_until_stores_are_read() {
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
 // All tiles that this thread stores are in memory.
 __device__ __forceinline__ void finish_stores() {
-  asm volatile(
-      "cp.async.bulk.commit_group;\n"
-      "cp.async.bulk.wait_group 0;" ::
-          : "memory");
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
 }  // namespace copies

@@ -89,9 +89,10 @@ ClusterBlock Hub::block_of(const Cluster& cluster, unsigned rank) {
 
 template <class Body>
 void Hub::send(std::uint16_t sm, MessageKind kind, const Body& body,
-               std::span<const std::byte> payload, std::uint32_t flits, Time now, Outbox& outbox) {
+               std::span<const std::byte> payload, std::uint32_t flits, Time now, Outbox& outbox,
+               bool multicast) {
   const std::uint32_t index = sm - first_sm_;
-  const Time at = ports_[index].reserve(flits, now, clock_);
+  const Time at = ports_[index].reserve(flits, now, clock_, multicast);
   outbox.send(to_sms_[index], at, kind_of(kind), body, payload);
 }
 
@@ -140,7 +141,7 @@ void Hub::pass(Cluster& cluster, const ClusterAccess& access, std::span<const st
     return;
   }
   send(cluster.sm[access.target], MessageKind::cluster_access, access, payload, access.flits, now,
-       outbox);
+       outbox, access.multicast != 0);
 }
 
 /// A block may end without having begun: with its tenant.
@@ -192,7 +193,7 @@ std::string Hub::waiting_for() const {
 }
 
 void Hub::serialize(Archive& archive) {
-  archive.section("hub", 1);
+  archive.section("hub", 2);
   archive(to_sms_, ports_, clusters_, statistics_);
 }
 

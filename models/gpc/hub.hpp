@@ -90,7 +90,8 @@ class Hub final : public Component {
   void release_if_complete(Cluster& cluster, Time now, Outbox& outbox);
   template <class Body>
   void send(std::uint16_t sm, MessageKind kind, const Body& body,
-            std::span<const std::byte> payload, std::uint32_t flits, Time now, Outbox& outbox);
+            std::span<const std::byte> payload, std::uint32_t flits, Time now, Outbox& outbox,
+            bool multicast = false);
   static ClusterBlock block_of(const Cluster& cluster, unsigned rank);
 
   const Clock clock_;

@@ -114,6 +114,7 @@ enum class LatencyClass : std::uint8_t {
   special,
   half,
   convert,
+  pack,
   shuffle,
   move,
   predicate,

@@ -90,7 +90,8 @@ struct ClusterAccess {
   std::uint16_t tenant = 0;
   std::uint16_t mask =
       0;  ///< a delivery: bit r: to the block of rank r; then `target` means nothing
-  std::uint32_t reserved = 0;
+  std::uint8_t multicast = 0;  ///< 1: a delivery of what L2 has sent for all blocks of the mask
+  std::array<std::uint8_t, 3> reserved{};
 
   isa::AtomicShape shape() const { return {atomic, type, elements}; }
   /// Returns where the lanes' bytes begin in the payload.
@@ -98,7 +99,7 @@ struct ClusterAccess {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(cluster, grid, tag, sm, target, kind, lanes, lane_bytes, returns, completes, atomic,
-            type, elements, flits, bytes, tenant, mask);
+            type, elements, flits, bytes, tenant, mask, multicast);
   }
 };
 static_assert(sizeof(ClusterAccess) == 40);

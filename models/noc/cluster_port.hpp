@@ -13,12 +13,15 @@ class ClusterPort {
  public:
   ClusterPort() = default;
   explicit ClusterPort(const HubParameters& parameters)
-      : port_(half_cycles), flit_half_cycles_(parameters.flit_half_cycles) {}
+      : port_(half_cycles),
+        flit_half_cycles_(parameters.flit_half_cycles),
+        multicast_half_cycles_(parameters.multicast_half_cycles) {}
 
   /// Returns when the next packet leaves, which is ready at `now`.
-  Time reserve(std::uint32_t flits, Time now, const Clock& clock) {
+  Time reserve(std::uint32_t flits, Time now, const Clock& clock, bool multicast = false) {
     const std::int64_t ready = clock.cycle_at_or_after(now).count();
-    return clock.edge(Cycles{port_.reserve(ready, flits * flit_half_cycles_)});
+    const std::uint32_t each = multicast ? multicast_half_cycles_ : flit_half_cycles_;
+    return clock.edge(Cycles{port_.reserve(ready, flits * each)});
   }
   /// Returns for how many whole cycles so many flits take the port.
   std::uint32_t cycles(std::uint32_t flits) const {
@@ -34,7 +37,7 @@ class ClusterPort {
   static constexpr std::uint32_t half_cycles = 2;  ///< of a cycle
 
   SendPort port_{half_cycles};
-  std::uint32_t flit_half_cycles_ = 1;
+  std::uint32_t flit_half_cycles_ = 1, multicast_half_cycles_ = 1;
 };
 
 }  // namespace lockstep

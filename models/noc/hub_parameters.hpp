@@ -10,7 +10,7 @@ namespace lockstep {
 struct HubParameters {
   Cycles link_latency, service_latency, barrier_latency;
   std::uint32_t flit_bytes = 0;
-  std::uint32_t flit_half_cycles = 0;
+  std::uint32_t flit_half_cycles = 0, multicast_half_cycles = 0;
 
   static auto schema() {
     using namespace literals;
@@ -26,7 +26,11 @@ struct HubParameters {
         .field("flit_bytes", &P::flit_bytes, 32, range(1, 1024),
                "bytes that a port to or from the hub moves at once", "bytes")
         .field("flit_half_cycles", &P::flit_half_cycles, 3, range(1, 1024),
-               "half cycles that a flit takes: 3 for 21 bytes a cycle", "half cycles");
+               "half cycles that a flit takes: 3 for 21 bytes a cycle", "half cycles")
+        .field("multicast_half_cycles", &P::multicast_half_cycles, 1, range(1, 1024),
+               "half cycles that a flit takes of bytes that L2 has sent for several blocks: 1 for 64 "
+               "bytes a cycle, with which L2 answers an SM (no publication has it)",
+               "half cycles");
   }
   /// Returns the flits of a packet with so many bytes of data.
   std::uint32_t flits(std::uint64_t data_bytes) const {

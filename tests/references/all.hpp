@@ -147,6 +147,7 @@ inline std::vector<Reference> all() {
       {"gemm_mma_tf32", gemm_mma::run<isa::Type::f32, isa::Type::f32, true>, {{"c", 1e-5}}},
       {"gemm_tma", gemm_mma::run<isa::Type::f16, isa::Type::f32>, {{"c", 1e-5}}},
       {"gemm_tma_wgmma", gemm_mma::run<isa::Type::f16, isa::Type::f16>, {{"c", 1e-3}}},
+      {"gemm_tma_wgmma_pairs", gemm_mma::run<isa::Type::f16, isa::Type::f16>, {{"c", 1e-3}}},
       {"gemm_tma_wgmma_tf32", gemm_mma::run<isa::Type::f32, isa::Type::f32, true>, {{"c", 1e-5}}},
       {"gemm_wgmma", gemm_mma::run<isa::Type::f16, isa::Type::f16>, {{"c", 1e-3}}},
       {"gemm_wmma", gemm_wmma::run, {{"c", 1e-5}}},

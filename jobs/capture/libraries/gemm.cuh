@@ -62,12 +62,12 @@ __device__ inline float finish(const Gemm& g, int row, int column, float x) {
 constexpr int tile = 64;  // rows and columns of D that a block computes
 using Sums = float[tile][tile + 4];  // columns of sums, in shared memory
 
-// Writes D from the sums, along its columns.
+// Writes D from the sums, along its columns, by so many threads.
 template <class Out, int threads>
-__device__ void write(const Gemm& g, int first_row, int first_column, const Sums& sums) {
+__device__ void write(const Gemm& g, int first_row, int first_column, const Sums& sums, int thread = threadIdx.x) {
   const float alpha = g.alpha_at ? *g.alpha_at : g.alpha, beta = g.beta_at ? *g.beta_at : g.beta;
 #pragma unroll 1
-  for (int i = threadIdx.x; i < tile * tile; i += threads) {
+  for (int i = thread; i < tile * tile; i += threads) {
     const int row = first_row + i % tile, column = first_column + i / tile;
     if (row >= g.m || column >= g.n) continue;
     float x = alpha * sums[i / tile][i % tile];

@@ -41,7 +41,8 @@ static_assert(sizeof(BiasGradient) == 64);
 extern "C" {
 /// Launches the product, `batch` of them, in a stream; returns false if the driver refuses.
 /// f16, bf16 and tf32 go to matrix instructions where the GPU has them (compute capability 8.0),
-/// and are summed in f32 everywhere.  Precondition: `to` is `from` or f32.
+/// f16 and bf16 to those of warp groups (9.0) where tiles of the operands can be copied, and all
+/// are summed in f32.  Precondition: `to` is `from` or f32.
 bool lockstep_launch_gemm(const lockstep::capture::Gemm* gemm, lockstep::capture::Element from,
                           lockstep::capture::Element to, int batch, void* stream);
 /// Launches sums over rows or columns of `batch` matrices.

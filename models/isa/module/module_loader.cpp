@@ -185,19 +185,25 @@ void ModuleLoader::allocate(Form& form, const ir::Function& function, std::uint3
 bool ModuleLoader::has_frugal_order() const {
   return options_.rows_may_grow && options_.unroll_loops;
 }
-/// Loads that go far ahead keep more values in registers than the frugal order does: it is taken if
-/// it is asked for, or if the other spills and more.
+/// Loads that go far ahead keep more values in registers than the frugal order does, and so does
+/// what is computed in front of loops: such forms are taken if the frugal order is asked for, or if
+/// all before them spill and more.
 void ModuleLoader::allocate_rewritten(Form& form, std::uint32_t function, std::uint32_t registers,
                                       std::uint32_t predicates, bool frugal) const {
   if (!frugal) allocate(form, rewritten_.at(function), registers, predicates);
   if (!frugal && (form.allocation.spill_bytes == 0 || !has_frugal_order())) return;
   LoweringOptions options = options_;
   options.rows_may_grow = false;
-  ir::Function again = source_.functions[function].code;
-  rewrite(again, options);
-  Form other;
-  allocate(other, again, registers, predicates);
-  if (frugal || other.allocation.spill_bytes < form.allocation.spill_bytes) form = std::move(other);
+  for (const bool hoists : {true, false}) {
+    options.hoist_invariants = options_.hoist_invariants && hoists;
+    ir::Function again = source_.functions[function].code;
+    rewrite(again, options);
+    Form other;
+    allocate(other, again, registers, predicates);
+    if ((frugal && hoists) || other.allocation.spill_bytes < form.allocation.spill_bytes)
+      form = std::move(other);
+    if (form.allocation.spill_bytes == 0) return;
+  }
 }
 
 void ModuleLoader::refuse_registers(std::uint32_t kernel) const {

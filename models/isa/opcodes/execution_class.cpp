@@ -39,7 +39,14 @@ Place of_comparison(Type type) {
   return place;
 }
 
+/// Forms that came with Ampere are one F2FP each (ptxas 13.0), which is no special function:
+/// pairs of halves from f32, and all of 8-bit floats.
+bool packs(const ir::Operation& operation) {
+  return operation.opcode == Opcode::cvt_fp8 || operation.type == Type::f16x2 ||
+         operation.type == Type::bf16x2;
+}
 Place of_conversion(const ir::Operation& operation) {
+  if (packs(operation)) return {Unit::integer, LatencyClass::pack};
   if (!is_float(operation.type) && !is_float(operation.source_type))
     return {Unit::integer, LatencyClass::integer};
   const bool wide = operation.type == Type::f64 || operation.source_type == Type::f64;

@@ -52,6 +52,8 @@ inline constexpr LatencyClassFacts usual_classes[] = {
     {"special", isa::LatencyClass::special, 20, 8, "transcendental functions"},
     {"half", isa::LatencyClass::half, 3, 1, "half precision"},
     {"convert", isa::LatencyClass::convert, 8, 8, "conversions"},
+    {"pack", isa::LatencyClass::pack, 4, 4,
+     "conversions of pairs: to halves from single precision, to and from 8-bit floats"},
     {"shuffle", isa::LatencyClass::shuffle, 20, 4, "shuffles and votes"},
     {"move", isa::LatencyClass::move, 2, 2, "moves and special registers"},
     {"predicate", isa::LatencyClass::predicate, 4, 2, "instructions that set predicates"},

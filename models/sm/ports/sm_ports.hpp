@@ -89,9 +89,9 @@ class SmPorts {
   /// before the next message.
   template <class Body>
   std::byte* send_to_hub(MessageKind kind, const Body& body, std::size_t payload_bytes,
-                         std::uint32_t flits, SmCycle now) {
+                         std::uint32_t flits, SmCycle now, bool multicast = false) {
     LOCKSTEP_CHECK(!to_hub_.empty(), "a block of a cluster stands in an SM without a hub");
-    const Time at = hub_port_.reserve(flits, constants_.time_of(now), hub_clock_);
+    const Time at = hub_port_.reserve(flits, constants_.time_of(now), hub_clock_, multicast);
     return hot_.outbox->reserve(to_hub_[0], at, kind_of(kind), body, payload_bytes);
   }
   /// Returns for how many cycles of the network so many flits take the port to the hub.

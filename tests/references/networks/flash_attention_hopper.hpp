@@ -30,6 +30,8 @@ inline void run(const Parameters& parameters, Buffers& buffers) {
   }
   store_all(buffers, "out", isa::Type::f16, out);
   store_all(buffers, "logarithms", isa::Type::f32, logarithms);
+  const double tiles = batch * heads * (length / 128);
+  store_all(buffers, "taken", isa::Type::u32, std::vector<double>{causal ? tiles : 0});
 }
 
 }  // namespace lockstep::reference::flash_attention_hopper

@@ -14,6 +14,8 @@ RUNS = {
     "flash_attention_hopper": ("{width: 64, length: 384}", "{heads: 4, length: 1024, causal: 0}"),
     "fp8_gemm": ("{m: 384, blocks: 3}", "{m: 768, k: 2560, blocks: 2}"),
 }
+# Blocks of a cluster, which drain.
+OF_CLUSTERS = {"gemm_tma_wgmma_pairs": ("{m: 1024, k: 640}", "{m: 1024, k: 2560, blocks: 4}")}
 URGENT = f"workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 96}}, arrival: 130us, priority: 1"
 
 
@@ -25,7 +27,7 @@ class Warpgroups(SegmentsTest):
                    f"policies: {policies}\ntenants:\n{each}")
 
     def test_alone(self):
-        for workload, (parameters, _) in RUNS.items():
+        for workload, (parameters, _) in {**RUNS, **OF_CLUSTERS}.items():
             with self.subTest(workload=workload):
                 self.tenants(f"workload: {WORKLOADS}/{workload}.yaml, parameters: {parameters}")
                 self.assert_same_in_any_layout()
@@ -38,6 +40,13 @@ class Warpgroups(SegmentsTest):
                 self.assert_same_in_any_layout()
                 with h5py.File(self.folder / "whole.h5") as file:
                     self.assertGreater(file["final/stats/sm/blocks_saved"][:, 0].sum(), 0)
+
+    def test_clusters_drain_for_another_tenant(self):
+        for workload, (_, parameters) in OF_CLUSTERS.items():
+            with self.subTest(workload=workload):
+                self.tenants(f"workload: {WORKLOADS}/{workload}.yaml, parameters: {parameters}", URGENT,
+                             policies="{sharing: exclusive, preemption: drain}")
+                self.assert_same_in_any_layout()
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from harness import ROOT, ScenarioTest
 WORKLOADS = {
     "gemm_wgmma": "{{m: 512, k: {}}}",
     "gemm_tma_wgmma": "{{m: 512, k: {}}}",
+    "gemm_tma_wgmma_pairs": "{{m: 1024, k: {}}}",
     "flash_attention_hopper": "{{length: 512, width: {}}}",
     "fp8_gemm": "{{m: 512, blocks: 6, k: {}}}",
 }

@@ -142,6 +142,18 @@ TEST_F(HubOfThreeSms, ADeliveryGoesToAllBlocksOfItsMask) {
   EXPECT_THAT(sent(), ElementsAre("145 sm4 access 100", "145 sm5 access 100"));
 }
 
+TEST_F(HubOfThreeSms, WhatL2SentForSeveralBlocksPassesThePortsAsFastAsAnswersOfL2) {
+  join_both();
+  ClusterAccess line = access(0, 4);
+  line.kind = ClusterAccessKind::deliver;
+  line.mask = 3;
+  line.multicast = 1;
+  for (int i = 0; i < 3; ++i) receive(100, MessageKind::cluster_access, line);
+  EXPECT_THAT(sent(),
+              ElementsAre("145 sm4 access 100", "147 sm4 access 100", "149 sm4 access 100",
+                          "145 sm5 access 100", "147 sm5 access 100", "149 sm5 access 100"));
+}
+
 TEST_F(HubOfThreeSms, ReleasesABarrierWhenTheLastBlockHasArrived) {
   join_both();
   receive(100, MessageKind::cluster_arrives, block(0));

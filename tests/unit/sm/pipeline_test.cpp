@@ -84,6 +84,21 @@ TEST(Pipeline, EachClassHasItsOwnLatency) {
   EXPECT_EQ(cycles_per("popc.b32 %r1, %r1;\n"), 2 + 20);
 }
 
+TEST(Pipeline, PairsOfHalvesArePackedBesideSpecialFunctions) {
+  std::string packs, functions, both;
+  for (int i = 10; i < 18; ++i) {
+    const std::string n = std::to_string(i);
+    const std::string pack = "cvt.rn.f16x2.f32 %r" + n + ", %f1, %f0;\n";
+    const std::string function = "ex2.approx.ftz.f32 %f" + n + ", %f0;\n";
+    packs += pack;
+    functions += function;
+    both += function + pack;
+  }
+  EXPECT_EQ(cycles_per(packs), 8 * 4);
+  EXPECT_EQ(cycles_per(functions), 8 * 8);
+  EXPECT_EQ(cycles_per(both), 8 * 8);
+}
+
 /// ptxas tests for the slow path of a division of floats and branches; that of integers has none.
 TEST(Pipeline, ExpansionsWithBranchesDoNotOverlapWithinAWarp) {
   IdealMachine::Options options;

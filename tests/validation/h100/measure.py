@@ -1,20 +1,21 @@
 #!/usr/bin/python3
 """Simulated Hopper GPUs beside published measurements: prints tables of docs/validation/h100.md (rows.yaml).
 
-    tests/validation/h100/measure.py [TABLE ...]    latencies, rates, streams, kernels (all: ten minutes)
+    tests/validation/h100/measure.py [TABLE ...]    latencies, halves, rates, streams, kernels (all: ten minutes)
 """
 import argparse
 import pathlib
 import sys
 import tempfile
 
+import numpy
 import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import validate  # noqa: E402  (of the folder above)
 
-TABLES = ("latencies", "rates", "streams", "kernels")
+TABLES = ("latencies", "halves", "rates", "streams", "kernels")
 
 
 class Runs:
@@ -58,6 +59,18 @@ def print_rows(rows, runs):
         line(row["item"], row["unit"], f"{real:.4g}", f"{value:.4g}", f"{value / real:.2f}", row["source"])
 
 
+def print_halves(rows, runs):
+    """By how much a line of the far half of L2 takes longer than one of the near half."""
+    line("first load of a line", "near", "far", "longer", "measured longer", "source")
+    line("---", "---:", "---:", "---:", "---:", "---")
+    for row in rows:
+        run = runs.of(row["machine"], "micro/halves/probe", row["parameters"])
+        cycles = run.buffers["first"].astype(float)
+        usual = numpy.percentile(cycles, (5, 95))
+        near, far = (numpy.median(half) for half in (cycles[cycles < usual.mean()], cycles[cycles >= usual.mean()]))
+        line(row["item"], f"{near:.0f}", f"{far:.0f}", f"{far - near:.0f}", row["real"], row["source"])
+
+
 def print_rates(table, runs):
     """Measured / simulated."""
     line("bytes of a copy", *(f"{blocks} blocks" for blocks in table["blocks"]))
@@ -84,7 +97,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         runs = Runs(arguments.lockstep.resolve(), pathlib.Path(folder), described["machines"])
         for name in arguments.tables or TABLES:
-            (print_rates if name == "rates" else print_rows)(described[name], runs)
+            {"rates": print_rates, "halves": print_halves}.get(name, print_rows)(described[name], runs)
             print()
 
 

@@ -31,10 +31,10 @@ class Products(CaptureTest):
         with h5py.File(self.folder / "out.workload/program.h5") as file:
             return {name.decode() for name in file["kernels"][()]}
 
-    def check(self):
+    def check(self, gpu="tiny", override="gpu.compute_capability: '8.0'"):
         self.write("scenario.yaml", (
-            f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
-            "override: {gpu.compute_capability: '8.0'}\ntenants: [{name: one, workload: out.workload}]\n"))
+            f"gpu: {ROOT}/configs/gpus/{gpu}.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
+            f"override: {{{override}}}\ntenants: [{{name: one, workload: out.workload}}]\n"))
         done = self.lockstep("run", "scenario.yaml", "--check", "--quiet", "--output", "out.h5")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
@@ -44,6 +44,12 @@ class Products(CaptureTest):
         self.assertEqual(self.kernels(), {"gemm_fma_f32_f32", "gemm_mma_tf32_f32"}.union(
             f"gemm_mma{types}" for types in OF_CUBLAS))
         self.check()
+
+    def test_of_an_h100_are_by_warp_groups_where_tiles_can_be_copied(self):
+        self.captured("products", "h100")
+        self.assertEqual(self.kernels(), {"gemm_fma_f32_f32", "gemm_mma_tf32_f32"}.union(
+            f"gemm_{way}{types}" for way in ("mma", "wgmma") for types in OF_CUBLAS))
+        self.check("h100", "gpu.sm.count: 4, gpu.dispatch.gpcs: [4]")
 
     def test_of_a_v100_are_sums_of_f32(self):
         self.captured("products", "v100")

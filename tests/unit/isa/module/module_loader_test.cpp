@@ -196,6 +196,37 @@ std::string folded_values(unsigned values) {
   return text + "bar.sync 0;\nst.global.u32 [%rd3], %r1;\nret;\n}\n";
 }
 
+/// A loop that uses so many values that each turn computes anew.
+std::string loop_with_invariants(unsigned values, const std::string& bounds) {
+  std::string text = header + ".visible .entry k(.param .u64 out, .param .u32 turns)\n" + bounds +
+                     "{\n.reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .b32 %v<" +
+                     std::to_string(values) +
+                     ">;\nld.param.u64 %rd1, [out];\nld.param.u32 %r2, [turns];\n"
+                     "mov.u32 %r3, %tid.x;\nmov.u32 %r1, 0;\nagain:\n";
+  for (unsigned i = 0; i < values; ++i) {
+    const std::string n = std::to_string(i);
+    text += "xor.b32 %v" + n + ", %r3, " + std::to_string(997 * i + 1) + ";\n";
+    text += "mad.lo.u32 %r1, %r1, %r2, %v" + n + ";\n";
+  }
+  return text +
+         "sub.u32 %r2, %r2, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra again;\n"
+         "st.global.u32 [%rd1], %r1;\nret;\n}\n";
+}
+
+TEST(ModuleLoader, LeavesInvariantsInALoopThatHasNoRegistersForThem) {
+  LoweringOptions options;
+  options.unroll_loops = true;
+  const auto lowered = [&](const std::string& bounds) {
+    ModuleLoader loader(read_ptx(loop_with_invariants(60, bounds), "some.ptx"), options);
+    Module module = loader.module();
+    loader.load_all(module);
+    return module.kernels[0].lowered;
+  };
+  EXPECT_GT(lowered("").registers_per_thread, 60u);
+  EXPECT_LE(lowered(".maxnreg 40\n").registers_per_thread, 40u);
+  EXPECT_EQ(lowered(".maxnreg 40\n").local_bytes, 0u);
+}
+
 TEST(ModuleLoader, MakesAKernelAgainWithFewerRegistersThatComputesTheSame) {
   for (const bool unrolls : {false, true}) {
     LoweringOptions options;

@@ -15,6 +15,7 @@ struct Shape {
   int m, n, k, batch;
   float alpha, beta;
   bool scalars_on_device;
+  bool aligned = false;  // every column begins a piece of 16 bytes
 };
 
 template <class T>
@@ -34,7 +35,11 @@ std::vector<T> some(long count) {
 template <class In, class Out>
 bool is_right(cublasHandle_t handle, cudaDataType in, cudaDataType out, const Shape& s) {
   const bool a_plain = s.a == CUBLAS_OP_N, b_plain = s.b == CUBLAS_OP_N;
-  const int lda = (a_plain ? s.m : s.k) + 3, ldb = (b_plain ? s.k : s.n) + 1, ldc = s.m + 2;
+  const auto column = [&](int rows, int more) {
+    return s.aligned ? (rows + 15) / 8 * 8 : rows + more;
+  };
+  const int lda = column(a_plain ? s.m : s.k, 3), ldb = column(b_plain ? s.k : s.n, 1),
+            ldc = s.m + 2;
   const long a_size = long(lda) * (a_plain ? s.k : s.m), b_size = long(ldb) * (b_plain ? s.n : s.k);
   const long c_size = long(ldc) * s.n;
   const auto a = some<In>(a_size * s.batch), b = some<In>(b_size * s.batch);
@@ -130,6 +135,14 @@ int main() {
                                       {a, b, 64, 64, 32, 1, 0.5F, 0, false});
       right &= is_right<Brain, float>(handle, CUDA_R_16BF, CUDA_R_32F,
                                       {a, b, 33, 17, 70, 3, 1, 2, false});
+      right &= is_right<Half, Half>(handle, CUDA_R_16F, CUDA_R_16F,
+                                    {a, b, 150, 66, 136, 2, 1, 0.5F, false, true});
+      right &= is_right<Half, float>(handle, CUDA_R_16F, CUDA_R_32F,
+                                     {a, b, 64, 200, 64, 1, 2, 0, true, true});
+      right &= is_right<Brain, Brain>(handle, CUDA_R_16BF, CUDA_R_16BF,
+                                      {a, b, 129, 129, 330, 1, 0.5F, 0, false, true});
+      right &= is_right<Brain, float>(handle, CUDA_R_16BF, CUDA_R_32F,
+                                      {a, b, 65, 64, 65, 3, 1, 1, false, true});
     }
   // What is not there says so; what is wrong is refused.
   double one = 1;
