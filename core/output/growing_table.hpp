@@ -27,14 +27,14 @@ class GrowingTable {
   /// Takes the rows that were written before the state that serialize() restored; for a resumed
   /// run, before RunOutput::start().
   void take_rows(const h5::File& from);
-  /// Returns the bytes by which the file grows at most when the pending rows are flushed.
+  /// Returns the bytes by which the file grows at most when the pending rows are written.
   std::uint64_t most_bytes() const;
-  /// Makes all rows readable.
-  void flush();
+  /// Writes all rows to the file, whose flush() makes them readable.
+  void write();
   /// After the last row, before RunOutput::finish_epochs().
   void close() { series_.close(); }
 
-  /// After flush(): how many rows stand in the file.
+  /// After write(): how many rows stand in the file.
   template <class Archive>
   void serialize(Archive& archive) {
     archive(rows_);
