@@ -32,9 +32,7 @@ void LinkUnits::lay_out(Graph& graph, ComponentId host, const Sites& sites,
       Unit unit;
       unit.uplink = uplink.bandwidth;
       for (std::size_t s = 0; s < sites.size(); ++s) {
-        const auto& behind = uplink.gpus;
-        if (std::find(behind.begin(), behind.end(), sites[s]->place().gpu) == behind.end())
-          continue;
+        if (uplink_of(uplinks, sites[s]->place().gpu) != &uplink) continue;
         unit.sites.push_back(s);
         is_served[s] = true;
         unit.near = part_of(sites[s]->parameters().host.link_latency, 2);
@@ -105,7 +103,8 @@ std::unique_ptr<Component> LinkUnits::build(const Graph& graph, ComponentId comp
 }
 
 void LinkUnits::add_kinds(std::vector<KindStatistics>& kinds) const {
-  for (const std::string& kind : kinds_) kinds.push_back({kind, &statistics_schema_of<NoStatistics>(), 0});
+  for (const std::string& kind : kinds_)
+    kinds.push_back({kind, &statistics_schema_of<NoStatistics>(), 0});
 }
 
 std::optional<LinkId> LinkUnits::from_host(std::size_t site) const {

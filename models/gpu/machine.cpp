@@ -51,8 +51,10 @@ void Machine::lay_out(const Options& options) {
   constexpr double hub_weight = 0.2;  // relative cost, for the partitioner
   host_ = graph_.add_component(host_kind_, hub_weight);
   for (GpuSite::Place& place : places_of(parameters_, scenario_.tenants.size(), options.prefix)) {
-    const MachineParameters one =
+    MachineParameters one =
         parameters_.has_several_gpus() ? parameters_.on(place.gpu) : parameters_;
+    if (const UplinkParameters* uplink = uplink_of(uplinks_, place.gpu))
+      one.host.link_latency += uplink->latency;
     sites_.push_back(
         std::make_unique<GpuSite>(scenario_, one, std::move(place),
                                   GpuSite::Options{options.lowering, capture_, block_profile_}));
@@ -198,7 +200,8 @@ std::unique_ptr<Component> Machine::build_host() const {
     }
   }
   setup.tenants = &scenario_.tenants;
-  setup.link_latency = parameters_.host.link_latency;
+  for (const auto& site : sites_)
+    setup.link_latency = std::max(setup.link_latency, site->parameters().host.link_latency);
   setup.progress_limit = parameters_.simulation.progress_limit;
   setup.print = print_;
   setup.warn = warn_;
