@@ -55,6 +55,7 @@ void Machine::lay_out(const Options& options) {
         parameters_.has_several_gpus() ? parameters_.on(place.gpu) : parameters_;
     if (const UplinkParameters* uplink = uplink_of(uplinks_, place.gpu))
       one.host.link_latency += uplink->latency;
+    one.host.copy_engines = one.gpu.copy_engines;
     sites_.push_back(
         std::make_unique<GpuSite>(scenario_, one, std::move(place),
                                   GpuSite::Options{options.lowering, capture_, block_profile_}));

@@ -50,7 +50,18 @@ Time TransferLines::next_of(const Direction& direction) const {
     return std::max(direction.next, last_answer_);
   }
   if (direction.queue.empty()) return Time::never();
-  return std::max(direction.ready, direction.remote_free);
+  const Time ready = std::max(direction.ready, direction.remote_free);
+  return parameters_.copy_engines > 1 ? ready : with_one_engine(direction, ready);
+}
+
+/// Directions take turns where both want it.
+Time TransferLines::with_one_engine(const Direction& direction, Time ready) const {
+  const Direction& other = directions_[1 - number_of(direction)];
+  if (other.active != none) return Time::never();
+  const Time begin = std::max(ready, engine_free_);
+  const Time theirs = std::max({other.ready, other.remote_free, engine_free_});
+  const bool is_others_turn = number_of(direction) == last_direction_;
+  return !other.queue.empty() && is_others_turn && theirs <= begin ? Time::never() : begin;
 }
 
 Time TransferLines::next_activity() const {
@@ -137,6 +148,8 @@ void TransferLines::advance(Direction& direction, Time now, Time late,
   if (active.sent < direction.piece_end) return book_line(direction, now);
   direction.active = none;
   direction.ready = now;
+  engine_free_ = now;
+  last_direction_ = number_of(direction);
   direction.waits.hold(transfer.tenant, now.femtoseconds(), now.femtoseconds(),
                        direction.statistics.wait_behind);
   if (active.sent < transfer.bytes) {

@@ -80,7 +80,8 @@ class TransferLines {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(transfers_, free_transfers_, lines_, free_lines_, directions_, last_answer_);
+    archive(transfers_, free_transfers_, lines_, free_lines_, directions_, last_answer_,
+            engine_free_, last_direction_);
   }
 
  private:
@@ -139,6 +140,11 @@ class TransferLines {
   };
 
   Time next_of(const Direction& direction) const;
+  /// Returns when a transfer begins for which the only copy engine has to be free.
+  Time with_one_engine(const Direction& direction, Time ready) const;
+  std::size_t number_of(const Direction& direction) const {
+    return static_cast<std::size_t>(&direction - directions_.data());
+  }
   static void count_wait(const Transfer& transfer, LinkStatistics& statistics);
   /// A transfer lets others have their turn after so many bytes.
   std::uint64_t piece_bytes(const Transfer& transfer) const;
@@ -166,6 +172,8 @@ class TransferLines {
   std::vector<std::uint32_t> free_lines_;
   std::array<Direction, 2> directions_;  ///< to host, to GPU
   Time last_answer_;                     ///< when a place among the lines in flight became free
+  Time engine_free_;                     ///< when the last piece was through
+  std::uint64_t last_direction_ = 0;     ///< its direction
 };
 
 /// Bytes of the tenant, as grids count them.
