@@ -26,7 +26,7 @@ void LinkUnits::lay_out(Graph& graph, ComponentId host, const Sites& sites,
                         const std::vector<UplinkParameters>& uplinks, const std::string& prefix) {
   std::vector<bool> is_served(sites.size(), false);
   if (!uplinks.empty()) {
-    kinds_.push_back(prefix + "uplink");
+    kinds_.push_back(prefix + "uplink_unit");
     const KindId kind = graph.add_kind(kinds_.back());
     for (const UplinkParameters& uplink : uplinks) {
       Unit unit;
@@ -44,7 +44,7 @@ void LinkUnits::lay_out(Graph& graph, ComponentId host, const Sites& sites,
   for (std::size_t s = 0; s < sites.size(); ++s) {
     if (is_served[s]) continue;
     const GpuSite::Place& place = sites[s]->place();
-    kinds_.push_back(place.prefix + "link");
+    kinds_.push_back(place.prefix + "link_unit");
     Unit unit;
     unit.sites.push_back(s);
     unit.near = part_of(sites[s]->parameters().host.link_latency, 4);
