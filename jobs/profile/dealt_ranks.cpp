@@ -97,7 +97,10 @@ std::vector<int> dealt_to_ranks(const std::vector<ComponentCostRow>& components,
     share.cost += cost_of(components[component]);
   }
   Share rest;
-  if (by_gpu.size() > 1) rest = std::move(by_gpu.extract("").mapped());
+  if (const auto all = by_gpu.find(""); all != by_gpu.end() && by_gpu.size() > 1) {
+    rest = std::move(all->second);
+    by_gpu.erase(all);
+  }
   std::vector<Share> shares;
   for (auto& [gpu, share] : by_gpu) shares.push_back(std::move(share));
   std::stable_sort(shares.begin(), shares.end(), costs_more);
