@@ -46,7 +46,9 @@ std::vector<std::byte> EpochStatistics::sample(Time end,
       const auto before = std::count_if(parts.begin(), view, like_it);
       const std::size_t of_part =
           layout_.kind_of(view->schema, view->group ? view->group : node.group);
-      append(of_part, std::size_t(node.index * each + before), *view, contribution);
+      // A group's parts are all of one component.
+      const std::uint64_t first = view->group ? 0 : node.index * std::uint64_t(each);
+      append(of_part, std::size_t(first) + std::size_t(before), *view, contribution);
     }
   }
   last_sample_ = contribution.size();

@@ -52,10 +52,9 @@ std::uint64_t GrowingTable::most_bytes() const {
          rows_ / rows_per_chunk;
 }
 
-void GrowingTable::flush() {
+void GrowingTable::write() {
   if (!has_pending()) return;
   series_.append(pending_.data(), pending_rows());
-  series_.flush();
   rows_ += pending_rows();
   pending_.clear();
 }

@@ -273,10 +273,11 @@ void StatisticsRecorder::flush() {
   output_.make_room(most_bytes(rows));
   pending_.for_each_series(places_, series_.size(), [&](std::size_t number, auto words) {
     series_[number].dataset.append(rows, words);
-    series_[number].dataset.flush();
   });
   pending_.cut(0);
-  for (GrowingTable* table : tables_) table->flush();
+  for (GrowingTable* table : tables_) table->write();
+  // Once for all: whatever is flushed, HDF5 looks through its whole cache.
+  output_.file().flush();
   // Last, so that every epoch a reader sees here is complete everywhere.
   times_.append(pending_times_.data(), rows);
   pending_times_.clear();

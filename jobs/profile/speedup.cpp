@@ -6,6 +6,7 @@
 #include <numeric>
 #include <queue>
 
+#include "jobs/profile/dealt_ranks.hpp"
 #include "jobs/profile/largest_costs.hpp"
 
 namespace lockstep {
@@ -99,30 +100,8 @@ SpeedupModel::SpeedupModel(const std::vector<ComponentCostRow>& components,
   if (!ranks.empty() && all > 0) between_ = ranks.front().other * 1e9 * in_windows_ / all;
 }
 
-/// Deals components kind by kind, the largest first, to the rank that has the least.
 std::vector<int> SpeedupModel::deal_to_ranks(int ranks) const {
-  std::vector<std::size_t> order(components_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return components_[a].nanoseconds > components_[b].nanoseconds;
-  });
-  std::map<std::string, std::vector<double>> of_kind;
-  std::vector<double> loads(static_cast<std::size_t>(ranks), 0);
-  std::vector<int> home(components_.size(), 0);
-  for (const std::size_t component : order) {
-    std::vector<double>& kind =
-        of_kind.try_emplace(kind_of_component(components_[component].component), loads.size(), 0.0)
-            .first->second;
-    std::size_t least = 0;
-    for (std::size_t rank = 1; rank < loads.size(); ++rank) {
-      if (std::pair(kind[rank], loads[rank]) < std::pair(kind[least], loads[least])) least = rank;
-    }
-    const auto cost = static_cast<double>(components_[component].nanoseconds);
-    kind[least] += cost;
-    loads[least] += cost;
-    home[component] = static_cast<int>(least);
-  }
-  return home;
+  return dealt_to_ranks(components_, ranks);
 }
 
 double SpeedupModel::window_nanoseconds(const MeasuredWindow& window, const std::vector<int>& home,

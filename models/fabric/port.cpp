@@ -21,14 +21,14 @@ Port::Port(Setup setup)
       to_sms_(std::move(setup.to_sms)),
       to_partitions_(std::move(setup.to_partitions)),
       peers_(std::move(setup.peers)),
-      in_(parameters_.rate.bytes_per_second()),
-      engines_(peers_.size()) {
+      in_(parameters_.rate.bytes_per_second()) {
   set_tenants(statistics_, tenants_.size());
   if (has_way_in_) {
     out_.emplace_back(parameters_.rate.bytes_per_second());
   } else {
     for (const Peer& peer : peers_) out_.emplace_back(peer.bytes_per_second);
   }
+  engines_.resize(out_.size());
 }
 
 Time Port::next_activity() const {
@@ -260,7 +260,7 @@ void Port::Packet::serialize(Archive& archive) {
 }
 
 void Port::serialize(Archive& archive) {
-  archive.section("port", 2);
+  archive.section("port", 3);
   for (Peer& peer : peers_) archive(peer.link);
   archive(statistics_, to_host_, to_sms_, to_partitions_, out_, in_, slots_, free_slots_, tags_,
           lines_, waiting_, arriving_, copies_, free_copies_, engines_, counts_);

@@ -103,7 +103,7 @@ class Port final : public Component {
       archive(asked, from, to, from_run, to_run, from_at, to_at, sent, done, peer);
     }
   };
-  /// Reads lines of the copies to a peer, in turns, as fast as the way there takes them.
+  /// Reads lines of the copies that take a way out, in turns, as fast as that takes them.
   struct Engine {
     std::deque<std::uint32_t> copies;  ///< that have lines left
     Time next;
@@ -164,7 +164,7 @@ class Port final : public Component {
   std::vector<Peer> peers_;
 
   PortStatistics statistics_;
-  std::vector<Wire> out_;  ///< by peer; at a switch one
+  std::vector<Wire> out_;  ///< by peer; at a switch one for all
   Wire in_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
@@ -173,7 +173,7 @@ class Port final : public Component {
   std::deque<Packet> arriving_;         ///< behind others on the way in
   std::vector<Copy> copies_;
   std::vector<std::uint32_t> free_copies_;
-  std::vector<Engine> engines_;                    ///< by peer
+  std::vector<Engine> engines_;                    ///< as out_
   std::map<std::uint64_t, std::uint32_t> counts_;  ///< of requests, by addresses of pages
 };
 

@@ -21,7 +21,7 @@ void Port::begin_copy(const MessageHeader& message) {
   const auto middle = runs.begin() + asked.from_runs;
   copy.from.assign(runs.begin(), middle);
   copy.to.assign(middle, runs.end());
-  Engine& engine = engines_[copy.peer];
+  Engine& engine = engines_[has_way_in_ ? 0 : copy.peer];
   engine.next = std::max(engine.next, message.arrival);
   engine.copies.push_back(index);
 }

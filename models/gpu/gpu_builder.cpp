@@ -161,6 +161,16 @@ void GpuBuilder::add_port(Graph& graph, ComponentId host) {
   }
 }
 
+void GpuBuilder::connect_link(Graph& graph, ComponentId unit, Time latency) {
+  constexpr double rare_traffic = 0.02;
+  layout_.link_kind = graph.nodes()[unit.value()].kind;
+  for (const ComponentId partition : layout_.partitions) {
+    graph.connect(unit, partition, latency, rare_traffic);
+    graph.connect(partition, unit, latency, rare_traffic);
+  }
+  for (const ComponentId sm : layout_.sms) graph.connect(unit, sm, latency, rare_traffic);
+}
+
 std::unique_ptr<Component> GpuBuilder::build_port(
     const Fabric& fabric, std::uint32_t gpu, const std::vector<std::uint32_t>& tenants,
     const std::vector<std::pair<std::uint32_t, KindId>>& peers, const LinkTable& links,
@@ -340,6 +350,9 @@ RequestSources GpuBuilder::request_sources(ComponentId partition, const LinkTabl
   sources.add(SourceKind::sm, "sm", sms, parameters_.gpu.noc.credits);
   sources.add(SourceKind::gmmu, "gmmu", {&to_gmmu, 1}, RequestSources::unlimited);
   sources.add(SourceKind::host, "host", {&to_host, 1}, RequestSources::unlimited);
+  if (layout_.link_kind)
+    sources.add_beside(SourceKind::link, "link", SourceKind::host,
+                       links.to_one(partition, *layout_.link_kind));
   if (cores.kind)
     sources.add(SourceKind::cpu, "cpu", links.to_all(partition, *cores.kind), cores.credits);
   if (layout_.port_kind)

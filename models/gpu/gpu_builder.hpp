@@ -33,6 +33,8 @@ class GpuBuilder {
     // Of a GPU that has ways to others:
     std::optional<KindId> port_kind = {};
     std::optional<ComponentId> port = {};
+    /// Kind of the component that serves the transfers of its host link, if the host does not.
+    std::optional<KindId> link_kind = {};
     // Of a GPU that runs clusters of thread blocks, by GPC:
     std::optional<KindId> hub_kind = {};
     std::vector<ComponentId> hubs = {};
@@ -62,6 +64,8 @@ class GpuBuilder {
   /// Adds the GPU's port to others, after the components of all GPUs, and links it with the GPU's
   /// own and the host.
   void add_port(Graph& graph, ComponentId host);
+  /// Links it with the component that serves the transfers of its host link.
+  void connect_link(Graph& graph, ComponentId unit, Time latency);
   /// `peers`: the other GPUs.
   std::unique_ptr<Component> build_port(const Fabric& fabric, std::uint32_t gpu,
                                         const std::vector<std::uint32_t>& tenants,

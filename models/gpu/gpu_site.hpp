@@ -43,6 +43,10 @@ class GpuSite {
   void lay_out(Graph& graph, ComponentId host);
   /// Adds its port to other GPUs, after all sites have been laid out.
   void add_port(Graph& graph, ComponentId host) { gpu_.add_port(graph, host); }
+  /// Links it with the component that serves the transfers of its host link.
+  void connect_link(Graph& graph, ComponentId unit, Time latency) {
+    gpu_.connect_link(graph, unit, latency);
+  }
   bool has(const Graph& graph, ComponentId component) const;
   std::unique_ptr<Component> build(const Graph& graph, ComponentId component,
                                    const LinkTable& links, KindId host) const;

@@ -51,8 +51,11 @@ void Machine::lay_out(const Options& options) {
   constexpr double hub_weight = 0.2;  // relative cost, for the partitioner
   host_ = graph_.add_component(host_kind_, hub_weight);
   for (GpuSite::Place& place : places_of(parameters_, scenario_.tenants.size(), options.prefix)) {
-    const MachineParameters one =
+    MachineParameters one =
         parameters_.has_several_gpus() ? parameters_.on(place.gpu) : parameters_;
+    if (const UplinkParameters* uplink = uplink_of(uplinks_, place.gpu))
+      one.host.link_latency += uplink->latency;
+    one.host.copy_engines = one.gpu.copy_engines;
     sites_.push_back(
         std::make_unique<GpuSite>(scenario_, one, std::move(place),
                                   GpuSite::Options{options.lowering, capture_, block_profile_}));
@@ -65,6 +68,8 @@ void Machine::lay_out(const Options& options) {
           parameters_.gpu_of(number) == site->place().gpu)
         site_of_tenant_[number] = {site.get(), t};
   if (parameters_.fabric) add_ports();
+  if (parameters_.has_several_gpus() || !uplinks_.empty())
+    link_units_.lay_out(graph_, host_, sites_, uplinks_, options.prefix);
   links_ = LinkTable(graph_);
   for (std::size_t t = 0; t < scenario_.tenants.size(); ++t)
     if (!scenario_.tenants[t].cpu) check_variables(scenario_.tenants[t], module_of_tenant(t));
@@ -135,12 +140,15 @@ std::vector<std::string> Machine::notes() const {
 
 std::unique_ptr<Component> Machine::build(ComponentId component) const {
   if (graph_.nodes()[component.value()].kind == host_kind_) return build_host();
+  if (link_units_.has(component))
+    return link_units_.build(graph_, component, sites_, scenario_.tenants.size(), links_);
   const GpuSite& site = site_of(component);
   if (site.gpu().layout().port == component) return build_port(site);
   return site.build(graph_, component, links_, host_kind_);
 }
 
-HostPart::Setup Machine::part_for(const GpuSite& site) const {
+HostPart::Setup Machine::part_for(std::size_t number) const {
+  const GpuSite& site = *sites_[number];
   const MachineParameters& parameters = site.parameters();
   const GpuBuilder& gpu = site.gpu();
   HostPart::Setup setup;
@@ -175,26 +183,26 @@ HostPart::Setup Machine::part_for(const GpuSite& site) const {
     setup.fabric = &*parameters_.fabric;
     setup.to_port = {links_.to_one(host_, *layout.port_kind)};
   }
-  for (std::size_t u = 0; u < uplinks_.size(); ++u) {
-    const std::vector<std::uint32_t>& behind = uplinks_[u].gpus;
-    if (std::find(behind.begin(), behind.end(), site.place().gpu) != behind.end()) setup.uplink = u;
-  }
+  if (const std::optional<LinkId> to_unit = link_units_.from_host(number))
+    setup.to_unit = graph_.link(*to_unit);
   return setup;
 }
 
 std::unique_ptr<Component> Machine::build_host() const {
   Host::Setup setup;
-  for (const auto& site : sites_) setup.parts.push_back(part_for(*site));
+  for (std::size_t s = 0; s < sites_.size(); ++s) setup.parts.push_back(part_for(s));
   if (sites_.size() > 1) {
-    for (const Graph::Edge& edge : graph_.edges()) {
-      std::size_t part = 0;
-      while (part < sites_.size() && !sites_[part]->has(graph_, edge.source)) ++part;
+    for (std::uint32_t link = 0; link < graph_.edges().size(); ++link) {
+      const ComponentId sender = graph_.edges()[link].source;
+      std::size_t part = link_units_.site_of(LinkId{link}).value_or(0);
+      if (!link_units_.has(sender))
+        while (part < sites_.size() && !sites_[part]->has(graph_, sender)) ++part;
       setup.part_of_link.push_back(part);
     }
   }
-  setup.uplinks = uplinks_;
   setup.tenants = &scenario_.tenants;
-  setup.link_latency = parameters_.host.link_latency;
+  for (const auto& site : sites_)
+    setup.link_latency = std::max(setup.link_latency, site->parameters().host.link_latency);
   setup.progress_limit = parameters_.simulation.progress_limit;
   setup.print = print_;
   setup.warn = warn_;
@@ -208,6 +216,7 @@ StatisticsLayout Machine::statistics_layout() const {
       {"host", &statistics_schema_of<HostStatistics>(), is_whole ? 1u : 0u}};
   for (const auto& site : sites_) site->add_kinds(kinds);
   for (const auto& site : sites_) site->add_kind_of_port(kinds);
+  link_units_.add_kinds(kinds);
   for (const auto& site : sites_) site->add_kinds_of_parts(kinds);
   if (!uplinks_.empty())
     kinds.push_back({"uplink", &statistics_schema_of<UplinkStatistics>(),

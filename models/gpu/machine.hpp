@@ -12,6 +12,7 @@
 #include "core/output/recorder.hpp"
 #include "models/gpu/gpu_site.hpp"
 #include "models/gpu/link_table.hpp"
+#include "models/gpu/link_units.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/host/host_part.hpp"
 #include "models/host/printed_lines.hpp"
@@ -61,7 +62,7 @@ class Machine {
   const TenantPlace& place_of(std::size_t tenant) const { return site_of_tenant_[tenant]; }
   /// Returns all places of a tenant.
   std::vector<TenantPlace> all_places_of(std::size_t tenant) const;
-  /// Returns the GPU of a component, which must not be the host.
+  /// Returns the GPU of a component, which must be neither the host nor serve its links.
   const GpuSite& site_of(ComponentId component) const;
   /// Returns the instance of the statistics of kind "cpu"; nothing if the tenant is on no core.
   std::optional<std::size_t> core_of_tenant(std::size_t tenant) const {
@@ -79,7 +80,7 @@ class Machine {
   void lay_out(const Options& options);
   void add_ports();
   std::unique_ptr<Component> build_port(const GpuSite& site) const;
-  HostPart::Setup part_for(const GpuSite& site) const;
+  HostPart::Setup part_for(std::size_t number) const;
   std::unique_ptr<Component> build_host() const;
 
   const Scenario& scenario_;
@@ -96,6 +97,7 @@ class Machine {
   std::vector<std::unique_ptr<GpuSite>> sites_;
   std::vector<TenantPlace> site_of_tenant_;
   LinkTable links_;
+  LinkUnits link_units_;
 };
 
 }  // namespace lockstep

@@ -45,6 +45,7 @@ struct GpuParameters {
   VmParameters vm;
   CpuParameters cpu;
   Node mig;  ///< see models/workload/slices.hpp
+  std::uint32_t copy_engines;
 
   /// Returns whether the GPU has thread block clusters: since compute capability 9.0.
   bool has_clusters() const { return std::atoi(compute_capability.c_str()) >= 9; }
@@ -65,6 +66,9 @@ struct GpuParameters {
         .group("dispatch", &P::dispatch, "thread block scheduler")
         .group("vm", &P::vm, "address translation")
         .group("cpu", &P::cpu, "CPU cores that share the GPU's memory")
+        .field("copy_engines", &P::copy_engines, 2, range(1, 64),
+               "transfers over the host link at once, of each direction one at most; with 1, "
+               "directions take turns")
         .part("mig", &P::mig, "map",
               "slices that tenants can have of the GPU (mig of a tenant), by name, with their SMs "
               "and eighths of the memory: {1g.5gb: {sms: 14, memory: 1}}")

@@ -14,18 +14,13 @@ Host::Host(Setup setup)
       part_of_link_(std::move(setup.part_of_link)),
       runs_(setup.tenants->size()),
       progress_(setup.progress_limit, setup.tenants->size()) {
-  for (const UplinkParameters& uplink : setup.uplinks)
-    uplinks_.push_back(std::make_unique<Uplink>(uplink.bandwidth, setup.tenants->size()));
   const bool has_teams = std::any_of(setup.tenants->begin(), setup.tenants->end(),
                                      [](const Tenant& tenant) { return tenant.members() > 1; });
   if (has_teams)
     shared_ = std::make_unique<SharedPages>(make_peer_policy(setup.parts.front().peer_policy));
   for (HostPart::Setup& part : setup.parts) {
-    UplinkPort port;
-    if (part.uplink) port = {uplinks_[*part.uplink].get(), part.numbers};
     parts_.push_back(std::make_unique<HostPart>(
-        std::move(part),
-        HostPart::Shared{logs_, std::move(port), [this] { return all_settled(); }, shared_.get()}));
+        std::move(part), HostPart::Shared{logs_, [this] { return all_settled(); }, shared_.get()}));
     HostPart& made = *parts_.back();
     for (std::size_t t = 0; t < made.runs().size(); ++t)
       runs_[made.numbers()[t]] = made.runs()[t].get();
@@ -123,9 +118,8 @@ const HostPart& Host::only_part() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 14);
+  archive.section("host", 15);
   archive(logs_, progress_);
-  for (const auto& uplink : uplinks_) archive(*uplink);
   for (const auto& part : parts_) part->serialize(archive);
   if (shared_) shared_->serialize(archive);
 }
@@ -155,9 +149,6 @@ std::vector<StatisticsView> Host::parts(Time) {
     // Those of the host itself are the component's, unless they count by tenants of a GPU.
     all.insert(all.end(), views.begin() + (views.front().group ? 0 : 1), views.end());
   }
-  for (const auto& uplink : uplinks_)
-    for (const bool to_gpu : {false, true})
-      all.push_back(statistics_view(uplink->statistics(to_gpu)));
   return all;
 }
 

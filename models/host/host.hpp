@@ -18,9 +18,8 @@ namespace lockstep {
 class Host final : public Component, public GridCounter, public ProgressSource {
  public:
   struct Setup {
-    std::vector<HostPart::Setup> parts;     ///< one for each GPU that has tenants
-    std::vector<std::size_t> part_of_link;  ///< who hears it, by link; not of one part
-    std::vector<UplinkParameters> uplinks;
+    std::vector<HostPart::Setup> parts;            ///< one for each GPU that has tenants
+    std::vector<std::size_t> part_of_link;         ///< who hears it, by link; not of one part
     const std::vector<Tenant>* tenants = nullptr;  ///< of all parts; outlives the host
     Time link_latency = Time::zero();
     Time progress_limit = Time::zero();
@@ -65,7 +64,6 @@ class Host final : public Component, public GridCounter, public ProgressSource {
   void follow_teams(Time now, Outbox& outbox);
   Time next_shared_activity() const { return shared_ ? shared_->next_activity() : Time::never(); }
 
-  std::vector<std::unique_ptr<Uplink>> uplinks_;
   std::unique_ptr<SharedPages> shared_;  ///< of tenants on several GPUs, if there are some
   HostLogs logs_;
   std::vector<std::unique_ptr<HostPart>> parts_;

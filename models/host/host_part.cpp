@@ -72,7 +72,7 @@ HostPart::HostPart(Setup setup, Shared shared)
             if (transfer.owner.part == TransferPart::inspection) return foreign_.at(offset, bytes);
             return runs_[transfer.tenant]->buffers().host_bytes(transfer, offset, bytes);
           },
-          priorities_of(*setup.tenants), std::move(shared.uplink)),
+          priorities_of(*setup.tenants), {}, setup.to_unit),
       directory_(runs_),
       services_(driver_setup(setup), managed_setup(setup, *this, shared.shared), directory_,
                 {setup.to_dispatcher, logs_.kernels, numbers_, setup.gpu, setup.fabric,
@@ -82,7 +82,7 @@ HostPart::HostPart(Setup setup, Shared shared)
       to_cores_(std::move(setup.to_cores)),
       capture_(setup.capture),
       group_(setup.group),
-      link_bytes_(setup.tenants->size()),
+      moved_(setup.tenants->size()),
       changed_(setup.tenants->size()) {
   services_.sends_bounds = setup.bounds;
   services_.cycle_at = [this](Time now, Outbox& outbox) { return cycle(now, outbox); };
@@ -147,6 +147,11 @@ void HostPart::take(const MessageHeader& message, const HostCycle& cycle) {
       return take_answer(message, cycle);
     case MessageKind::memory_request:
       return serve(message, cycle);
+    case MessageKind::link_bytes:
+      return link_.take_bytes(message);
+    case MessageKind::link_moved:
+      transfer_done(link_.take_moved(message), cycle);
+      break;
     case MessageKind::inspected:
       link_.take_inspected(message);
       break;
@@ -311,11 +316,8 @@ void HostPart::serve(const MessageHeader& message, const HostCycle& cycle) {
   if (changed_[request.tenant] == 0 && changes_remote(message, buffer))
     changed_[request.tenant] = progress::got_on;
   const std::vector<std::byte> answer = serve_remote(message, buffer);
-  // A store's bytes came over the link, a load's go over it.
-  link_.occupy(false, cycle.now, message.payload_bytes, TenantId{request.tenant});
-  const Time departure = link_.occupy(true, cycle.now, answer.size(), TenantId{request.tenant});
-  cycle.outbox.send(to_sms_[request.requester], departure, kind_of(MessageKind::memory_response),
-                    answer_to(request), answer);
+  link_.answer(answer_to(request), answer, message.payload_bytes, cycle.now,
+               to_sms_[request.requester], cycle.outbox);
 }
 
 bool HostPart::run_each(const HostCycle& cycle) {
@@ -361,7 +363,7 @@ bool HostPart::finished() const {
 
 void HostPart::serialize(Archive& archive) {
   archive(statistics_, link_, services_, to_sms_, to_cores_, foreign_, is_stopped_, issue_held_,
-          link_bytes_, changed_);
+          moved_, changed_);
   for (const auto& run : runs_) run->serialize(archive);
 }
 
@@ -376,16 +378,17 @@ void HostPart::take_grid_counts(std::vector<GridContribution>& taken) {
 void HostPart::take_progress(std::span<std::uint8_t> tenants) {
   for (std::size_t t = 0; t < runs_.size(); ++t) {
     const auto number = static_cast<std::uint16_t>(t);
-    const std::uint64_t bytes = link_.bytes_of(number, false) + link_.bytes_of(number, true);
-    const bool transfers = std::exchange(link_bytes_[t], bytes) != bytes;
+    const std::uint64_t moved = link_.moved_of(number);
+    const bool transfers = std::exchange(moved_[t], moved) != moved || link_.is_moving(number);
     tenants[numbers_[t]] |= runs_[t]->take_progress(transfers) | std::exchange(changed_[t], 0);
   }
 }
 
 std::vector<StatisticsView> HostPart::statistics() {
-  std::vector<StatisticsView> all{statistics_view(statistics_),
-                                  statistics_view(link_.statistics(false)),
-                                  statistics_view(link_.statistics(true))};
+  std::vector<StatisticsView> all{statistics_view(statistics_)};
+  if (!link_.is_apart())
+    for (const bool to_gpu : {false, true})
+      all.push_back(statistics_view(link_.statistics(to_gpu)));
   if (const StatisticsView view = services_.driver.page_manager().statistics();
       view.schema != nullptr)
     all.push_back(view);

@@ -39,15 +39,15 @@ class HostPart final : public SharedPages::Gpu {
     Link to_dispatcher, to_gmmu;
     std::vector<Link> to_partitions, to_sms, to_cores;
     std::optional<std::uint32_t> group = {};  ///< of its components in the graph
-    std::optional<std::size_t> uplink = {};   ///< that its link shares with others
-    std::uint32_t gpu = 0;                    ///< number of the GPU
-    const Fabric* fabric = nullptr;           ///< outlives the host; nullptr: there is none
-    std::vector<Link> to_port;                ///< one, if there is a fabric
+    /// To the component that serves the transfers of its link; none: the host does.
+    std::optional<Link> to_unit = {};
+    std::uint32_t gpu = 0;           ///< number of the GPU
+    const Fabric* fabric = nullptr;  ///< outlives the host; nullptr: there is none
+    std::vector<Link> to_port;       ///< one, if there is a fabric
   };
   /// State in common with the parts for other GPUs.
   struct Shared {
     HostLogs& logs;
-    UplinkPort uplink;
     std::function<bool()> all_settled;  ///< the tenants of all parts are
     SharedPages* shared = nullptr;      ///< if tenants have several GPUs
   };
@@ -106,7 +106,7 @@ class HostPart final : public SharedPages::Gpu {
   /// `tenants`: of all parts.
   void take_progress(std::span<std::uint8_t> tenants);
   /// Returns the activity of the host itself, then of the directions of the link (to the host, to
-  /// the GPU), then of the page manager.
+  /// the GPU) if the host serves the link, then of the page manager.
   std::vector<StatisticsView> statistics();
   std::string waiting_for() const;
   void serialize(Archive& archive);
@@ -153,8 +153,8 @@ class HostPart final : public SharedPages::Gpu {
   const bool capture_;
   const std::optional<std::uint32_t> group_;
   ForeignInspection foreign_;
-  std::vector<std::uint64_t> link_bytes_;  ///< by tenant, when last asked
-  ProgressBits changed_;                   ///< by tenant: kernels changed words here
+  std::vector<std::uint64_t> moved_;  ///< by tenant: what the link said when last asked
+  ProgressBits changed_;              ///< by tenant: kernels changed words here
   bool is_stopped_ = false, issue_held_ = false;
 };
 

@@ -1,72 +1,60 @@
-/// The link between host memory and the GPU: transfers in both directions, line by line.
+/// The host's end of the way to a GPU: transfers, and what the driver says to memory.
 ///
-/// A transfer takes its direction for a time that depends on its size (link_curve.hpp), alone; its
-/// 128-byte lines leave evenly spaced over that time.  They travel to the partitions as ordinary
-/// memory requests and their answers complete the transfer, so that a transfer competes with the
-/// SMs for L2 and DRAM.  link_queue.hpp says who is next.  Transfers of faults are never split;
-/// copies go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for one
-/// piece at most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go
-/// between the lines and push them back.
-///
-/// Behind a shared uplink (uplink.hpp) each line also takes its turn there.
+/// Transfers go line by line (transfer_lines.hpp).  Where the machine has one GPU, the host serves
+/// them itself.  Where there are several, a component of its own does so for each GPU, or for all
+/// of them behind an uplink (link_unit.hpp), so that the host has no work with lines: it hands over
+/// a transfer with its bytes, and hears when the transfer is done.
 ///
 /// Source: architecture.md, section 8 "The host"; virtual-memory-and-exceptions.md, sections 4, 18.
-///
-/// Simplified: a request for a line occupies the direction in which its bytes will travel.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/engine/link.hpp"
 #include "core/message/message.hpp"
-#include "models/host_link/host_parameters.hpp"
-#include "models/host_link/link_curve.hpp"
-#include "models/host_link/link_queue.hpp"
-#include "models/host_link/link_statistics.hpp"
-#include "models/host_link/request_owner.hpp"
-#include "models/host_link/transfer.hpp"
-#include "models/host_link/uplink.hpp"
-#include "models/noc/address_mapping.hpp"
+#include "models/host_link/transfer_lines.hpp"
 #include "models/noc/grid_messages.hpp"
-#include "models/noc/messages.hpp"
-#include "models/noc/wait_meter.hpp"
 
 namespace lockstep {
 
-class Outbox;
-
-/// Bytes of host memory that a transfer reads or writes.
-using HostBytes =
-    std::function<std::span<std::byte>(const Transfer&, std::uint64_t offset, std::uint64_t bytes)>;
-
 class HostLink {
  public:
-  static constexpr std::uint64_t copy_piece_bytes = 256 * 1024;
+  static constexpr std::uint64_t copy_piece_bytes = TransferLines::copy_piece_bytes;
 
+  /// `to_unit`: way to the component that serves the transfers; without it, this object does.
   HostLink(const HostParameters& parameters, AddressMapping mapping, std::vector<Link> partitions,
            HostBytes host_bytes, const std::vector<std::uint32_t>& priorities,
-           UplinkPort uplink = {});
+           UplinkPort uplink = {}, std::optional<Link> to_unit = {});
 
   void start(Transfer transfer, Time now, Outbox& outbox);
   /// The next line leaves then, or the next transfer begins.
-  Time next_activity() const;
+  Time next_activity() const { return to_unit_ ? Time::never() : lines_.next_activity(); }
   /// Sends what leaves at `now`.
-  void act(Time now, Outbox& outbox);
+  void act(Time now, Outbox& outbox) { lines_.act(now, Time::zero(), partitions_, outbox); }
   /// Takes an answer whose RequestOwner is a transfer.  Returns the transfer that the answer
   /// completed, if there is one.
   std::optional<Transfer> take(const MessageHeader& message);
 
+  // What the component says that serves the transfers.
+  void take_bytes(const MessageHeader& message);
+  /// Returns the transfer that is done.
+  Transfer take_moved(const MessageHeader& message);
+
   /// Takes bytes for checking.
   void take_inspected(const MessageHeader& message);
 
+  /// Sends the answer to a remote access, when the bytes of both have gone through.  `received`:
+  /// bytes that came with the request.
+  void answer(const MemoryResponse& answer, std::span<const std::byte> payload,
+              std::uint64_t received, Time now, Link& to_sm, Outbox& outbox);
   /// Occupies a direction for the bytes of a remote access.  Returns when the
   /// last byte is through.
-  Time occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenant);
+  Time occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenant) {
+    return lines_.occupy(to_gpu, now, bytes, tenant);
+  }
   /// Passes a request on to the partition of its line; the caller takes the answer.
   void send_request(const MemoryRequest& request, std::span<const std::byte> payload, Time now,
                     Outbox& outbox);
@@ -77,109 +65,61 @@ class HostLink {
   }
   void send_range(PartitionId partition, Time now, MessageKind kind, const ZeroRange& range,
                   Outbox& outbox);
-  /// Tells all partitions of a grid's begin or end.
+  /// Tells all components that count by tenants of a grid's begin or end.
   void send_mark(MessageKind kind, const GridMark& mark, Time now, Outbox& outbox);
-  /// Bytes of the tenant that have gone through a direction.
-  std::uint64_t bytes_of(std::uint16_t tenant, bool to_gpu) const;
-  bool idle() const;
+  /// Returns the tenant's bytes that have gone through a direction here.
+  std::uint64_t bytes_of(std::uint16_t tenant, bool to_gpu) const {
+    return lines_.bytes_of(tenant, to_gpu);
+  }
+  /// Returns a number that grows while bytes of the tenant cross the link.
+  std::uint64_t moved_of(std::uint16_t tenant) const {
+    return to_unit_ ? moved_[tenant] : bytes_of(tenant, false) + bytes_of(tenant, true);
+  }
+  /// Returns whether another component has a transfer of the tenant under way.
+  bool is_moving(std::uint16_t tenant) const;
+  bool is_apart() const { return to_unit_.has_value(); }
+  bool idle() const { return lines_.idle() && !inspects() && under_way() == 0; }
   /// Returns whether a transfer under way reads or writes some of these frames.
   bool uses(const FrameRun& frames) const;
   /// Returns whether bytes for checking, asked for with Kind::inspect, are still on their way.
   bool inspects() const { return inspected_ > 0; }
-  const LinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }
+  const LinkStatistics& statistics(bool to_gpu) const { return lines_.statistics(to_gpu); }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(partitions_, transfers_, free_transfers_, lines_, free_lines_, inspected_, directions_,
-            last_answer_);
+    archive(partitions_, lines_, inspections_, free_inspections_, inspected_, transfers_,
+            free_transfers_, moved_);
+    if (to_unit_) archive(*to_unit_);
   }
 
  private:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
-
-  struct Active {
+  struct Inspection {
     Transfer transfer;
-    Time duration;             ///< of the whole transfer
-    double time_per_byte = 0;  ///< femtoseconds
-    std::uint64_t sent = 0, acknowledged = 0;
-    std::uint64_t in_frame = 0;  ///< bytes sent of frames[frame]
-    std::uint32_t frame = 0;
-    std::uint32_t asked = 0;  ///< of an inspection: answers that are to come
+    std::uint32_t asked = 0;  ///< answers that are to come
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame, asked);
-    }
-    /// Returns how long after its begin the first `bytes` of the transfer have gone through.
-    Time through(std::uint64_t bytes) const {
-      if (bytes == transfer.bytes) return duration;
-      return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};
-    }
-    /// The part of the next line that lies in this frame and transfer.
-    std::uint64_t next_bytes() const;
-  };
-  struct Line {
-    std::uint64_t offset = 0;  ///< in the buffer
-    std::uint32_t transfer = 0;
-    std::uint16_t bytes = 0;
-    std::uint16_t skip = 0;  ///< bytes of its first sector that do not belong to it
-    template <class Archive>
-    void serialize(Archive& archive) {
-      archive(offset, transfer, bytes, skip);
-    }
-  };
-  struct Direction {
-    explicit Direction(const TenantTurns& turns) : queue(turns), waits(turns.tenants()) {
-      set_tenants(statistics, turns.tenants());
-    }
-
-    LinkQueue queue;
-    std::uint32_t active = none;    ///< transfer in service
-    std::uint64_t arrival = 0;      ///< its number in the queue
-    std::uint64_t piece_end = 0;    ///< bytes of it that may be sent before others get their turn
-    Time origin;                    ///< when it would have begun if it had never been interrupted
-    Time next;                      ///< when its next line leaves, if there is a place in flight
-    Time ready;                     ///< nothing begins before
-    Time remote_free;               ///< when the remote accesses so far are through
-    ServerWaits waits;              ///< for the first turn
-    std::uint16_t last_remote = 0;  ///< tenant of the last remote access
-    LinkStatistics statistics;
-    template <class Archive>
-    void serialize(Archive& archive) {
-      archive(queue, active, arrival, piece_end, origin, next, ready, remote_free, waits,
-              last_remote, statistics);
+      archive(transfer, asked);
     }
   };
 
-  Time next_of(const Direction& direction) const;
-  static void count_wait(const Transfer& transfer, LinkStatistics& statistics);
-  /// A transfer lets others have their turn after so many bytes.
-  std::uint64_t piece_bytes(const Transfer& transfer) const;
-  void begin(Direction& direction, Time now);
-  /// Sets when the next line of the piece in service leaves.
-  void book_line(Direction& direction, Time now);
-  /// The piece in service sends its next line.
-  void advance(Direction& direction, Time now, Outbox& outbox);
-  /// Sends the next line of a transfer.  Returns how many bytes it carries.
-  std::uint64_t send_line(std::uint32_t transfer, Time now, Outbox& outbox);
-  std::size_t lines_in_flight() const { return lines_.size() - free_lines_.size(); }
-  void inspect(std::uint32_t transfer, Time now, Outbox& outbox);
+  void inspect(Transfer transfer, Time now, Outbox& outbox);
+  void hand_over(Transfer transfer, Time now, Outbox& outbox);
   /// Returns the partitions that hold some of a range.
   std::vector<std::uint32_t> partitions_of(const InspectedRange& range) const;
+  std::size_t under_way() const { return transfers_.size() - free_transfers_.size(); }
 
-  const HostParameters parameters_;
-  const LinkCurve curve_;
   const AddressMapping mapping_;
   std::vector<Link> partitions_;
+  std::optional<Link> to_unit_;
   const HostBytes host_bytes_;
-  const UplinkPort uplink_;
+  TransferLines lines_;
 
-  std::vector<Active> transfers_;
+  std::vector<Inspection> inspections_;
+  std::vector<std::uint32_t> free_inspections_;
+  std::uint64_t inspected_ = 0;      ///< parts of ranges that partitions have not answered
+  std::vector<Transfer> transfers_;  ///< that another component serves; free ones have no frames
   std::vector<std::uint32_t> free_transfers_;
-  std::vector<Line> lines_;
-  std::vector<std::uint32_t> free_lines_;
-  std::uint64_t inspected_ = 0;          ///< parts of ranges that partitions have not answered
-  std::array<Direction, 2> directions_;  ///< to host, to GPU
-  Time last_answer_;                     ///< when a place among the lines in flight became free
+  std::vector<std::uint64_t> moved_;  ///< by tenant: transfers and answers handed over, and done
 };
 
 }  // namespace lockstep

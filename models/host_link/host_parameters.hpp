@@ -24,7 +24,8 @@ struct HostParameters {
   TenantOrder link_order;
   bool link_preempts_prefetch;
   Bytes memory;
-  Node uplinks;  ///< see uplink.hpp
+  Node uplinks;                    ///< see uplink.hpp
+  std::uint32_t copy_engines = 2;  ///< of the GPU at the link, whose parameter it is
 
   static auto schema() {
     using namespace literals;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -46,6 +47,13 @@ struct Transfer {
   Time done;     ///< its last line was acknowledged
   Time queue_time() const { return began - started; }
   Time transfer_time() const { return done - began; }
+  /// Reads or writes some of these frames.
+  bool touches(const FrameRun& other) const {
+    return std::any_of(frames.begin(), frames.end(), [&](const FrameRun& run) {
+      return run.physical < other.physical + other.bytes &&
+             other.physical < run.physical + run.bytes;
+    });
+  }
 
   template <class Archive>
   void serialize(Archive& archive) {

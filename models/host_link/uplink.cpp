@@ -28,6 +28,12 @@ std::vector<UplinkParameters> read_uplinks(const HostParameters& host, std::size
   return uplinks;
 }
 
+const UplinkParameters* uplink_of(const std::vector<UplinkParameters>& uplinks, std::uint32_t gpu) {
+  for (const UplinkParameters& uplink : uplinks)
+    if (std::find(uplink.gpus.begin(), uplink.gpus.end(), gpu) != uplink.gpus.end()) return &uplink;
+  return nullptr;
+}
+
 Uplink::Uplink(Bandwidth bandwidth, std::size_t tenants)
     : bytes_per_second_(bandwidth.bytes_per_second()) {
   for (Direction& direction : directions_) set_tenants(direction.statistics, tenants);

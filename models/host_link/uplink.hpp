@@ -23,20 +23,28 @@ namespace lockstep {
 struct UplinkParameters {
   std::vector<std::uint32_t> gpus;
   Bandwidth bandwidth;
+  Time latency;
 
   static auto schema() {
+    using namespace literals;
     using P = UplinkParameters;
     return parameters<P>()
         .required("gpus", &P::gpus, range(0, 65535), "numbers of the GPUs whose links meet there",
                   "GPUs")
         .required("bandwidth", &P::bandwidth, range(Bandwidth{1e6}, Bandwidth{1e13}),
-                  "bandwidth of each direction, for all of them together");
+                  "bandwidth of each direction, for all of them together")
+        .field("latency", &P::latency, 0_ns, range(0_ns, 1_ms),
+               "time that the uplink adds to host.link_latency, each way, such as a way between "
+               "sockets");
   }
 };
 
 /// Reads `host.uplinks` of a machine with so many GPUs.  Throws UserError for a GPU that is not
 /// there, or stands behind two of them.
 std::vector<UplinkParameters> read_uplinks(const HostParameters& host, std::size_t gpus);
+
+/// Returns the uplink behind which a GPU stands; nullptr: none.
+const UplinkParameters* uplink_of(const std::vector<UplinkParameters>& uplinks, std::uint32_t gpu);
 
 /// Direction of an uplink.
 struct UplinkStatistics {

@@ -27,10 +27,11 @@ struct HubParameters {
                "bytes that a port to or from the hub moves at once", "bytes")
         .field("flit_half_cycles", &P::flit_half_cycles, 3, range(1, 1024),
                "half cycles that a flit takes: 3 for 21 bytes a cycle", "half cycles")
-        .field("multicast_half_cycles", &P::multicast_half_cycles, 1, range(1, 1024),
-               "half cycles that a flit takes of bytes that L2 has sent for several blocks: 1 for 64 "
-               "bytes a cycle, with which L2 answers an SM (no publication has it)",
-               "half cycles");
+        .field(
+            "multicast_half_cycles", &P::multicast_half_cycles, 1, range(1, 1024),
+            "half cycles that a flit takes of bytes that L2 has sent for several blocks: 1 for 64 "
+            "bytes a cycle, with which L2 answers an SM (no publication has it)",
+            "half cycles");
   }
   /// Returns the flits of a packet with so many bytes of data.
   std::uint32_t flits(std::uint64_t data_bytes) const {

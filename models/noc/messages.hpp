@@ -96,6 +96,13 @@ enum class MessageKind : std::uint16_t {
   peer_copied,   ///< port -> host
   peer_counted,  ///< port -> host: SMs have asked up to the threshold for a page of another GPU
 
+  // Transfers that another component than the host serves; bodies in
+  // models/host_link/link_messages.hpp.
+  link_transfer,  ///< host -> link
+  link_bytes,     ///< host -> link -> host
+  link_moved,     ///< link -> host
+  link_answer,    ///< host -> link: to a remote access, which the link passes on to the SM
+
   // Thread block clusters; bodies in models/noc/cluster_messages.hpp.
   cluster_joins,     ///< SM -> hub: a block of a cluster has started there
   cluster_access,    ///< SM -> hub -> SM: to shared memory of another block
@@ -119,8 +126,12 @@ enum class MemoryOperation : std::uint8_t {
 };
 
 /// Kind of sender of a request.  Kinds are numbers: a machine may have others.
-enum class SourceKind : std::uint8_t { sm, gmmu, host, cpu, peer };
+enum class SourceKind : std::uint8_t { sm, gmmu, host, cpu, peer, link };
 inline constexpr std::size_t most_source_kinds = 8;
+/// Returns whether the host sends, by itself or through the component that serves its transfers.
+constexpr bool is_of_host(SourceKind kind) {
+  return kind == SourceKind::host || kind == SourceKind::link;
+}
 
 enum MemoryFlag : std::uint8_t {
   flag_local = 1,      ///< local memory of threads

@@ -29,6 +29,10 @@ class RequestSources {
   /// `credits` is how many requests each may have unanswered.
   void add(SourceKind kind, std::string name, std::span<const Link> to_them, std::uint32_t credits);
 
+  /// The only sender of a kind that stands for one of another kind, which has been added: their
+  /// requests share a place, and answers to them do not overtake each other.
+  void add_beside(SourceKind kind, std::string name, SourceKind other, const Link& to_it);
+
   std::uint32_t count_of(SourceKind kind) const { return groups_[number_of(kind)].count; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(unanswered_.size()); }
   /// Returns a dense number of the request's sender, in the order in which senders were added.
@@ -54,8 +58,9 @@ class RequestSources {
   /// Returns link and departure time of an answer that is ready at `at`.
   Way way_to(SourceKind kind, std::uint32_t number, Time at) {
     Group& group = groups_[number_of(kind)];
-    if (at > group.last_departure) group.last_departure = at;
-    return {group.links[number], group.last_departure, group.first + number};
+    Time& last = groups_[number_of(group.order)].last_departure;
+    if (at > last) last = at;
+    return {group.links[number], last, group.first + number};
   }
   /// Gives the sender of an arrived() request its credit back, because an answer goes to it.
   void answered(const Way& way) { --unanswered_[way.place]; }
@@ -72,6 +77,7 @@ class RequestSources {
   struct Group {
     std::string name;
     std::uint32_t first = 0, count = 0, credits = 0;
+    SourceKind order{};  ///< the kind whose departures and this one's are in one order
     Trunk links;
     Time last_departure;
 

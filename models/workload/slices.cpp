@@ -15,6 +15,7 @@ constexpr std::uint64_t memory_parts = 8;
 
 struct Share {
   std::uint64_t sms = 0, memory = 0;
+  std::uint64_t copy_engines = 0;  ///< 0: as many as the GPU
 };
 
 Node copy_of(const Node& node) {
@@ -37,7 +38,9 @@ Share share_of(const Node& gpu, const Node& slice) {
     throw slice.error("GPU " + gpu.at("name").text() + " has no slice \"" + slice.text() + "\"",
                       suggest(slice.text(), known));
   const Node profile = profiles.at(slice.text());
-  const Share share{profile.at("sms").unsigned_integer(), profile.at("memory").unsigned_integer()};
+  Share share{profile.at("sms").unsigned_integer(), profile.at("memory").unsigned_integer()};
+  if (profile.has("copy_engines"))
+    share.copy_engines = profile.at("copy_engines").unsigned_integer();
   profile.reject_unknown_keys();
   const std::uint64_t partitions = gpu.at("memory").at("partitions").unsigned_integer();
   if (share.sms == 0 || share.sms > gpu.at("sm").at("count").unsigned_integer())
@@ -115,6 +118,7 @@ Node slice_of(const Node& whole, const Node& name, const Share& share) {
   divide_gpcs(gpu, share.sms);
   set(gpu, "sm.count", share.sms);
   set(gpu, "memory.partitions", partitions);
+  if (share.copy_engines > 0) set(gpu, "copy_engines", share.copy_engines);
   set(gpu, "memory.capacity", capacity >= granule ? capacity / granule * granule : capacity, "B");
   divide(gpu, "vm", nullptr, "walkers", share.memory, memory_parts);
   divide(gpu, "vm", "l2_tlb", "entries", share.memory, memory_parts, ways_of(gpu, "ways"));

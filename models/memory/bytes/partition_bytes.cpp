@@ -128,7 +128,7 @@ void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) 
   }
   const auto frame = frame_owners_.try_emplace(request.line / frame_bytes, request.tenant).first;
   // The driver hands frames over when it fills them, or has the port of another GPU do so.
-  const bool is_filled = request.source == SourceKind::host ||
+  const bool is_filled = is_of_host(request.source) ||
                          (request.source == SourceKind::peer && (request.flags & flag_dma) != 0);
   if (is_filled && request.operation == MemoryOperation::store) frame->second = request.tenant;
   LOCKSTEP_CHECK(frame->second == request.tenant, "tenant " + std::to_string(request.tenant) +

@@ -63,7 +63,7 @@ class PartitionBytes {
   void check_owner(const MemoryRequest& request);
   /// The request may be the first of a tenant's program that changes a word.
   bool is_looked_at(const MemoryRequest& request) const {
-    return changed_[request.tenant] == 0 && request.source != SourceKind::host &&
+    return changed_[request.tenant] == 0 && !is_of_host(request.source) &&
            (request.flags & (flag_context | flag_code)) == 0;
   }
   void modify(std::uint32_t transaction, const std::byte* payload);

@@ -115,6 +115,14 @@ class Profiles(ScenarioTest):
         self.assertEqual(predicted[1, 1024][0], predicted[1, 8][0])
         self.assertEqual(predicted[1, 16][1], "one sm at a time")
 
+    def test_ranks_get_whole_gpus_as_long_as_there_are_enough(self):
+        gpus = {f"gpu{gpu}/sm[{i}]": cost for gpu, cost in ((0, 30_000_000), (1, 10_000_000)) for i in range(4)}
+        self.made_up({"host": 8_000_000, **gpus}, windows=3)
+        predicted = self.predicted()
+        self.assertEqual(predicted[1, 2][0], round(168 / 88 * CACHE_GAIN, 2))
+        self.assertEqual(predicted[2, 1][0], round(168 / 120 * CACHE_GAIN, 2), "the first GPU alone")
+        self.assertEqual(predicted[4, 1][0], round(168 / 60 * CACHE_GAIN, 2), "three ranks for it")
+
     def test_a_hub_limits_the_speed_up(self):
         self.made_up({"host": 40_000_000, **{f"sm[{i}]": 10_000_000 for i in range(4)}}, windows=3)
         predicted = self.predicted()

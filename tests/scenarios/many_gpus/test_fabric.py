@@ -84,6 +84,12 @@ program:
         self.assertAlmostEqual(self.rate(["0>1", "0>2"], slow, 4) / alone, 1 / 2, delta=0.02)
         self.assertAlmostEqual(self.rate(["0>1", "2>3"], slow, 4) / alone, 1, delta=0.02)
 
+    def test_copies_among_all_gpus_of_a_switch_keep_every_way_busy(self):
+        """None of them goes ahead of the others to one GPU."""
+        slow = "{name: slow, kind: switch, rate: 9GB/s, lines_in_flight: 64}"
+        ways = [f"{a}>{b}" for a in range(4) for b in range(4) if a != b]
+        self.assertAlmostEqual(self.rate(ways, slow, 4) * 3 / self.rate(["0>1"], slow, 4), 1, delta=0.05)
+
     def test_direct_links_are_nobody_elses(self):
         link = "{name: link, kind: direct, rate: 9GB/s}"
         self.assertAlmostEqual(self.rate(["0>3", "1>3", "2>3"], link, 4) / self.rate(["0>3"], link, 4), 1, delta=0.02)

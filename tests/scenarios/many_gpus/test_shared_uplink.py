@@ -30,6 +30,19 @@ class SharedUplink(ManyGpusTest):
             self.waited = file["interference/uplink"][:] if uplinks else None
             return [end * 1e-12 for end in ends(file)]
 
+    def test_the_latency_of_an_uplink_is_that_of_its_gpus(self):
+        """Such as of the way from another socket: as if the host link of these GPUs were as much longer."""
+        def times(latency, more=""):
+            tenants = [f"{PAGED}, gpu: 0", f"{PAGED}, gpu: 1"]
+            scenario = self.machine(tenants, more=f"override: {{host.link_latency: {latency}}}",
+                                    host=f"uplinks: [{{gpus: [1], bandwidth: 64GB/s{more}}}]")
+            with self.run_it(scenario, "o.h5", "--check", "--overwrite") as file:
+                return ends(file)
+
+        near, far = times("400ns"), times("465ns")
+        self.assertEqual(times("400ns", ", latency: 65ns"), [near[0], far[1]])
+        self.assertGreater(far[1], near[1])
+
     def test_copies_take_the_time_that_the_uplinks_rate_says(self):
         alone = 2 * BYTES / LINK * 1e3  # milliseconds, both ways
         for gpus, uplinks, factor in (

@@ -70,6 +70,20 @@ class Slices(SlicesTest):
                         for key in counted:
                             self.assertEqual(now[key].tolist(), counted[key].tolist(), key)
 
+    def test_copies_of_both_directions_take_turns_at_the_only_copy_engine_of_a_slice(self):
+        self.write("copies.yaml", "module: churn.ptx\nbuffers:\n"
+                                  "  up: {type: u32, count: 1048576, memory: device}\n"
+                                  "  down: {type: u32, count: 1048576, memory: device}\nprogram:\n"
+                                  "  - copy: {buffer: up, to: device}\n"
+                                  "  - copy: {buffer: down, to: host, stream: 1}\n  - synchronize\n")
+        times = []
+        for engines in (1, 2):
+            slices = f"{{1g: {{sms: 1, memory: 1, copy_engines: {engines}}}, 7g: {{sms: 7, memory: 8}}}}"
+            scenario = self.divided(["workload: copies.yaml, mig: 1g"], slices=slices)
+            with self.run_it(scenario, "o.h5", "--check", "--overwrite") as file:
+                times.append(ends(file)[0])
+        self.assertAlmostEqual(times[0] / times[1], 2, delta=0.05)
+
     def test_without_slices_neighbours_are_felt(self):
         found = set()
         for neighbour in self.NEIGHBOURS[:2]:

@@ -12,6 +12,23 @@ namespace {
 
 using testing::ElementsAre;
 
+TEST_F(HostLinkBench, DirectionsTakeTurnsAtTheOnlyCopyEngine) {
+  constexpr std::int64_t lines = 4096;  // two pieces, 8 ns of set-up
+  for (const std::uint32_t engines : {1u, 2u}) {
+    HostParameters settings = parameters();
+    settings.copy_engines = engines;
+    sink_.clear();
+    HostLink link = make(settings);
+    link.start(transfer(Kind::to_host, lines * 128, 0), 0_ns, sink_.outbox());
+    link.start(transfer(Kind::to_gpu, lines * 128, 1), 0_ns, sink_.outbox());
+    run(link);
+    EXPECT_EQ(departures_ns().back(), engines == 1 ? 2 * (8 + lines) : 8 + lines);
+    if (engines == 1) {
+      EXPECT_EQ(turns(), "baba");
+    }
+  }
+}
+
 TEST_F(HostLinkBench, TransferHasItsDirectionForItself) {
   HostLink link = make();
   link.start(of_class(Class::prefetch, 1024, 0), 0_ns, sink_.outbox());

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/time/time.hpp"
+#include "models/noc/messages.hpp"
+
+/// Messages between the host and the component that serves a link's transfers (link_unit.hpp).
+namespace lockstep {
+
+/// Bytes of a transfer travel in messages of at most so many.
+inline constexpr std::uint64_t link_message_bytes = std::uint64_t{1} << 20;
+
+/// link_transfer: host -> link; payload: its FrameRuns.
+struct LinkTransfer {
+  std::uint64_t bytes = 0;
+  std::uint32_t number = 0;  ///< the host's; comes back
+  std::uint16_t tenant = 0;  ///< among those of the GPU
+  std::uint8_t kind = 0;     ///< Transfer::Kind
+  std::uint8_t rank = 0;     ///< Transfer::Class
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(bytes, number, tenant, kind, rank);
+  }
+};
+static_assert(sizeof(LinkTransfer) == 16);
+
+/// link_bytes: host -> link behind link_transfer, link -> host before link_moved; payload: bytes of
+/// the transfer from `offset` on.
+struct LinkBytes {
+  std::uint64_t offset = 0;
+  std::uint64_t number = 0;  ///< of the transfer
+};
+
+/// link_moved: link -> host, when the last line is acknowledged.
+struct LinkMoved {
+  std::uint64_t number = 0;
+  Time began;  ///< its direction was free for it
+};
+
+/// link_answer: host -> link -> SM as memory_response; payload: the answer's.
+struct LinkAnswer {
+  MemoryResponse answer;
+  std::uint64_t received = 0;  ///< bytes that came with the request
+};
+
+}  // namespace lockstep

@@ -1,0 +1,268 @@
+#include "models/host_link/transfer_lines.hpp"
+
+#include <algorithm>
+
+#include "core/engine/outbox.hpp"
+#include "core/memory/slots.hpp"
+#include "models/noc/store_payload.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+
+namespace {
+
+std::uint64_t femtoseconds(Time time) {
+  return static_cast<std::uint64_t>(time.femtoseconds());
+}
+
+}  // namespace
+
+TransferLines::TransferLines(const HostParameters& parameters, AddressMapping mapping,
+                             SourceKind source, HostBytes host_bytes,
+                             const std::vector<std::uint32_t>& priorities, UplinkPort uplink)
+    : parameters_(parameters),
+      curve_(parameters),
+      mapping_(mapping),
+      source_(source),
+      host_bytes_(std::move(host_bytes)),
+      uplink_(std::move(uplink)),
+      directions_{Direction(TenantTurns(parameters.link_order, priorities)),
+                  Direction(TenantTurns(parameters.link_order, priorities))} {}
+
+void TransferLines::start(Transfer transfer, Time now) {
+  const std::uint32_t slot = take_slot(transfers_, free_transfers_);
+  Active& active = transfers_[slot];
+  active = {};
+  active.transfer = std::move(transfer);
+  active.transfer.started = active.transfer.began = now;
+  active.duration = curve_.duration(active.transfer.bytes);
+  active.time_per_byte = static_cast<double>(active.duration.femtoseconds()) /
+                         static_cast<double>(active.transfer.bytes);
+  Direction& direction = directions_[active.transfer.kind == Transfer::Kind::to_gpu];
+  if (direction.queue.empty()) direction.ready = std::max(direction.ready, now);
+  direction.queue.push(active.transfer.rank, active.transfer.tenant, slot);
+  direction.waits.enter(active.transfer.tenant, now.femtoseconds());
+}
+
+Time TransferLines::next_of(const Direction& direction) const {
+  if (direction.active != none) {
+    if (lines_in_flight() >= parameters_.lines_in_flight) return Time::never();
+    return std::max(direction.next, last_answer_);
+  }
+  if (direction.queue.empty()) return Time::never();
+  const Time ready = std::max(direction.ready, direction.remote_free);
+  return parameters_.copy_engines > 1 ? ready : with_one_engine(direction, ready);
+}
+
+/// Directions take turns where both want it.
+Time TransferLines::with_one_engine(const Direction& direction, Time ready) const {
+  const Direction& other = directions_[1 - number_of(direction)];
+  if (other.active != none) return Time::never();
+  const Time begin = std::max(ready, engine_free_);
+  const Time theirs = std::max({other.ready, other.remote_free, engine_free_});
+  const bool is_others_turn = number_of(direction) == last_direction_;
+  return !other.queue.empty() && is_others_turn && theirs <= begin ? Time::never() : begin;
+}
+
+Time TransferLines::next_activity() const {
+  return std::min(next_of(directions_[0]), next_of(directions_[1]));
+}
+
+void TransferLines::act(Time now, Time late, std::vector<Link>& partitions, Outbox& outbox) {
+  for (Direction& direction : directions_) {
+    if (next_of(direction) > now) continue;
+    if (direction.active == none) {
+      begin(direction, now);
+    } else {
+      advance(direction, now, late, partitions, outbox);
+    }
+  }
+}
+
+/// A transfer that has begun is not split for one that somebody waits for.
+/// Source: virtual-memory-and-exceptions.md, section 18 ("report the maximum wait").
+void TransferLines::count_wait(const Transfer& transfer, LinkStatistics& statistics) {
+  const std::uint64_t waited = femtoseconds(transfer.queue_time());
+  statistics.queue_time[transfer.tenant][static_cast<std::size_t>(transfer.rank)] += waited;
+  Gauge& longest = statistics.longest_fault_wait[transfer.tenant];
+  if (transfer.rank == Transfer::Class::fault && waited > longest.value()) longest = waited;
+}
+
+std::uint64_t TransferLines::piece_bytes(const Transfer& transfer) const {
+  switch (transfer.rank) {
+    case Transfer::Class::fault:
+      break;
+    case Transfer::Class::prefetch:
+      if (parameters_.link_preempts_prefetch) return page_bytes;
+      break;
+    case Transfer::Class::copy:
+      return copy_piece_bytes;
+  }
+  return transfer.bytes;
+}
+
+void TransferLines::begin(Direction& direction, Time now) {
+  const LinkQueue::Entry entry = direction.queue.pop();
+  direction.active = entry.transfer;
+  direction.arrival = entry.arrival;
+  Active& active = transfers_[direction.active];
+  Transfer& transfer = active.transfer;
+  if (active.sent == 0) {
+    transfer.began = now;
+    count_wait(transfer, direction.statistics);
+    direction.waits.take(transfer.tenant, now.femtoseconds(), Time::never().femtoseconds(),
+                         direction.statistics.wait_behind);
+  } else {
+    direction.waits.hold(transfer.tenant, now.femtoseconds(), Time::never().femtoseconds(),
+                         direction.statistics.wait_behind);
+  }
+  direction.piece_end = std::min(transfer.bytes, active.sent + piece_bytes(transfer));
+  direction.origin = now - active.through(active.sent);
+  book_line(direction, now);
+}
+
+void TransferLines::book_line(Direction& direction, Time now) {
+  const Active& active = transfers_[direction.active];
+  const std::uint64_t bytes = active.next_bytes();
+  direction.next = direction.origin + active.through(active.sent + bytes);
+  if (!uplink_) return;
+  const bool to_gpu = active.transfer.kind == Transfer::Kind::to_gpu;
+  const Time through = uplink_.take(to_gpu, now, bytes, active.transfer.tenant);
+  if (through <= direction.next) return;
+  direction.origin += through - direction.next;
+  direction.next = through;
+}
+
+void TransferLines::advance(Direction& direction, Time now, Time late,
+                            std::vector<Link>& partitions, Outbox& outbox) {
+  const std::uint32_t slot = direction.active;
+  const std::uint64_t bytes = send_line(slot, now + late, partitions, outbox);
+  const Active& active = transfers_[slot];
+  const Transfer& transfer = active.transfer;
+  const auto rank = static_cast<std::size_t>(transfer.rank);
+  LinkStatistics& statistics = direction.statistics;
+  statistics.bytes[transfer.tenant][rank] += bytes;
+  statistics.busy_time[transfer.tenant][rank] +=
+      femtoseconds(active.through(active.sent) - active.through(active.sent - bytes));
+  direction.origin += now - direction.next;  // it had to wait for a place among those in flight
+  if (active.sent < direction.piece_end) return book_line(direction, now);
+  direction.active = none;
+  direction.ready = now;
+  engine_free_ = now;
+  last_direction_ = number_of(direction);
+  direction.waits.hold(transfer.tenant, now.femtoseconds(), now.femtoseconds(),
+                       direction.statistics.wait_behind);
+  if (active.sent < transfer.bytes) {
+    direction.queue.put_back(transfer.rank, transfer.tenant, {direction.arrival, slot});
+  } else {
+    ++statistics.transfers[transfer.tenant][rank];
+    statistics.sizes[transfer.tenant].add(transfer.bytes / 1024);
+  }
+}
+
+std::uint64_t TransferLines::Active::next_bytes() const {
+  const FrameRun& run = transfer.frames[frame];
+  const std::uint64_t begin = (run.physical + in_frame) % line_bytes;
+  return std::min({line_bytes - begin, run.bytes - in_frame, transfer.bytes - sent});
+}
+
+std::uint64_t TransferLines::send_line(std::uint32_t slot, Time departure,
+                                       std::vector<Link>& partitions, Outbox& outbox) {
+  Active& active = transfers_[slot];
+  const Transfer& transfer = active.transfer;
+  const std::uint64_t address = transfer.frames[active.frame].physical + active.in_frame;
+  const std::uint64_t begin = address % line_bytes;
+  const std::uint64_t bytes = active.next_bytes();
+  const std::uint64_t offset = transfer.offset + active.sent;
+  const std::uint32_t line = take_slot(lines_, free_lines_);
+  lines_[line] = {offset, slot, static_cast<std::uint16_t>(bytes),
+                  static_cast<std::uint16_t>(begin % sector_bytes)};
+  active.sent += bytes;
+  active.in_frame += bytes;
+  if (active.in_frame == transfer.frames[active.frame].bytes) {
+    ++active.frame;
+    active.in_frame = 0;
+  }
+
+  MemoryRequest request;
+  request.line = address - begin;
+  request.tag = RequestOwner{RequestPart::transfer, line}.bits();
+  request.source = source_;
+  request.tenant = transfer.tenant;
+  request.sectors = sectors_of(begin, begin + bytes);
+  request.flags = flag_dma;
+  Link& link = partitions[mapping_.partition(PhysicalAddress{request.line}).value()];
+  constexpr std::uint16_t kind = kind_of(MessageKind::memory_request);
+  if (transfer.kind != Transfer::Kind::to_gpu) {
+    request.operation = MemoryOperation::load;
+    outbox.send(link, departure, kind, request);
+    return bytes;
+  }
+  request.operation = MemoryOperation::store;
+  std::byte* place =
+      outbox.reserve(link, departure, kind, request,
+                     request.sector_count() * (sizeof(std::uint32_t) + sector_bytes));
+  fill_store(place, begin, begin + bytes, host_bytes_(transfer, offset, bytes).data());
+  return bytes;
+}
+
+TransferLines::Landing TransferLines::landing_of(std::uint32_t number) const {
+  const Line& line = lines_[number];
+  return {transfers_[line.transfer].transfer, line.offset, line.bytes, line.skip};
+}
+
+std::optional<Transfer> TransferLines::landed(std::uint32_t number, Time now) {
+  const Line line = lines_[number];
+  free_lines_.push_back(number);
+  Active& active = transfers_[line.transfer];
+  last_answer_ = now;
+  active.acknowledged += line.bytes;
+  if (active.acknowledged < active.transfer.bytes) return std::nullopt;
+  active.transfer.done = now;
+  free_transfers_.push_back(line.transfer);
+  return std::move(active.transfer);
+}
+
+Time TransferLines::occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenant) {
+  Direction& direction = directions_[to_gpu];
+  const Time taken{static_cast<std::int64_t>(static_cast<double>(bytes) * 1e15 /
+                                             parameters_.link_bandwidth.bytes_per_second())};
+  const Time begin = std::max(direction.remote_free, now);
+  direction.remote_free = begin + taken;
+  if (uplink_)
+    direction.remote_free =
+        std::max(direction.remote_free, uplink_.take(to_gpu, now, bytes, tenant.value()));
+  if (direction.active != none) {
+    direction.origin += taken;
+    direction.next += taken;
+  }
+  if (bytes > 0) {
+    constexpr std::size_t remote = LinkStatistics::remote;
+    direction.statistics.bytes[tenant.value()][remote] += bytes;
+    ++direction.statistics.transfers[tenant.value()][remote];
+    direction.statistics.busy_time[tenant.value()][remote] += femtoseconds(taken);
+    direction.statistics.queue_time[tenant.value()][remote] += femtoseconds(begin - now);
+    direction.statistics.wait_behind.at(tenant.value(), direction.last_remote) +=
+        femtoseconds(begin - now);
+    direction.last_remote = tenant.value();
+  }
+  return direction.remote_free;
+}
+
+std::uint64_t TransferLines::bytes_of(std::uint16_t tenant, bool to_gpu) const {
+  std::uint64_t bytes = 0;
+  for (const Counter& of_class : directions_[to_gpu].statistics.bytes[tenant])
+    bytes += of_class.value();
+  return bytes;
+}
+
+bool TransferLines::uses(const FrameRun& frames) const {
+  return std::any_of(transfers_.begin(), transfers_.end(),
+                     [&](const Active& active) { return active.transfer.touches(frames); });
+}
+
+bool TransferLines::idle() const {
+  return lines_in_flight() == 0 && next_activity() == Time::never();
+}
+
+}  // namespace lockstep

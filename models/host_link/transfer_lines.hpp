@@ -1,0 +1,187 @@
+/// Transfers over the link between host memory and a GPU, in both directions, line by line.
+///
+/// A transfer takes its direction for a time that depends on its size (link_curve.hpp), alone; its
+/// 128-byte lines leave evenly spaced over that time.  They travel to the partitions as ordinary
+/// memory requests and their answers complete the transfer, so that a transfer competes with the
+/// SMs for L2 and DRAM.  link_queue.hpp says who is next.  Transfers of faults are never split;
+/// copies go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for one
+/// piece at most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go
+/// between the lines and push them back.
+///
+/// Behind a shared uplink (uplink.hpp) each line also takes its turn there.
+///
+/// Source: architecture.md, section 8 "The host"; virtual-memory-and-exceptions.md, sections 4, 18.
+///
+/// Simplified: a request for a line occupies the direction in which its bytes will travel.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/engine/link.hpp"
+#include "models/host_link/host_parameters.hpp"
+#include "models/host_link/link_curve.hpp"
+#include "models/host_link/link_queue.hpp"
+#include "models/host_link/link_statistics.hpp"
+#include "models/host_link/request_owner.hpp"
+#include "models/host_link/transfer.hpp"
+#include "models/host_link/uplink.hpp"
+#include "models/noc/address_mapping.hpp"
+#include "models/noc/grid_counts.hpp"
+#include "models/noc/messages.hpp"
+#include "models/noc/wait_meter.hpp"
+
+namespace lockstep {
+
+class Outbox;
+
+/// Where the bytes of a transfer come from or go to.
+using HostBytes =
+    std::function<std::span<std::byte>(const Transfer&, std::uint64_t offset, std::uint64_t bytes)>;
+
+class TransferLines {
+ public:
+  static constexpr std::uint64_t copy_piece_bytes = 256 * 1024;
+
+  /// `source`: the kind that sends the lines to partitions.
+  TransferLines(const HostParameters& parameters, AddressMapping mapping, SourceKind source,
+                HostBytes host_bytes, const std::vector<std::uint32_t>& priorities,
+                UplinkPort uplink);
+
+  void start(Transfer transfer, Time now);
+  /// The next line leaves then, or the next transfer begins.
+  Time next_activity() const;
+  /// Sends what leaves at `now`; `late`: by how much the clock of the engine is ahead of this
+  /// one's.
+  void act(Time now, Time late, std::vector<Link>& partitions, Outbox& outbox);
+  /// Bytes that a line carries.
+  struct Landing {
+    const Transfer& transfer;
+    std::uint64_t offset, bytes;  ///< in the buffer
+    std::uint64_t skip;           ///< bytes of the first sector that do not belong to it
+  };
+  /// `line`: number in the tag of the line's request.
+  Landing landing_of(std::uint32_t line) const;
+  /// The line was acknowledged.  Returns the transfer that this completed, if there is one.
+  std::optional<Transfer> landed(std::uint32_t line, Time now);
+  /// Occupies a direction for the bytes of a remote access.  Returns when the
+  /// last byte is through.
+  Time occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenant);
+  /// Bytes of the tenant that have gone through a direction.
+  std::uint64_t bytes_of(std::uint16_t tenant, bool to_gpu) const;
+  bool idle() const;
+  /// A transfer under way reads or writes some of these frames.
+  bool uses(const FrameRun& frames) const;
+  const LinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(transfers_, free_transfers_, lines_, free_lines_, directions_, last_answer_,
+            engine_free_, last_direction_);
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  struct Active {
+    Transfer transfer;
+    Time duration;             ///< of the whole transfer
+    double time_per_byte = 0;  ///< femtoseconds
+    std::uint64_t sent = 0, acknowledged = 0;
+    std::uint64_t in_frame = 0;  ///< bytes sent of frames[frame]
+    std::uint32_t frame = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame);
+    }
+    /// How long after its begin the first `bytes` of the transfer have gone through.
+    Time through(std::uint64_t bytes) const {
+      if (bytes == transfer.bytes) return duration;
+      return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};
+    }
+    /// The part of the next line that lies in this frame and transfer.
+    std::uint64_t next_bytes() const;
+  };
+  struct Line {
+    std::uint64_t offset = 0;  ///< in the buffer
+    std::uint32_t transfer = 0;
+    std::uint16_t bytes = 0;
+    std::uint16_t skip = 0;  ///< bytes of its first sector that do not belong to it
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(offset, transfer, bytes, skip);
+    }
+  };
+  struct Direction {
+    explicit Direction(const TenantTurns& turns) : queue(turns), waits(turns.tenants()) {
+      set_tenants(statistics, turns.tenants());
+    }
+
+    LinkQueue queue;
+    std::uint32_t active = none;    ///< transfer in service
+    std::uint64_t arrival = 0;      ///< its number in the queue
+    std::uint64_t piece_end = 0;    ///< bytes of it that may be sent before others get their turn
+    Time origin;                    ///< when it would have begun if it had never been interrupted
+    Time next;                      ///< when its next line leaves, if there is a place in flight
+    Time ready;                     ///< nothing begins before
+    Time remote_free;               ///< when the remote accesses so far are through
+    ServerWaits waits;              ///< for the first turn
+    std::uint16_t last_remote = 0;  ///< tenant of the last remote access
+    LinkStatistics statistics;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(queue, active, arrival, piece_end, origin, next, ready, remote_free, waits,
+              last_remote, statistics);
+    }
+  };
+
+  Time next_of(const Direction& direction) const;
+  /// Returns when a transfer begins for which the only copy engine has to be free.
+  Time with_one_engine(const Direction& direction, Time ready) const;
+  std::size_t number_of(const Direction& direction) const {
+    return static_cast<std::size_t>(&direction - directions_.data());
+  }
+  static void count_wait(const Transfer& transfer, LinkStatistics& statistics);
+  /// A transfer lets others have their turn after so many bytes.
+  std::uint64_t piece_bytes(const Transfer& transfer) const;
+  void begin(Direction& direction, Time now);
+  /// Sets when the next line of the piece in service leaves.
+  void book_line(Direction& direction, Time now);
+  /// The piece in service sends its next line.
+  void advance(Direction& direction, Time now, Time late, std::vector<Link>& partitions,
+               Outbox& outbox);
+  /// Sends the next line of a transfer.  Returns how many bytes it carries.
+  std::uint64_t send_line(std::uint32_t transfer, Time departure, std::vector<Link>& partitions,
+                          Outbox& outbox);
+  std::size_t lines_in_flight() const { return lines_.size() - free_lines_.size(); }
+
+  const HostParameters parameters_;
+  const LinkCurve curve_;
+  const AddressMapping mapping_;
+  const SourceKind source_;
+  const HostBytes host_bytes_;
+  const UplinkPort uplink_;
+
+  std::vector<Active> transfers_;
+  std::vector<std::uint32_t> free_transfers_;
+  std::vector<Line> lines_;
+  std::vector<std::uint32_t> free_lines_;
+  std::array<Direction, 2> directions_;  ///< to host, to GPU
+  Time last_answer_;                     ///< when a place among the lines in flight became free
+  Time engine_free_;                     ///< when the last piece was through
+  std::uint64_t last_direction_ = 0;     ///< its direction
+};
+
+/// Bytes of the tenant, as grids count them.
+inline GridCounts link_counts(const TransferLines& lines, std::uint16_t tenant) {
+  GridCounts counts;
+  counts.bytes_to_host = lines.bytes_of(tenant, false);
+  counts.bytes_to_gpu = lines.bytes_of(tenant, true);
+  return counts;
+}
+
+}  // namespace lockstep
