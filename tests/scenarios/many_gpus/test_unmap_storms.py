@@ -1,4 +1,4 @@
-"""GPUs that fault one page alternately, ten thousand times, with delays at random: no stale translation, no lost byte."""
+"""GPUs that fault one page in turn, ten thousand times, with delays at random: no stale translation, no lost byte."""
 import random
 import unittest
 
