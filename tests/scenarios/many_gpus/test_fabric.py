@@ -1,4 +1,5 @@
 """Tenants on several GPUs: copies, loads, stores and atomics in each other's memory, at the rates of their links."""
+import json
 import unittest
 
 import h5py
@@ -182,6 +183,14 @@ class Kernels(FabricTest):
                         ["plot", "o.h5"]):
             run = self.lockstep(*command)
             self.assertEqual(run.returncode, 0, f"{command}: {run.stderr}")
+
+    def test_a_trace_has_kernels_of_each_gpu_in_rows_of_their_own(self):
+        self.run_it(self.joined([RING], 4), "o.h5").close()
+        done = self.lockstep("export", "o.h5", "--format", "perfetto", "--output", "o.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        events = json.loads((self.folder / "o.json").read_text())["traceEvents"]
+        rows = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        self.assertEqual(rows, {f"gpu{gpu}/kernels 0" for gpu in range(4)})
 
     def test_compare_runs_a_tenant_alone_on_all_of_its_gpus(self):
         scenario = self.joined([GATHER, f"{DENSE}, gpu: 1"], more="policies: {sharing: spatial}")

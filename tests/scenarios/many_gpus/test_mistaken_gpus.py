@@ -51,6 +51,19 @@ class Mistakes(ManyGpusTest):
                                 f"{more}\npolicies: {{sharing: spatial}}")
         self.assert_refused(scenario, "asks for 3 SMs", "has 2")
 
+    def test_a_fabric_has_one_rate_for_all_its_links(self):
+        pairs = "{{name: p, kind: direct, rate: 20GB/s, pairs: [{}]}}"
+        for fabric, text in ((pairs.format("{gpus: [0, 1], rate: 10GB/s}"), 'unknown key "rate"'),
+                             (pairs.format("{gpus: [0, 1], links: 2}, {gpus: [1, 0], links: 3}"),
+                              "GPUs 1 and 0 are named twice"),
+                             ("{name: p, kind: switch, rate: [20GB/s, 10GB/s]}", "fabric.rate: is a list")):
+            with self.subTest(fabric):
+                self.assert_refused(self.machine([DENSE], more=f"fabric: {fabric}"), text)
+
+    def test_a_gpu_of_257_tenants(self):
+        for tenants in ([f"{DENSE}, gpu: 1"] * 257, [f"{DENSE}, gpu: {i % 2}" for i in range(257)]):
+            self.assert_refused(self.machine(tenants), "at most 256 tenants")
+
     def test_a_placement_that_does_nothing_is_told(self):
         run = self.lockstep("validate", self.machine([DENSE], "", "policies: {placement: spread}"))
         self.assertIn("policies.placement does nothing here: only with several GPUs", run.stderr)
