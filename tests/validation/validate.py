@@ -6,6 +6,7 @@
     validate.py check   runs what is marked quick; exit status 1 if a row's error is above its bound (bounds.yaml)
     validate.py print   prints the rows only (with --only: some)
     validate.py renew   as `table`, and the errors that are found become the bounds
+                        (both with --only: the other rows stay as the pages have them)
 """
 import argparse
 import concurrent.futures
@@ -136,6 +137,35 @@ class Result:
         return self.row["source"] == "MMA"
 
 
+class Kept(Result):
+    """A row that is not simulated anew, as its page has it."""
+
+    def __init__(self, row, value, counters):
+        self.row, self.value, self.counters = row, value, counters
+        self.error = 100 * (value / row["real"] - 1)
+
+
+def number(cell):
+    return float(cell.replace(",", ""))
+
+
+def kept_results(rows):
+    """Rows that the pages have."""
+    values, counters = {}, {}
+    for page in ("v100.md", "a100.md"):
+        for line in (PAGES / page).read_text().splitlines():
+            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+            if len(cells) == 6 and re.fullmatch(r"[-+]\d+ %", cells[4]):
+                values[cells[0]] = number(cells[3])
+            elif len(cells) == 5 and all(re.fullmatch(r"[\d,.]+, [\d,.]+", cell) for cell in cells[1:]):
+                counters[cells[0]] = {name: 1e3 * number(cell.split(", ")[1])
+                                      for name, cell in zip(COUNTERS, cells[1:])}
+    lost = [row["item"] for row in rows if row["item"] not in values]
+    if lost:
+        sys.exit(f"validate.py: no page has these rows, simulate them, too: {', '.join(lost)}")
+    return [Kept(row, values[row["item"]], counters.get(row["item"])) for row in rows]
+
+
 def results_of(arguments, described, wanted):
     """Of the rows whose runs are wanted, in the table's order."""
     rows = [row for row in described["rows"] if wanted(row)]
@@ -243,6 +273,10 @@ def main():
     if arguments.verb == "print":
         print("\n".join(result.line() for result in results))
         return 0
+    new = {result.row["item"]: result for result in results}
+    kept = {result.row["item"]: result for result in kept_results(
+        [row for row in described["rows"] if row["item"] not in new])}
+    results = [new.get(row["item"]) or kept[row["item"]] for row in described["rows"]]
     if arguments.verb == "renew":
         renew(results)
     write_pages(results)
