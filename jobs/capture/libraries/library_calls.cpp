@@ -24,7 +24,7 @@ namespace {
 
 enum ModuleNumber : int { fma = 0, mma = 1, gradients = 2, wgmma = 3 };
 
-/// What a kernel is launched with.
+/// Grid, threads and dynamic shared memory of a launch.
 struct Launch {
   unsigned grid[3], threads, shared_bytes;
 };

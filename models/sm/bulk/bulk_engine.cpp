@@ -386,8 +386,7 @@ void BulkEngine::land(SmCycle now) {
       const std::vector<std::byte> bytes = rooms_.close(landed.copy);
       if (!copy.failed && !bytes.empty())
         deliveries_.deliver(slot_of(copy), copy.pc, copy.lane, copy.mask, copy.shared,
-                            std::span(bytes).subspan(copy.shared), copy.barrier,
-                            DeliveryWay::from_l2, now);
+                            std::span(bytes).subspan(copy.shared), copy.barrier, Sender::l2, now);
     } else if (!copy.failed) {
       transactions_.complete(slot_of(copy), copy.pc, copy.lane, copy.barrier, copy.bytes, now);
     }

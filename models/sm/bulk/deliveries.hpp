@@ -11,10 +11,10 @@ namespace lockstep {
 
 struct Warp;
 
-/// Way on which bytes of a bulk copy come to blocks of a cluster.
-enum class DeliveryWay : std::uint8_t {
-  from_sm,  ///< out of shared memory
-  from_l2,  ///< for all these blocks at once
+/// Where bytes of a bulk copy for blocks of a cluster come from.
+enum class Sender : std::uint8_t {
+  sm,  ///< shared memory of a block
+  l2,  ///< for all these blocks at once
 };
 
 /// Deliverer of what a bulk copy has brought for blocks of a cluster.
@@ -28,7 +28,7 @@ class Deliveries {
   /// `pc`.
   virtual void deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t mask,
                        std::uint32_t shared, std::span<const std::byte> bytes,
-                       std::uint32_t barrier, DeliveryWay way, SmCycle now) = 0;
+                       std::uint32_t barrier, Sender sender, SmCycle now) = 0;
 };
 
 }  // namespace lockstep

@@ -294,7 +294,7 @@ void RemoteAccesses::issue_copies(WarpSlot slot, const Instruction& instruction,
     const ClusterAddress to = ClusterAddress::unpack(copy.shared);
     const std::byte* bytes = blocks_.shared_memory_of(block) + copy.global;
     deliver(slot, warp.paths.pc(), lane, 1u << to.rank(own), to.offset, {bytes, copy.bytes},
-            ClusterAddress::unpack(copy.barrier).offset, DeliveryWay::from_sm, now);
+            ClusterAddress::unpack(copy.barrier).offset, Sender::sm, now);
   });
 }
 
@@ -311,7 +311,7 @@ void RemoteAccesses::require_ranks(const Warp& warp, unsigned lane, std::uint32_
 /// Sends the bytes in packets of a line. The last packet completes the transactions of all.
 void RemoteAccesses::deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t mask,
                              std::uint32_t shared, std::span<const std::byte> bytes,
-                             std::uint32_t barrier, DeliveryWay way, SmCycle now) {
+                             std::uint32_t barrier, Sender sender, SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
   const ClusterBlocks::Member& member = members_.of(warp);
   ClusterAccess access;
@@ -321,7 +321,7 @@ void RemoteAccesses::deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std
   access.tenant = warp.tenant;
   access.kind = ClusterAccessKind::deliver;
   access.mask = static_cast<std::uint16_t>(mask);
-  access.multicast = way == DeliveryWay::from_l2 ? 1 : 0;
+  access.multicast = sender == Sender::l2 ? 1 : 0;
   access.bytes = static_cast<std::uint32_t>(bytes.size());
   std::array<std::byte, 8 + line_bytes> payload;
   std::memcpy(payload.data() + 4, &barrier, sizeof barrier);

@@ -125,6 +125,9 @@ void SharedService::serve(const ClusterAccess& access, std::span<const std::byte
   if (size != 0)
     answer.flits =
         static_cast<std::uint8_t>(constants_.setup.noc.hub.flits(sector_bytes_of(lanes, bytes)));
+  // What L2 sends to several blocks is no message of one of them: its answer, by which the copy's
+  // block knows that all is there, takes no time of ports.
+  if (access.multicast != 0) answer.flits = 0;
   if (refusal) {
     answer.status = ClusterAnswerStatus::mistaken;
     size = sizeof *refusal;

@@ -519,7 +519,7 @@ class Clusters(ScenarioTest):
 
     def test_an_h100_reads_shared_memory_of_another_block_as_measured(self):
         self.write("s.yaml", f"gpu: {ROOT}/configs/gpus/h100.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
-                   f"tenants:\n  - {{name: t0, workload: {ROOT}/tests/validation/micro/clusters/dsmem.yaml}}\n")
+                   f"tenants:\n  - {{name: t0, workload: {ROOT}/tests/validation/micro/hopper/dsmem.yaml}}\n")
         self.good("run", "s.yaml", "--quiet", "--output", "o.h5")
         with h5py.File(self.folder / "o.h5") as file:
             cycles = {name: file[f"buffers/t0/{name}"][()] for name in ("chain", "get", "put", "barrier")}

@@ -64,7 +64,7 @@ def print_halves(rows, runs):
     line("first load of a line", "near", "far", "longer", "measured longer", "source")
     line("---", "---:", "---:", "---:", "---:", "---")
     for row in rows:
-        run = runs.of(row["machine"], "micro/halves/probe", row["parameters"])
+        run = runs.of(row["machine"], "micro/hopper/probe", row["parameters"])
         cycles = run.buffers["first"].astype(float)
         usual = numpy.percentile(cycles, (5, 95))
         near, far = (numpy.median(half) for half in (cycles[cycles < usual.mean()], cycles[cycles >= usual.mean()]))
