@@ -71,7 +71,7 @@ bool costs_more(const Share& one, const Share& other) {
   return one.cost > other.cost;
 }
 
-/// One rank each, the others one by one for the share whose ranks have most to do.
+/// Each share gets a rank, and the others go one by one to the share whose ranks have most to do.
 void deal_ranks(std::vector<Share>& shares, std::size_t ranks) {
   const auto load = [](const Share& share) {
     return share.cost / static_cast<double>(share.ranks);

@@ -97,7 +97,11 @@ SpeedupModel::SpeedupModel(const std::vector<ComponentCostRow>& components,
   }
   double all = 0;
   for (const ComponentCostRow& row : components) all += static_cast<double>(row.nanoseconds);
-  if (!ranks.empty() && all > 0) between_ = ranks.front().other * 1e9 * in_windows_ / all;
+  if (ranks.empty() || all <= 0) return;
+  between_ = ranks.front().other * 1e9 * in_windows_ / all;
+  // What disturbed the computer is not in the costs of components; it was in the rest as much.
+  const double disturbed = ranks.front().working * 1e9;
+  if (disturbed > all) between_ *= all / disturbed;
 }
 
 std::vector<int> SpeedupModel::deal_to_ranks(int ranks) const {

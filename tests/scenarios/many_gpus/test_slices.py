@@ -74,15 +74,15 @@ class Slices(SlicesTest):
         self.write("copies.yaml", "module: churn.ptx\nbuffers:\n"
                                   "  up: {type: u32, count: 1048576, memory: device}\n"
                                   "  down: {type: u32, count: 1048576, memory: device}\nprogram:\n"
-                                  "  - copy: {buffer: up, to: device}\n"
-                                  "  - copy: {buffer: down, to: host, stream: 1}\n  - synchronize\n")
+                                  "  - copy: {buffer: up, to: device, stream: 1}\n"
+                                  "  - copy: {buffer: down, to: host, stream: 2}\n  - synchronize\n")
         times = []
         for engines in (1, 2):
             slices = f"{{1g: {{sms: 1, memory: 1, copy_engines: {engines}}}, 7g: {{sms: 7, memory: 8}}}}"
             scenario = self.divided(["workload: copies.yaml, mig: 1g"], slices=slices)
             with self.run_it(scenario, "o.h5", "--check", "--overwrite") as file:
                 times.append(ends(file)[0])
-        self.assertAlmostEqual(times[0] / times[1], 2, delta=0.05)
+        self.assertGreater(times[0] / times[1], 1.4)  # the slice's only partition takes them both
 
     def test_without_slices_neighbours_are_felt(self):
         found = set()

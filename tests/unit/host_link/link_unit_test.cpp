@@ -50,7 +50,7 @@ class LinkUnits : public HostLinkBench {
     std::mt19937_64 random(seed);
     std::vector<Step> steps;
     Time at = Time::zero();
-    for (int i = 0; i < 40; ++i) {
+    for (std::uint64_t i = 0; i < 40; ++i) {
       at += Time{static_cast<std::int64_t>(random() % 3'000'000'000)};
       Step step{at, {}, 0, 0, static_cast<std::uint16_t>(random() % tenants)};
       if (random() % 3 == 0) {
@@ -58,9 +58,9 @@ class LinkUnits : public HostLinkBench {
         step.sent = 32 * (random() % 5);
       } else {
         const auto kind = random() % 2 == 0 ? Kind::to_gpu : Kind::to_host;
-        const std::uint64_t bytes = 4 * (1 + random() % (random() % 4 == 0 ? 100'000 : 2'000));
-        step.transfer =
-            transfer(kind, bytes, step.tenant, 4 * (random() % 1000), 4 * (random() % 1000));
+        // Where they are in host memory they do not overlap: nobody sees the bytes before the end.
+        const std::uint64_t bytes = 4 * (1 + random() % (random() % 4 == 0 ? 12'000 : 2'000));
+        step.transfer = transfer(kind, bytes, step.tenant, 4 * (random() % 1000), i * 48'000);
         step.transfer->rank = static_cast<Class>(random() % 3);
         step.transfer->buffer = kind == Kind::to_gpu ? 0 : 1;
       }
@@ -255,7 +255,7 @@ TEST_F(LinkUnits, ServeAsTheHostWould) {
     const std::vector<Step> steps = random_steps(seed);
     clear();
     const Seen expected = served_by_host(settings, steps);
-    EXPECT_GT(expected.lines.size(), 1000u);
+    EXPECT_GT(expected.lines.size(), 500u);
     EXPECT_GT(expected.ends.size(), 10u);
     EXPECT_GT(expected.answers.size(), 3u);
     for (const Time near : {Time{1}, 125_ns, 250_ns, 499_ns}) {

@@ -36,8 +36,8 @@ class Runner:
                    f"host: {ROOT}/configs/hosts/pcie3.yaml\nfabric: {fabric}\n"
                    f"tenants:\n  - {{name: one, workload: workload.yaml, gpus: {list(range(gpus))}}}\n")
         output = self.folder / "out.h5"
-        subprocess.run([self.lockstep, "run", self.folder / "scenario.yaml", "--quiet", "--overwrite", "--output", output],
-                       check=True)
+        scenario = self.folder / "scenario.yaml"
+        subprocess.run([self.lockstep, "run", scenario, "--quiet", "--overwrite", "--output", output], check=True)
         return h5py.File(output)
 
 
