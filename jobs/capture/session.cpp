@@ -34,10 +34,10 @@ void append(std::vector<std::byte>& bytes, const T& value) {
 
 std::string word_of(Operation operation) {
   constexpr const char* words[] = {
-      "hello",       "module",     "function",    "variable",     "allocate",  "release",
-      "copy in",     "copy out",   "copy",        "fill",         "launch",    "wait",
-      "order",       "prefetch",   "advice",      "touch",        "occupancy", "memory left",
-      "unsupported", "event time", "peer access", "other runtime"};
+      "hello",       "module",     "function",    "variable",      "allocate",  "release",
+      "copy in",     "copy out",   "copy",        "fill",          "launch",    "wait",
+      "order",       "prefetch",   "advice",      "touch",         "occupancy", "memory left",
+      "unsupported", "event time", "peer access", "other runtime", "collective"};
   const auto number = static_cast<std::size_t>(operation);
   return number < std::size(words) ? words[number] : "number " + std::to_string(number);
 }
@@ -152,6 +152,8 @@ void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
       return peer_access(request);
     case Operation::other_runtime:
       return other_runtime(request, bytes);
+    case Operation::collective:
+      return collective(request, bytes, reply);
   }
   throw BrokenRequest("there is no such request");
 }
@@ -312,6 +314,45 @@ void Session::copy_peer(const Request& request) {
   recorder_.copy_peer(n[0], n[1], n[2], stream_of(n[3]), n[4] != 0);
 }
 
+void Session::collective(const Request& request, Bytes bytes, Reply& reply) {
+  std::optional<CollectiveCalls::Call> call = collectives_.prepare(request, bytes, reply.answer);
+  if (!call) return;
+  for (const std::uint64_t stream : call->streams) stream_of(stream);
+  RecordedCollective& recorded = call->collective;
+  recorded.kernel = recorder_.kernel(modules_.kernel(call->function).recorded_name);
+  recorder_.note_cpu_writes();
+  recorder_.collective(recorded, call->streams, call->receivers);
+  for (const CollectivePart& part : parts_of(recorded)) {
+    if (part.kind == CollectivePart::Kind::copy) copy_part(part);
+    if (part.is_launch()) run_part(part, call->function, reply);
+    if (reply.answer.status != success) return;
+  }
+}
+
+void Session::copy_part(const CollectivePart& part) {
+  const std::span<std::byte> to = memory_.find(part.to, part.bytes),
+                             from = memory_.find(part.one, part.bytes);
+  require(to.size() == part.bytes && from.size() == part.bytes, "its memory is not there");
+  std::memmove(to.data(), from.data(), to.size());
+  copied_bytes_ += to.size();
+  inexact_.copy(part.to, inexact_, part.one, part.bytes);
+}
+
+/// The collective is recorded, and its kernels are not.
+void Session::run_part(const CollectivePart& part, std::uint64_t function, Reply& reply) {
+  const CollectiveArguments arguments{part.to, part.one, part.other, part.count, part.divisor};
+  LaunchDescription how;
+  how.function = function;
+  how.blocks[0] =
+      static_cast<std::uint32_t>((part.count + collective_threads - 1) / collective_threads);
+  how.threads[0] = collective_threads;
+  how.stream = part.stream / recording_format::streams_of_a_device << device_shift;
+  std::vector<std::byte> parameters;
+  append(parameters, arguments);
+  parameters.resize(CollectiveArguments::bytes);
+  execute(modules_.kernel(function), how, parameters, reply, false);
+}
+
 std::uint32_t Session::device_of(std::uint64_t number) const {
   require(number < devices_, "there is no such device");
   return static_cast<std::uint32_t>(number);
@@ -454,7 +495,7 @@ void Session::tell_of_fewer_registers(const CapturedModules::Kernel& kernel,
 }
 
 void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
-                      Bytes parameters, Reply& reply) {
+                      Bytes parameters, Reply& reply, bool is_recorded) {
   recorder_.note_cpu_writes();
   memory_.lowest_stray();  // of copies
   std::vector<std::string> printed, warnings;
@@ -503,7 +544,7 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
   if (sticky_ != success) return;
   if (traces_floats) inexact_.apply(floats);
   warn_of_strays(kernel.recorded_name);
-  recorder_.launch(kernel.recorded_name, how, parameters);
+  if (is_recorded) recorder_.launch(kernel.recorded_name, how, parameters);
   recorder_.note_gpu_writes();
 }
 
