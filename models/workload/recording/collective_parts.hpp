@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// What a GPU has of a collective; of an exchange: a message.
+/// A GPU's part in a collective; in an exchange: a message.
 struct CollectiveMember {
   std::uint64_t send = 0, receive = 0;  ///< addresses
   std::uint64_t scratch = 0;   ///< address of memory for two parts of what arrives; 0: none needed

@@ -19,7 +19,7 @@ std::condition_variable changed;
 std::map<std::string, std::shared_ptr<Clique>> cliques;  ///< that are not complete
 std::string last;
 
-/// Of the thread: calls since the group began.
+/// Calls of the thread since its group began.
 struct Pending {
   Communicator* communicator;
   Call call;

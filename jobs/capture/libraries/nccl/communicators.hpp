@@ -65,7 +65,7 @@ int end_group();
 /// Ends a group in which a call went wrong, with its error: nothing of it is done.
 int abandon_group(int error);
 void destroy(Communicator* communicator);
-/// What went wrong last.
+/// Returns the line of the last mistake.
 const char* last_error();
 /// Writes a line, which names the entry, and keeps it for ncclGetLastError.
 int refuse(int result, const std::string& entry, const std::string& what,

@@ -27,7 +27,7 @@ constexpr std::size_t id_bytes = 128;
 struct UniqueId {
   char bytes[id_bytes];
 };
-/// What stands in an id: only ranks of one process meet.
+/// Content of an id: only ranks of one process meet.
 struct Origin {
   char name[8];
   int process;
@@ -39,7 +39,7 @@ int refuse_null(const char* entry) {
   return refuse(invalid_argument, entry, "an argument is null", "pass one that is not");
 }
 
-/// What all collectives and messages have.
+/// Arguments that all collectives and messages have.
 struct Asked {
   const char* entry;
   Operation operation;

@@ -1,4 +1,4 @@
-/// What libnccl asks of the runtime: a collective of several devices.
+/// Collectives of several devices, as libnccl asks the runtime for them.
 #pragma once
 
 #include <cstddef>
