@@ -13,6 +13,7 @@
 #include "jobs/capture/written_program.hpp"
 #include "models/workload/buffer_part.hpp"
 #include "models/workload/program_cursor.hpp"
+#include "models/workload/recording/recording.hpp"
 
 namespace lockstep::capture {
 namespace {
@@ -73,6 +74,13 @@ Summary summarize(const Workload& workload) {
   return summary;
 }
 
+std::string collectives_line(const Workload& workload) {
+  std::uint64_t count = 0;
+  for (std::uint64_t number = 0; number < workload.recording->steps(); ++number)
+    if (workload.recording->step(number).what() == RecordedStep::Kind::collective) ++count;
+  return count == 0 ? "" : fmt::format("{:>8} collectives, whose parts count below\n", count);
+}
+
 std::string buffers_line(const Workload& workload, lockstep::MemoryKind kind, const char* name) {
   std::uint64_t count = 0, bytes = 0;
   for (const Buffer& buffer : workload.buffers) {
@@ -100,6 +108,7 @@ std::string describe_recording(const std::string& path) {
   text += buffers_line(workload, lockstep::MemoryKind::device, "device");
   text += buffers_line(workload, lockstep::MemoryKind::managed, "managed");
   text += buffers_line(workload, lockstep::MemoryKind::pinned, "pinned");
+  text += collectives_line(workload);
   using Kind = Step::Kind;
   constexpr std::tuple<Kind, bool, const char*> words[] = {
       {Kind::copy, true, "copies to the GPU"},

@@ -62,6 +62,18 @@ enum class Operation : std::uint32_t {
   event_time,       ///< the program asked how much time passed
   peer_access,      ///< n0: device, n1: that sees the memory of this one, n2: from now on, or not
   other_runtime,    ///< n0: it is the program itself, bytes: file that has a CUDA runtime inside
+  collective,  ///< n0: RecordedCollective::Operation, n1: ElementKind, n2: Reduction, n3: root,
+               ///< n4: elements, bytes: CollectiveEnd of each GPU, of an exchange of each message
+};
+
+/// Numbers of ncclDataType_t and ncclRedOp_t.
+enum class ElementKind : std::uint64_t { i8, u8, i32, u32, i64, u64, f16, f32, f64, bf16 };
+inline constexpr std::uint64_t element_kinds = 10;
+enum class Reduction : std::uint64_t { sum, product, maximum, minimum, average };
+inline constexpr std::uint64_t reductions = 5;
+struct CollectiveEnd {
+  std::uint64_t send = 0, receive = 0, stream = 0;
+  std::uint64_t count = 0;  ///< of a message
 };
 
 enum class MemoryKind : std::uint64_t { device, managed, pinned };

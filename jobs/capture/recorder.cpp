@@ -130,6 +130,28 @@ void Recorder::launch(const std::string& kernel, const LaunchDescription& how,
   writer_.add(in_stream(step, how.stream, false));
 }
 
+/// Waits for what stands ahead of a call in a stream.
+void Recorder::synchronize_ahead(std::uint64_t stream) {
+  const std::uint64_t usual = stream - number_of_stream(stream);
+  if (stream == usual) return synchronize_device(stream);
+  synchronize(usual);
+  synchronize(stream);
+}
+
+void Recorder::collective(RecordedCollective& collective, const std::vector<std::uint64_t>& streams,
+                          const std::vector<std::uint64_t>& others) {
+  for (const std::uint64_t stream : others) synchronize_ahead(stream);
+  for (std::size_t k = 0; k < streams.size(); ++k) {
+    synchronize_ahead(streams[k]);
+    collective.members[k].stream = recorded_stream(streams[k]);
+  }
+  const std::vector<std::byte> packed = collective.pack();
+  RecordedStep step = step_of(Kind::collective);
+  step.data = writer_.add_arguments(packed);
+  step.bytes = packed.size();
+  writer_.add(step);
+}
+
 void Recorder::synchronize(std::uint64_t stream) {
   if (busy_.erase(stream) == 0) return;
   RecordedStep step = step_of(Kind::synchronize_stream);

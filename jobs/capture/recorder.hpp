@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "jobs/capture/device_memory.hpp"
+#include "models/workload/recording/collective_parts.hpp"
 #include "models/workload/recording/recording_writer.hpp"
 
 namespace lockstep::capture {
@@ -32,6 +33,10 @@ class Recorder {
               std::span<const std::byte> parameters);
   void copy_peer(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, std::uint64_t stream,
                  bool waits);
+  /// `streams`: of the members; `others`: of GPUs that get their messages.
+  void collective(RecordedCollective& collective, const std::vector<std::uint64_t>& streams,
+                  const std::vector<std::uint64_t>& others);
+  std::uint32_t kernel(const std::string& name) { return writer_.kernel(name); }
   void synchronize(std::uint64_t stream);
   /// Waits for all streams of a stream's device.
   void synchronize_device(std::uint64_t stream);
@@ -57,6 +62,7 @@ class Recorder {
   RecordedStep& in_stream(RecordedStep& step, std::uint64_t stream, bool waits);
   /// The device that has the memory; that of the stream for memory of none.
   std::uint64_t device_at(std::uint64_t address, std::uint64_t stream) const;
+  void synchronize_ahead(std::uint64_t stream);
   bool is_busy_beside(std::uint64_t stream) const;
   std::uint32_t recorded_stream(std::uint64_t stream) const;
 

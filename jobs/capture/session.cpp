@@ -34,10 +34,10 @@ void append(std::vector<std::byte>& bytes, const T& value) {
 
 std::string word_of(Operation operation) {
   constexpr const char* words[] = {
-      "hello",       "module",     "function",    "variable",     "allocate",  "release",
-      "copy in",     "copy out",   "copy",        "fill",         "launch",    "wait",
-      "order",       "prefetch",   "advice",      "touch",        "occupancy", "memory left",
-      "unsupported", "event time", "peer access", "other runtime"};
+      "hello",       "module",     "function",    "variable",      "allocate",  "release",
+      "copy in",     "copy out",   "copy",        "fill",          "launch",    "wait",
+      "order",       "prefetch",   "advice",      "touch",         "occupancy", "memory left",
+      "unsupported", "event time", "peer access", "other runtime", "collective"};
   const auto number = static_cast<std::size_t>(operation);
   return number < std::size(words) ? words[number] : "number " + std::to_string(number);
 }
@@ -152,6 +152,8 @@ void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
       return peer_access(request);
     case Operation::other_runtime:
       return other_runtime(request, bytes);
+    case Operation::collective:
+      return collective(request, bytes, reply);
   }
   throw BrokenRequest("there is no such request");
 }
@@ -454,7 +456,7 @@ void Session::tell_of_fewer_registers(const CapturedModules::Kernel& kernel,
 }
 
 void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
-                      Bytes parameters, Reply& reply) {
+                      Bytes parameters, Reply& reply, bool is_recorded) {
   recorder_.note_cpu_writes();
   memory_.lowest_stray();  // of copies
   std::vector<std::string> printed, warnings;
@@ -503,7 +505,7 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
   if (sticky_ != success) return;
   if (traces_floats) inexact_.apply(floats);
   warn_of_strays(kernel.recorded_name);
-  recorder_.launch(kernel.recorded_name, how, parameters);
+  if (is_recorded) recorder_.launch(kernel.recorded_name, how, parameters);
   recorder_.note_gpu_writes();
 }
 

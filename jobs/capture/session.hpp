@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "jobs/capture/captured_modules.hpp"
+#include "jobs/capture/collectives/collective_calls.hpp"
 #include "jobs/capture/observing/race_report.hpp"
 #include "jobs/capture/recorder.hpp"
 #include "models/gpu/machine_parameters.hpp"
@@ -73,6 +74,9 @@ class Session {
   void peer_access(const Request& request);
   /// Copies between devices.
   void copy_peer(const Request& request);
+  void collective(const Request& request, Bytes bytes, Reply& reply);
+  void copy_part(const CollectivePart& part);
+  void run_part(const CollectivePart& part, std::uint64_t function, Reply& reply);
   void event_time(const Request& request, Reply& reply);
   std::uint32_t device_of(std::uint64_t number) const;
   /// Checks that a stream is on one of the devices.
@@ -94,9 +98,9 @@ class Session {
                           std::uint32_t shared_bytes) const;
   void tell_of_refusal(const CapturedModules::Kernel& kernel, const BlockResources& block);
   void tell_of_fewer_registers(const CapturedModules::Kernel& kernel, std::uint32_t threads);
-  /// Runs and records a kernel.
+  /// Runs a kernel, and records it unless it is part of something that is recorded.
   void execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
-               Bytes parameters, Reply& reply);
+               Bytes parameters, Reply& reply, bool is_recorded = true);
   /// Warns, once for each kernel, that it reaches behind memory that the program asked for.
   void warn_of_strays(const std::string& kernel);
   /// Runs a kernel of copy_kernels over `count` elements.
@@ -109,6 +113,7 @@ class Session {
   DeviceMemory memory_;
   CapturedModules modules_;
   Recorder recorder_;
+  CollectiveCalls collectives_{memory_, modules_};
   std::optional<std::uint64_t> own_module_;
   std::optional<std::string> failure_;
   std::int32_t sticky_ = success;  ///< after a failed launch: of every call

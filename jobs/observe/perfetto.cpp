@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::uint32_t first_sm_process = 1'000'000;  // behind those of tenants
 constexpr std::size_t first_fault_lane = 1'000'000;    // behind those of kernels
+constexpr std::size_t lanes_of_a_gpu = 4096;
 
 /// Nanoseconds as the microseconds of the format, without loss.
 std::string microseconds(std::int64_t nanoseconds) {
@@ -104,8 +105,17 @@ std::uint32_t process_of(std::uint32_t tenant) {
   return tenant + 1;
 }
 
+/// Names a row of slices; of several GPUs it says which: "gpu1/kernels 0".
+std::string name_of_lane(const ObservedRun& run, std::uint32_t gpu, const char* what,
+                         std::size_t lane) {
+  return fmt::format("{}{} {}", run.gpus().prefix(gpu), what, lane);
+}
+
+/// Slices of different GPUs stand apart, by tenant and GPU.
+using LanesOfGpus = std::map<std::pair<std::uint32_t, std::uint32_t>, Lanes>;
+
 void add_kernels(Trace& trace, const ObservedRun& run) {
-  std::map<std::uint32_t, Lanes> lanes;
+  LanesOfGpus lanes;
   for (const KernelRow& kernel : sorted(read_table<KernelRow>(run.file()), &KernelRow::launched)) {
     Slice slice{kernel.kernel, "kernel",
                 fmt::format(R"("stream": {}, "blocks": [{}, {}, {}], "threads": [{}, {}, {}], )"
@@ -116,8 +126,9 @@ void add_kernels(Trace& trace, const ObservedRun& run) {
     slice.process = process_of(kernel.tenant);
     slice.begin = trace.nanoseconds(kernel.launched);
     slice.end = trace.nanoseconds(kernel.done);
-    slice.thread = lanes[kernel.tenant].lane_of(slice.begin, slice.end);
-    trace.name_thread(slice.process, slice.thread, fmt::format("kernels {}", slice.thread));
+    const std::size_t lane = lanes[{kernel.tenant, kernel.gpu}].lane_of(slice.begin, slice.end);
+    slice.thread = kernel.gpu * lanes_of_a_gpu + lane;
+    trace.name_thread(slice.process, slice.thread, name_of_lane(run, kernel.gpu, "kernels", lane));
     trace.add(slice);
   }
 }
@@ -150,7 +161,7 @@ void add_blocks(Trace& trace, const ObservedRun& run) {
 }
 
 void add_faults(Trace& trace, const ObservedRun& run) {
-  std::map<std::uint32_t, Lanes> lanes;
+  LanesOfGpus lanes;
   for (const FaultRow& fault : sorted(read_table<FaultRow>(run.file()), &FaultRow::found)) {
     Slice slice{fmt::format("fault {:#x}", fault.virtual_address), "fault",
                 fmt::format(R"("pages": {}, "position": {}, "class": {}, "handler": {}, )"
@@ -160,9 +171,9 @@ void add_faults(Trace& trace, const ObservedRun& run) {
     slice.process = process_of(fault.tenant);
     slice.begin = trace.nanoseconds(fault.found);
     slice.end = trace.nanoseconds(fault.mapped);
-    const std::size_t lane = lanes[fault.tenant].lane_of(slice.begin, slice.end);
-    slice.thread = first_fault_lane + lane;
-    trace.name_thread(slice.process, slice.thread, fmt::format("faults {}", lane));
+    const std::size_t lane = lanes[{fault.tenant, fault.gpu}].lane_of(slice.begin, slice.end);
+    slice.thread = first_fault_lane + fault.gpu * lanes_of_a_gpu + lane;
+    trace.name_thread(slice.process, slice.thread, name_of_lane(run, fault.gpu, "faults", lane));
     trace.add(slice);
     if (fault.kind != "migrate") continue;
     slice.name = fmt::format("transfer of {} pages", fault.pages);

@@ -1,5 +1,6 @@
 #include "models/workload/program_cursor.hpp"
 
+#include "core/error/error.hpp"
 #include "models/workload/recorded_program.hpp"
 
 namespace lockstep {
@@ -31,6 +32,8 @@ const std::vector<Step>& ProgramCursor::list(std::size_t depth) const {
 }
 
 void ProgramCursor::advance() {
+  if (!parts_.empty() && ++frames_.back().round < parts_.size()) return settle();
+  if (!parts_.empty()) frames_.back().round = 0;
   ++frames_.back().next;
   settle();
 }
@@ -65,6 +68,14 @@ void ProgramCursor::set_counters() {
 void ProgramCursor::load() {
   const std::uint32_t number = frames_.back().next;
   const bool is_over = number >= recorded_steps(*workload_);
+  if (parts_.empty() || collective_ != number) parts_ = recorded_collective(*workload_, number);
+  collective_ = number;
+  if (!parts_.empty()) {
+    const std::uint64_t part = frames_.back().round;
+    LOCKSTEP_CHECK(part < parts_.size(), "a checkpoint is behind the end of a collective");
+    current_ = &parts_[part];
+    return;
+  }
   if (!is_over) recorded_ = recorded_step(*workload_, number);
   current_ = is_over ? nullptr : &recorded_;
 }

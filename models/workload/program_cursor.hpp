@@ -38,7 +38,7 @@ class ProgramCursor {
  private:
   struct Frame {
     std::uint32_t next = 0;    ///< index of the step in its list
-    std::uint64_t round = 0;   ///< of the loop with this list as its body
+    std::uint64_t round = 0;   ///< of the loop whose body this list is; of a collective: its part
     std::uint64_t rounds = 0;  ///< repeat-times: how many; 0 for repeat-until
     template <class Archive>
     void serialize(Archive& archive) {
@@ -60,7 +60,9 @@ class ProgramCursor {
   const Workload* workload_ = nullptr;
   std::vector<Frame> frames_;
   const Step* current_ = nullptr;
-  Step recorded_;  ///< the current one of a recording
+  Step recorded_;                 ///< the current one of a recording
+  std::vector<Step> parts_;       ///< of the collective where a recording stands
+  std::uint32_t collective_ = 0;  ///< number of the step that has them
   Variables variables_;
 };
 

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "core/error/error.hpp"
 #include "models/workload/comparison.hpp"
+#include "models/workload/recording/collective_parts.hpp"
 #include "models/workload/recording/recording.hpp"
 
 namespace lockstep {
@@ -34,6 +36,7 @@ Step::Kind kind_of(RecordedStep::Kind kind) {
       return To::read;
     case From::synchronize:
     case From::synchronize_stream:
+    case From::collective:  // its parts stand for it
       return To::synchronize;
     case From::prefetch_to_gpu:
     case From::prefetch_to_host:
@@ -112,6 +115,70 @@ Step translated(const Workload& workload, const RecordedStep& from, std::uint64_
   return step;
 }
 
+/// A launch of a collective, whose kernel has CollectiveArguments.
+RecordedStep launch_of(const RecordedCollective& collective, const CollectivePart& part) {
+  RecordedStep step;
+  step.kernel = collective.kernel;
+  step.blocks[0] =
+      static_cast<std::uint32_t>((part.count + collective_threads - 1) / collective_threads);
+  step.threads[0] = collective_threads;
+  return step;
+}
+
+/// Gives a part of a collective as the step of its own that it would be.
+RecordedStep step_of(const RecordedCollective& collective, const CollectivePart& part) {
+  using Kind = RecordedStep::Kind;
+  RecordedStep step;
+  Kind kind = Kind::launch;
+  if (part.kind == CollectivePart::Kind::wait) {
+    kind = Kind::synchronize_stream;
+  } else if (part.kind == CollectivePart::Kind::copy) {
+    kind = Kind::copy_to_peer;
+    step.address = part.one;
+    step.data = part.to;
+    step.bytes = part.bytes;
+  } else {
+    step = launch_of(collective, part);
+  }
+  step.kind = static_cast<std::uint32_t>(kind);
+  step.stream = part.stream;
+  return step;
+}
+
+std::vector<std::byte> arguments_of(const CollectivePart& part) {
+  const CollectiveArguments arguments{part.to, part.one, part.other, part.count, part.divisor};
+  std::vector<std::byte> bytes(CollectiveArguments::bytes);
+  std::memcpy(bytes.data(), &arguments, bytes.size());
+  return bytes;
+}
+
+RecordedCollective collective_of(const Workload& workload, const RecordedStep& from,
+                                 std::uint64_t number) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
+  std::optional<RecordedCollective> collective;
+  if (from.bytes < most_bytes)
+    collective = RecordedCollective::unpack(workload.recording->arguments(from));
+  if (!collective)
+    throw UserError(place(workload, number), "is no collective",
+                    "write it anew with lockstep capture");
+  return *collective;
+}
+
+/// Calls function(recorded, number) for all steps, for collectives with their parts.
+template <class Function>
+void for_each_recorded(const Workload& workload, const Function& function) {
+  for (std::uint64_t number = 0; number < workload.recording->steps(); ++number) {
+    const RecordedStep recorded = workload.recording->step(number);
+    if (recorded.what() != RecordedStep::Kind::collective) {
+      function(recorded, number);
+      continue;
+    }
+    const RecordedCollective collective = collective_of(workload, recorded, number);
+    for (const CollectivePart& part : parts_of(collective))
+      function(step_of(collective, part), number);
+  }
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> buffer_at(const Workload& workload, std::uint64_t address) {
@@ -133,13 +200,25 @@ Step recorded_step(const Workload& workload, std::uint64_t number) {
   return translated(workload, workload.recording->step(number), number);
 }
 
+std::vector<Step> recorded_collective(const Workload& workload, std::uint64_t number) {
+  if (number >= workload.recording->steps()) return {};
+  const RecordedStep recorded = workload.recording->step(number);
+  if (recorded.what() != RecordedStep::Kind::collective) return {};
+  const RecordedCollective collective = collective_of(workload, recorded, number);
+  std::vector<Step> steps;
+  for (const CollectivePart& part : parts_of(collective)) {
+    steps.push_back(translated(workload, step_of(collective, part), number));
+    if (steps.back().kind == Step::Kind::launch) steps.back().packed = arguments_of(part);
+  }
+  return steps;
+}
+
 void for_each_recorded_launch(const Workload& workload,
                               const std::function<void(const Step&)>& function) {
   using Shape = std::array<std::uint32_t, 10>;
   std::set<Shape> seen;
-  for (std::uint64_t number = 0; number < workload.recording->steps(); ++number) {
-    const RecordedStep step = workload.recording->step(number);
-    if (!step.is_launch()) continue;
+  for_each_recorded(workload, [&](const RecordedStep& step, std::uint64_t number) {
+    if (!step.is_launch()) return;
     const Shape shape{step.kernel,
                       step.blocks[0],
                       step.blocks[1],
@@ -151,19 +230,18 @@ void for_each_recorded_launch(const Workload& workload,
                       static_cast<std::uint32_t>(step.address),
                       workload.recording->device(step)};
     if (seen.insert(shape).second) function(translated(workload, step, number));
-  }
+  });
 }
 
 void for_each_recorded_peer_copy(const Workload& workload,
                                  const std::function<void(const Step&)>& function) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // buffers
   if (!workload.recording->has_devices()) return;
-  for (std::uint64_t number = 0; number < workload.recording->steps(); ++number) {
-    const RecordedStep recorded = workload.recording->step(number);
-    if (recorded.what() != RecordedStep::Kind::copy_to_peer) continue;
+  for_each_recorded(workload, [&](const RecordedStep& recorded, std::uint64_t number) {
+    if (recorded.what() != RecordedStep::Kind::copy_to_peer) return;
     const Step step = translated(workload, recorded, number);
     if (seen.insert({step.buffer, step.other}).second) function(step);
-  }
+  });
 }
 
 namespace {

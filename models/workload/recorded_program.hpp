@@ -17,11 +17,14 @@ std::optional<std::uint32_t> buffer_at(const Workload& workload, std::uint64_t a
 std::uint64_t recorded_steps(const Workload& workload);
 /// Throws UserError for a step that does not fit the workload's buffers.
 Step recorded_step(const Workload& workload, std::uint64_t number);
+/// Returns the copies and launches of a collective; nothing where the step is none.  Throws
+/// UserError for a collective that does not fit the workload's buffers.
+std::vector<Step> recorded_collective(const Workload& workload, std::uint64_t number);
 
-/// Calls `function` for one launch of each shape that a kernel is launched with.
 /// Calls function(step) for copies between devices, once for each two buffers.
 void for_each_recorded_peer_copy(const Workload& workload,
                                  const std::function<void(const Step&)>& function);
+/// Calls `function` for one launch of each shape that a kernel is launched with.
 void for_each_recorded_launch(const Workload& workload,
                               const std::function<void(const Step&)>& function);
 

@@ -113,6 +113,7 @@ Workload workload_of(const std::string& path) {
 void look_at(const Workload& workload, std::uint64_t number) {
   const Recording& recording = *workload.recording;
   refused_well([&] { recorded_step(workload, number); });
+  refused_well([&] { recorded_collective(workload, number); });
   refused_well([&] {
     const RecordedStep step = recording.step(number);
     if (step.is_launch()) {

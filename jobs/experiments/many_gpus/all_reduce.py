@@ -49,7 +49,7 @@ def files(arguments):
 def scenarios(arguments):
     return {name_of(gpus, size): machines.scenario(
         "a100", gpus, [machines.tenant("ring", f"{name_of(gpus, size)}-steps.yaml", gpus=list(range(gpus)))],
-        "nvswitch2") for gpus in MEASURED for size in sizes(arguments)}
+        "nvswitch2") for size in sizes(arguments) for gpus in MEASURED}
 
 
 def show(arguments):

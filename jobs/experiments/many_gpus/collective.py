@@ -28,10 +28,10 @@ def name_of(collective, neighbour):
 
 
 def ring(arguments, collective):
-    sizes = {"ring_all_reduce": {"part": tenants.size(arguments, 1048576, 131072, 1024),
-                                 "blocks": tenants.size(arguments, 216, 108, 4)},
-             "data_parallel_step": {"features": tenants.size(arguments, 16384, 4096, 256),
-                                    "batch": tenants.size(arguments, 256, 64, 16),
+    sizes = {"ring_all_reduce": {"part": tenants.size(arguments, 1048576, 32768, 1024),
+                                 "blocks": tenants.size(arguments, 216, 54, 4)},
+             "data_parallel_step": {"features": tenants.size(arguments, 16384, 1024, 256),
+                                    "batch": tenants.size(arguments, 256, 32, 16),
                                     "blocks": tenants.size(arguments, 108, 54, 2)}}[collective]
     return machines.tenant(collective, collective, sizes, gpus=[0, 1, 2, 3], sms=SHARE[gpu(arguments)])
 
@@ -40,7 +40,7 @@ def beside(arguments, neighbour):
     more = {"sms": SHARE[gpu(arguments)], "relaunch": True}
     if neighbour == "stream":
         return tenants.stream(arguments, gpu=3, **more)
-    elements = {"n": tenants.size(arguments, 1048576, 131072, 2048), "blocks": tenants.size(arguments, 216, 108, 4)}
+    elements = {"n": tenants.size(arguments, 1048576, 32768, 2048), "blocks": tenants.size(arguments, 216, 108, 4)}
     return machines.tenant("gather", "peer_gather", elements, gpus=[2, 3], **more)
 
 

@@ -24,26 +24,27 @@ def name_of(policy, beside):
 
 
 def graph(arguments):
-    vertices = tenants.size(arguments, 16384, 4096, 256)
+    vertices = tenants.size(arguments, 16384, 2048, 256)
     return machines.tenant("graph", "managed_graph", {"vertices": vertices, "edges": 8 * vertices}, gpus=[0, 1],
-                           sms=SHARE[tenants.gpu(arguments)])
+                           sms=SHARE[tenants.small_gpu(arguments)])
 
 
 def neighbour(arguments, **more):
-    return tenants.stream(arguments, gpu=1, sms=SHARE[tenants.gpu(arguments)], **more)
+    return tenants.small_stream(arguments, gpu=1, sms=SHARE[tenants.small_gpu(arguments)], **more)
 
 
 def text_of(arguments, policy, beside):
     listed = [graph(arguments)]
     if beside:
         listed.append(neighbour(arguments, relaunch=True))
-    return machines.scenario(tenants.gpu(arguments), 2, listed, FABRIC, {"peer_policy": policy, "sharing": "spatial"})
+    return machines.scenario(tenants.small_gpu(arguments), 2, listed, FABRIC,
+                             {"peer_policy": policy, "sharing": "spatial"})
 
 
 def scenarios(arguments):
     texts = {name_of(policy, beside): text_of(arguments, policy, beside)
              for policy in POLICIES for beside in (False, True)}
-    return texts | {ALONE: machines.scenario(tenants.gpu(arguments), 2, [neighbour(arguments)], FABRIC,
+    return texts | {ALONE: machines.scenario(tenants.small_gpu(arguments), 2, [neighbour(arguments)], FABRIC,
                                              {"sharing": "spatial"})}
 
 

@@ -25,24 +25,24 @@ def name_of(policy, spill, beside):
 
 
 def elements(arguments):
-    return tenants.size(arguments, 1048576, 262144, 16384)
+    return tenants.size(arguments, 1048576, 65536, 16384)
 
 
 def neighbour(arguments, **more):
-    return tenants.stream(arguments, gpu=1, sms=SHARE[tenants.gpu(arguments)], **more)
+    return tenants.small_stream(arguments, gpu=1, sms=SHARE[tenants.small_gpu(arguments)], **more)
 
 
 def text_of(arguments, policy, spill, beside):
     parameters = {"n": elements(arguments), "passes": 3}
-    if arguments.tiny:
+    if tenants.small_gpu(arguments) == "tiny":
         parameters["blocks"] = 4
     listed = [machines.tenant("passes", "passes.yaml", parameters, gpus=[0, 1, 2, 3],
-                              sms=SHARE[tenants.gpu(arguments)])]
+                              sms=SHARE[tenants.small_gpu(arguments)])]
     if beside:
         listed.append(neighbour(arguments, relaunch=True))
     room = 2 * 4 * elements(arguments) * 3 // 4 // 4096 * 4  # KiB
-    room += tenants.size(arguments, 256, 128, 0)  # for page tables
-    return machines.scenario(tenants.gpu(arguments), 4, listed, FABRIC,
+    room += tenants.size(arguments, 256, 0, 0)  # for page tables
+    return machines.scenario(tenants.small_gpu(arguments), 4, listed, FABRIC,
                              {"peer_policy": f"{{name: {policy}, spill: {spill}}}", "prefetcher": "none",
                               "sharing": "spatial"}, {"gpus.0.memory.capacity": f"{room}KiB"})
 
@@ -53,7 +53,7 @@ def points():
 
 def scenarios(arguments):
     texts = {name_of(*point): text_of(arguments, *point) for point in points()}
-    return texts | {ALONE: machines.scenario(tenants.gpu(arguments), 4, [neighbour(arguments)], FABRIC,
+    return texts | {ALONE: machines.scenario(tenants.small_gpu(arguments), 4, [neighbour(arguments)], FABRIC,
                                              {"sharing": "spatial"})}
 
 

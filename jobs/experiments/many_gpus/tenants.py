@@ -40,8 +40,20 @@ def gpu(arguments):
     return "tiny" if arguments.tiny else "v100"
 
 
+def small_gpu(arguments):
+    """--quick, too: where pages go to and fro for long beside a tenant that never rests."""
+    return "tiny" if arguments.tiny or arguments.quick else "v100"
+
+
 def dense(arguments, name="dense", **more):
     return machines.tenant(name, "sgemm", {"n": size(arguments, 512, 256, 32)}, **more)
+
+
+def small_stream(arguments, name="stream", **more):
+    """For small_gpu."""
+    parameters = {"n": size(arguments, 4194304, 65536, 16384), "rounds": size(arguments, 16, 4, 2),
+                  "blocks": size(arguments, 160, 8, 8)}
+    return machines.tenant(name, "stream.yaml", parameters, **more)
 
 
 def stream(arguments, name="stream", **more):

@@ -33,8 +33,9 @@ struct RecordedStep {
     delay,                ///< `bytes`: femtoseconds
     launch_programmatic,  ///< a launch that may overlap with the one ahead of it in its stream
     copy_to_peer,         ///< `data`: destination on another device
+    collective,           ///< `data`, `bytes`: its description in /arguments (collective_parts.hpp)
   };
-  static constexpr std::uint32_t kinds = 17;
+  static constexpr std::uint32_t kinds = 18;
 
   /// A launch has its clusters in the address: blocks along x, y and z, a byte each; 0: none.
   std::uint64_t address = 0, bytes = 0, data = 0;

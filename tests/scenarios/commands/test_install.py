@@ -36,7 +36,7 @@ class Install(ScenarioTest):
         runtimes = self.tree / "lib/lockstep/capture"
         self.assertEqual(sorted(file.name for file in runtimes.iterdir()),
                          ["libcublas.so.12", "libcublas.so.13", "libcublasLt.so.12", "libcublasLt.so.13",
-                          "libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"])
+                          "libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13", "libnccl.so.2"])
         synchronize = "import ctypes; print(ctypes.CDLL('libcudart.so.13').cudaDeviceSynchronize())"
         told = self.do(self.tree / "bin/lockstep", "capture", "--output", "python.workload", "--", "/usr/bin/python3",
                        "-c", synchronize)

@@ -11,6 +11,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/error/error.hpp"
 #include "models/workload/program_cursor.hpp"
+#include "models/workload/recording/collective_parts.hpp"
 #include "models/workload/recording/recording_writer.hpp"
 
 namespace lockstep::recording_test {
@@ -137,6 +138,84 @@ TEST_F(RecordingTest, CursorIsSavedByItsPosition) {
   restoring(restored);
   ASSERT_NE(restored.current(), nullptr);
   EXPECT_EQ(restored.current()->offset.text(), "7");
+}
+
+/// Two GPUs that sum 8 floats in a ring, and a step behind it.
+Workload sums_in_a_ring(const std::string& file, std::uint64_t address) {
+  RecordedCollective sums;
+  sums.count = 8;
+  const std::uint32_t other = recording_format::streams_of_a_device;
+  sums.members = {{address, address, address + 64, 0, 3, 0},
+                  {address + 128, address + 128, address + 192, 0, other + 1, 0}};
+  RecordingWriter writer(file, true);
+  sums.kernel = writer.kernel("sum");
+  const std::vector<std::byte> packed = sums.pack();
+  writer.add(step_of(Kind::collective, 0, packed.size(), writer.add_arguments(packed)));
+  writer.add(step_of(Kind::synchronize, 0, 0, 0));
+  writer.finish();
+  Workload workload;
+  for (std::uint32_t gpu = 0; gpu < 2; ++gpu) {
+    Buffer& buffer = workload.buffers.emplace_back();
+    buffer.name = "memory_" + std::to_string(gpu);
+    buffer.type = isa::Type::u8;
+    buffer.count = 128;
+    buffer.gpu = gpu;
+    buffer.address = address + 128 * gpu;
+    workload.by_address.push_back(gpu);
+  }
+  workload.recording = std::make_shared<const Recording>(file, "w.yaml:1:1");
+  return workload;
+}
+
+TEST_F(RecordingTest, CursorGoesThroughThePartsOfACollective) {
+  const Workload workload = sums_in_a_ring(file_, address);
+  using Step = Step::Kind;
+  std::vector<Step> kinds;
+  for (ProgramCursor cursor(workload); cursor.current(); cursor.advance()) {
+    kinds.push_back(cursor.current()->kind);
+    if (kinds.back() != Step::launch) continue;
+    EXPECT_EQ(cursor.current()->kernel, "sum");
+    EXPECT_EQ(cursor.current()->packed.size(), 36u);
+  }
+  constexpr Step copy = Step::peer_copy, sum = Step::launch, wait = Step::synchronize;
+  EXPECT_EQ(kinds, (std::vector<Step>{copy, copy, wait, wait, sum, sum, wait, wait, copy, copy,
+                                      wait, wait, wait}));
+}
+
+TEST_F(RecordingTest, CursorIsSavedWithinACollective) {
+  const Workload workload = sums_in_a_ring(file_, address);
+  for (int steps = 0; steps < 14; ++steps) {
+    ProgramCursor cursor(workload);
+    for (int s = 0; s < steps && cursor.current(); ++s) cursor.advance();
+    std::stringstream bytes;
+    Archive saving = Archive::saving(bytes);
+    saving(cursor);
+    ProgramCursor restored(workload);
+    Archive restoring = Archive::restoring(bytes);
+    restoring(restored);
+    for (; cursor.current() && restored.current(); cursor.advance(), restored.advance()) {
+      ASSERT_EQ(restored.current()->kind, cursor.current()->kind) << "after " << steps;
+      ASSERT_EQ(restored.current()->stream, cursor.current()->stream) << "after " << steps;
+    }
+    EXPECT_EQ(restored.current() == nullptr, cursor.current() == nullptr);
+    cursor.start_over();
+    ASSERT_NE(cursor.current(), nullptr);
+    EXPECT_EQ(cursor.current()->kind, Step::Kind::peer_copy);
+  }
+}
+
+TEST_F(RecordingTest, BytesThatAreNoCollectiveAreReported) {
+  RecordingWriter writer(file_, true);
+  writer.add(step_of(Kind::collective, 0, 5, writer.add_arguments(numbers(5, 1))));
+  writer.finish();
+  Workload workload;
+  workload.recording = std::make_shared<const Recording>(file_, "w.yaml:1:1");
+  try {
+    ProgramCursor cursor(workload);
+    FAIL() << "it was taken";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("step 0: is no collective"));
+  }
 }
 
 TEST_F(RecordingTest, StepOutsideOfAllBuffersIsReported) {

@@ -1,0 +1,77 @@
+/// Communicators of captured programs: calls of all ranks meet here, and what all have called is
+/// done.  One process has all ranks: its threads, or one thread in groups.
+///
+/// Simplified: a call, or the end of a group, returns when all ranks that take part have called.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jobs/capture/protocol.hpp"
+
+namespace lockstep::capture::nccl {
+
+/// Numbers of ncclResult_t.
+enum Result : int {
+  done = 0,
+  cuda_error = 1,
+  internal_error = 3,
+  invalid_argument = 4,
+  invalid_usage = 5
+};
+
+struct Communicator;
+
+/// A call that waits for those of other ranks.
+struct Call {
+  const char* entry = "";
+  bool sends = false;           ///< of a message
+  std::uint64_t operation = 0;  ///< RecordedCollective::Operation; a message: exchange
+  ElementKind kind = ElementKind::f32;
+  Reduction reduction = Reduction::sum;
+  std::uint64_t root = 0, count = 0;
+  const void* send = nullptr;
+  void* receive = nullptr;
+  void* stream = nullptr;
+  int peer = -1;  ///< of a message
+  std::shared_ptr<int> result;
+};
+
+/// Communicators that were made with one id.
+struct Clique {
+  std::string id;
+  std::vector<Communicator*> ranks;  ///< null: not there yet
+  std::size_t joined = 0;
+};
+
+struct Communicator {
+  std::shared_ptr<Clique> clique;
+  int rank = 0, device = 0;
+  std::deque<Call> collectives;
+  std::map<int, std::deque<Call>> sends, receives;  ///< by peer
+};
+
+/// Makes one of `ranks` communicators with this id; waits for the others, in a group at its end.
+int join(Communicator** communicator, const std::string& id, int ranks, int rank, int device);
+/// Makes the call, in a group at its end.
+int make(Communicator* communicator, Call call);
+void begin_group();
+int end_group();
+/// Ends a group in which a call went wrong, with its error: nothing of it is done.
+int abandon_group(int error);
+void destroy(Communicator* communicator);
+/// Returns the line of the last mistake.
+const char* last_error();
+/// Writes a line, which names the entry, and keeps it for ncclGetLastError.
+int refuse(int result, const std::string& entry, const std::string& what,
+           const std::string& advice);
+
+int current_device();
+int device_count();
+
+}  // namespace lockstep::capture::nccl
