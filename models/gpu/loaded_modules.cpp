@@ -82,8 +82,7 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
         tenant.workload, of_tenant(t), limits, parameters.gpu,
         [&](std::uint32_t index) {
           return sharing->may_have(number, SmId{static_cast<std::uint16_t>(index)});
-        },
-        saves_blocks(parameters.policies));
+        });
   }
 }
 

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/cluster/cluster_blocks.hpp"
 #include "models/sm/context/block_context.hpp"
 #include "models/sm/context/register_image.hpp"
 #include "models/sm/context/saved_access.hpp"
@@ -46,7 +47,7 @@ class BlockContexts {
  public:
   BlockContexts(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
                 Flights& flights, LoadStoreUnit& load_store, const Printing& printing,
-                Mbarriers& mbarriers)
+                Mbarriers& mbarriers, ClusterBlocks& clusters)
       : kind_(sm.constants.setup.contexts.kind),
         statistics_(sm.statistics),
         blocks_(sm.blocks),
@@ -55,13 +56,19 @@ class BlockContexts {
         flights_(flights),
         load_store_(load_store),
         printing_(printing),
-        mbarriers_(mbarriers) {}
+        mbarriers_(mbarriers),
+        clusters_(clusters) {}
 
   /// Nothing of the block issues from now on but what belongs to a printf that has begun - or, if
   /// it stops at preemption points, until its warps come to them.  To be called until it is quiet.
   void freeze(BlockPlace place, StopPlaces stops = StopPlaces::any);
   /// Its tenant is ended: its warps are to be looked at again.
   void thaw(BlockPlace place);
+  /// The block does not leave: its warps go on where they stopped.
+  void go_on(BlockPlace place, SmCycle now);
+  /// Returns whether its control state is small enough for a place in memory, whatever its
+  /// squashed accesses are.
+  bool is_small(BlockPlace place) const;
   /// Nothing of the frozen block is in flight.
   bool is_quiet(BlockPlace place) const;
   /// Takes the context of a quiet block out of the SM; the block keeps its place until it leaves.
@@ -146,6 +153,7 @@ class BlockContexts {
   LoadStoreUnit& load_store_;
   const Printing& printing_;
   Mbarriers& mbarriers_;
+  ClusterBlocks& clusters_;
 };
 
 }  // namespace lockstep

@@ -57,6 +57,7 @@ class FrontEnd : public WarpStates {
   void release_from_barrier(WarpSlot slot, SmCycle when) {
     waits(StallCause::barrier) &= ~bit_of(slot);
     waits(StallCause::mbarrier) &= ~bit_of(slot);
+    waits(StallCause::cluster) &= ~bit_of(slot);
     resume_at(slot, when);
   }
   void end_wait(StallCause cause, WarpSlot slot, SmCycle now);
@@ -150,6 +151,8 @@ class FrontEnd : public WarpStates {
   bool stays_for_arrivals(WarpSlot slot);
   /// No path of the warp can run.
   void evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now);
+  /// No path of the warp can run until others come.
+  void wait_for_others(WarpSlot slot, const Warp& warp);
   /// WarpPaths::unblock, with a warning if lanes go on without others.
   bool unblock(Warp& warp, bool barriers_too, SmCycle now);
   /// Warps whose next instruction could issue now.

@@ -25,9 +25,12 @@ class WarpStates {
   void wait_at_barrier(WarpSlot slot) { waits(StallCause::barrier) |= bit_of(slot); }
   /// The same, and at least one path waits for a phase of an mbarrier.
   void wait_for_phase(WarpSlot slot) { waits(StallCause::mbarrier) |= bit_of(slot); }
+  /// The same, and at least one path waits for threads of other blocks of the cluster.
+  void wait_for_cluster(WarpSlot slot) { waits(StallCause::cluster) |= bit_of(slot); }
   /// Warps that wait for others, at barriers of one kind or another.
   std::uint64_t waiting_at_barriers() const {
-    return waiting(StallCause::barrier) | waiting(StallCause::mbarrier);
+    return waiting(StallCause::barrier) | waiting(StallCause::mbarrier) |
+           waiting(StallCause::cluster);
   }
   /// The warp's instruction was chosen and cannot go on: it waits for `cause`.
   void refuse(WarpSlot slot, const IssueRecord& record, StallCause cause) {
