@@ -115,6 +115,9 @@ struct KernelRow {
                 "as /stats/sm/matrix_wavefronts")
         .column("async_copy_bytes", &R::counts, &C::async_copy_bytes, "bytes",
                 "as /stats/sm/async_copy_bytes")
+        .column("bulk_copies", &R::counts, &C::bulk_copies, "copies", "as /stats/sm/bulk_copies")
+        .column("bulk_lines", &R::counts, &C::bulk_lines, "lines", "as /stats/sm/bulk_lines")
+        .column("bulk_bytes", &R::counts, &C::bulk_bytes, "bytes", "as /stats/sm/bulk_bytes")
         .column("remote_accesses", &R::counts, &C::remote_accesses, "messages",
                 "as /stats/sm/remote_accesses")
         .column("remote_bytes", &R::counts, &C::remote_bytes, "bytes", "as /stats/sm/remote_bytes")

@@ -11,29 +11,12 @@
 #include "core/engine/outbox.hpp"
 #include "core/error/error.hpp"
 #include "core/time/time.hpp"
+#include "models/dispatch/saved_clusters.hpp"
 #include "models/noc/grid_messages.hpp"
 #include "models/noc/ids.hpp"
 #include "models/sm/parameters/occupancy.hpp"
 
 namespace lockstep {
-
-/// A saved block that returns to whichever SM has room first.
-struct BlockInHand {
-  BlockGiven block;
-  std::vector<std::byte> payload;  ///< payload of the message that gave the block
-
-  /// The block ends with its tenant: frees the memory that the block has.
-  void give_back(Link& to_sm, Time now, Outbox& outbox) const {
-    const ContextPlace context{block.block.sm, block.place};
-    outbox.send(to_sm, now, kind_of(MessageKind::context_free), context);
-    const auto homes = std::span(payload).first(block.homes * sizeof(LocalHome));
-    if (!homes.empty()) outbox.send(to_sm, now, kind_of(MessageKind::homes_free), context, homes);
-  }
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(block, payload);
-  }
-};
 
 /// A block that was sent to an SM and is to go out again.
 struct ReturnedBlock {
@@ -71,6 +54,8 @@ struct DispatchedGrid {
   std::vector<std::uint32_t> arriving;  ///< by SM: blocks sent there to return, of those away
   std::vector<bool> served;  ///< by SM: it has given this grid its part, if SMs are shared
   std::deque<BlockInHand> in_hand;
+  SavedClusters saved_clusters;
+  std::uint64_t coming_back = 0;        ///< blocks of clusters that are on their way to SMs
   std::vector<std::uint64_t> latest;    ///< by SM: the last of its blocks that was sent there
   std::vector<std::uint64_t> settling;  ///< blocks that have returned to an SM, until they get on
   std::uint64_t let_go = 0;             ///< blocks that let the next grid begin, or have ended
@@ -82,7 +67,10 @@ struct DispatchedGrid {
   std::uint32_t cluster_blocks() const { return launch.cluster_blocks(); }
   bool is_over() const { return done == blocks && draining == 0 && !depends; }
   bool has_let_go() const { return let_go >= blocks; }
-  std::uint64_t waiting() const { return blocks - next_block + returned.size(); }
+  /// Returns how many blocks are to go out, saved ones of clusters among them, which also run.
+  std::uint64_t waiting() const {
+    return blocks - next_block + returned.size() + saved_clusters.blocks();
+  }
   /// Returns whether the grid's blocks are to start together, and none has.
   bool is_to_gather() const { return cooperative && next_block == 0 && blocks > 0; }
   /// Returns whether the grid's blocks start together: some have, some have not.
@@ -135,12 +123,17 @@ struct DispatchedGrid {
     return next;
   }
 
+  /// Returns the first cluster all of whose blocks are to start again, if there is one.
+  std::optional<std::uint64_t> first_flushed_cluster() const;
+  /// The blocks of the cluster start again.
+  void take_flushed_cluster(std::uint64_t cluster);
+
   template <class Archive>
   void serialize(Archive& archive) {
     archive(launch, payload, block, block_share, ready, blocks, next_block, running, done, draining,
             launched_before, executed, aborted, cooperative, reserved, known_at, returned,
-            stopped_at, away, all_away, asked, keeps, arriving, served, latest, in_hand, settling,
-            let_go, is_held, depends);
+            stopped_at, away, all_away, asked, keeps, arriving, served, latest, in_hand,
+            saved_clusters, coming_back, settling, let_go, is_held, depends);
   }
 };
 

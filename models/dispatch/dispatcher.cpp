@@ -37,7 +37,7 @@ Dispatcher::Dispatcher(Setup setup)
       preempting_(
           {setup.preemption, setup.preemption_machine, std::move(setup.latency_bounds),
            to_sms_.size(), sharing_->slice(), sharing_->in_parts(), std::move(setup.block_profile)},
-          {grids_, sms_, to_sms_, limits_}, statistics_),
+          {grids_, sms_, to_sms_, limits_, topology_}, statistics_),
       preempts_(preempting_.takeovers().steps().take.has_value()),
       in_parts_(sharing_->in_parts() && preempts_),
       partial_({grids_, sms_, to_sms_, limits_, preempting_.takeovers()}),
@@ -208,17 +208,25 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
   record.bytes = saved.bytes;
   record.parts = saved.parts;
   record.stopped = saved.stopped;
-  preempting_.saved(*grid, saved, now);
+  if (grid->cluster_blocks() > 1)
+    preempting_.takeovers().saved(grid->launch, saved, now);  // another message gives it
+  else
+    preempting_.saved(*grid, saved, now);
   place_is_free(*grid, record, saved.keeps);
 }
 
 void Dispatcher::block_restored(const MessageHeader& message) {
   const auto& block = message.body<BlockReference>();
   const auto grid = grids_.at(block.grid);
-  sms_.occupy(block.sm, *grid, block.block, position_in(message));
+  const bool in_cluster = grid->cluster_blocks() > 1;  // then its place has been kept for it
+  if (!in_cluster) sms_.occupy(block.sm, *grid, block.block, position_in(message));
   if (!grid->aborted) preempting_.takeovers().returned(block.grid, block.block, message.arrival);
-  if (grid->arriving[block.sm] > 0) --grid->arriving[block.sm];
-  grid->comes_back(block.sm);
+  if (in_cluster) {
+    --grid->coming_back;
+  } else {
+    if (grid->arriving[block.sm] > 0) --grid->arriving[block.sm];
+    grid->comes_back(block.sm);
+  }
   preempting_.returned(*grid, block.block);
 }
 
@@ -232,7 +240,10 @@ void Dispatcher::block_given(const MessageHeader& message, Outbox& outbox) {
   const auto& given = message.body<BlockGiven>();
   const auto grid = grids_.find(given.block.grid);
   if (grid == grids_.end()) return;  // it ended before an SM said that there is none
-  preempting_.given(*grid, given, message.payload());
+  if (grid->cluster_blocks() > 1)
+    keep_of_cluster(*grid, given, message.payload());
+  else
+    preempting_.given(*grid, given, message.payload());
   if (given.given == 0) return;
   grid->executed += given.executed;
   count(TenantId{grid->launch.tenant}, given.executed, message.arrival, outbox);
@@ -248,6 +259,7 @@ void Dispatcher::drop_in_hand(GridPlace grid, Time now, Outbox& outbox) {
     ++statistics_.blocks_done[grid->launch.tenant];
   }
   grid->in_hand.clear();
+  drop_saved_clusters(*grid, now, outbox);
   if (grid->is_over()) finish_grid(grid, now, outbox);
 }
 
@@ -373,26 +385,6 @@ std::uint32_t Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Ou
   return 1;
 }
 
-std::uint32_t Dispatcher::send_cluster(std::size_t index, std::uint32_t first_sm, Time now,
-                                       Outbox& outbox) {
-  if (std::ranges::count(clusters_wait_, index) > 0) return 0;
-  Grid& grid = grids_[index];
-  if (grid.waiting() == 0) return 0;
-  const std::vector<std::uint32_t> places = cluster_places_.find(
-      grid, first_sm, [&](std::uint32_t sm) { return sm == first_sm || choose(sm) == index; });
-  if (places.empty()) {
-    clusters_wait_.push_back(index);
-    return 0;
-  }
-  const std::uint64_t cluster = grid.next_block / grid.cluster_blocks();
-  grid.next_block += grid.cluster_blocks();
-  for (std::uint32_t rank = 0; rank < places.size(); ++rank) {
-    preempting_.resume(grid, places[rank], now, outbox);
-    send(grid, block_in_cluster(grid.launch, {cluster, rank}), places[rank], false, now, outbox);
-  }
-  return grid.cluster_blocks();
-}
-
 bool Dispatcher::has_to_wait(std::size_t g) {
   if (!grids_[g].is_to_gather()) return false;
   if (waits_ == g) return true;
@@ -449,7 +441,7 @@ void Dispatcher::send(Grid& grid, std::uint64_t block, std::uint32_t sm, bool st
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 15);
+  archive.section("dispatcher", 16);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, beyond_turn_,
           wake_, statistics_, preempting_, told_);
   sharing_->serialize(archive);

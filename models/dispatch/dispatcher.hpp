@@ -9,13 +9,13 @@
 /// what is taken there is known here.  While it is busy with a more urgent grid it gives them away.
 /// Cooperative grids start with all of their blocks: see gangs.hpp.  The blocks of a cluster start
 /// at once in one GPC: see cluster_places.hpp; none of them is staged, and while the first cluster
-/// that is next on an SM finds no room, that SM gets no block of another grid.  Other grids begin
-/// beside the one before them in their stream: see dependents.hpp.
-/// With a `preemption` more urgent grids take SMs from others: see preempting_dispatch.hpp; or, if
-/// SMs are shared, those that come their parts: see partial_switching.hpp.
-/// A tenant's warp instructions are summed up as its blocks are done; the host hears when they
-/// reach the tenant's `instructions:`.
-/// Source: architecture.md, section 8 "Horizons and ranks" (staging), "Tenants"; gpu-parameters.md,
+/// that is next on an SM finds no room, that SM gets no block of another grid.  They also leave
+/// together, and return or start again as they first started: see cluster_dispatch.cpp.  Other
+/// grids begin beside the one before them in their stream: see dependents.hpp. With a `preemption`
+/// more urgent grids take SMs from others: see preempting_dispatch.hpp; or, if SMs are shared,
+/// those that come their parts: see partial_switching.hpp. A tenant's warp instructions are summed
+/// up as its blocks are done; the host hears when they reach the tenant's `instructions:`. Source:
+/// architecture.md, section 8 "Horizons and ranks" (staging), "Tenants"; gpu-parameters.md,
 /// section 2.
 ///
 /// Simplified: there is one dispatcher for the whole GPU. GPCs take turns, however many SMs each
@@ -112,6 +112,12 @@ class Dispatcher final : public Component, public ProgressSource {
             Outbox& outbox);
   /// Sends the blocks of the grid's next cluster.  Returns their number; 0: no GPC has room.
   std::uint32_t send_cluster(std::size_t grid, std::uint32_t sm, Time now, Outbox& outbox);
+  /// Sends a saved block of a cluster back, as all blocks of the cluster.
+  void send_saved(Grid& grid, const BlockInHand& saved, std::uint32_t sm, Time now, Outbox& outbox);
+  /// An SM has given a saved block of a cluster.
+  static void keep_of_cluster(Grid& grid, const BlockGiven& given,
+                              std::span<const std::byte> context);
+  void drop_saved_clusters(Grid& grid, Time now, Outbox& outbox);
   /// Sends the next block of a gang that has begun to an SM where it has a place.
   bool gather(Grid& gang, Time now, Outbox& outbox);
   /// Returns whether the grid is a gang that has to wait for places.

@@ -156,7 +156,7 @@ std::optional<std::size_t> PartialSwitching::choose(const Sharing& sharing,
     const DispatchedGrid& grid = parts_.grids[g];
     if (grid.arriving[sm] > 0) return std::nullopt;
     const std::uint64_t away = grid.all_away + grid.in_hand.size();
-    here_[g].blocks_running -= away;
+    here_[g].blocks_running -= away + grid.saved_clusters.blocks();
     if (offer == Offer::returns) here_[g].blocks_waiting = 0;
     if (grid.is_bringing_back() || grid.sm_to_ask() || (grid.stopped_at[sm] && grid.away[sm] > 0))
       here_[g].blocks_waiting += away;

@@ -6,6 +6,7 @@
 
 #include "models/dispatch/victims/in_place.hpp"
 #include "models/dispatch/victims/victim_selection.hpp"
+#include "models/noc/cluster_messages.hpp"
 
 namespace lockstep {
 
@@ -99,8 +100,12 @@ void PreemptingDispatch::make_room_for(const DispatchedGrid& grid, Time now, Out
 }
 
 bool PreemptingDispatch::has_settled() const {
-  for (const DispatchedGrid& grid : parts_.grids)
-    if (slices_.has_turn(TenantId(grid.launch.tenant)) && !grid.settling.empty()) return false;
+  for (const DispatchedGrid& grid : parts_.grids) {
+    const std::uint64_t saved = grid.saved_clusters.blocks();
+    const bool returns = grid.coming_back > 0 || (saved > 0 && saved == grid.running);
+    if (slices_.has_turn(TenantId(grid.launch.tenant)) && (returns || !grid.settling.empty()))
+      return false;
+  }
   for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
     if (takeovers_.is_stopping(i)) return false;
     for (const DispatchedGrid& grid : parts_.grids) {
@@ -123,10 +128,26 @@ std::uint64_t PreemptingDispatch::lacking(const DispatchedGrid& grid) const {
   const bool shares = takeovers_.steps().share.has_value();
   const std::uint64_t blocks = grid.waiting() + (shares ? 0 : grid.in_hand.size());
   std::uint64_t has = 0;
-  for (std::uint32_t i = 0; i < parts_.sms.size() && has < blocks; ++i) has += places_at(i, grid);
-  const std::uint64_t places = blocks - std::min(blocks, has);
+  const bool in_clusters = grid.cluster_blocks() > 1;
+  for (std::uint32_t i = 0; !in_clusters && i < parts_.sms.size() && has < blocks; ++i)
+    has += places_at(i, grid);
+  const std::uint64_t places =
+      in_clusters ? blocks_without_cluster(grid, blocks) : blocks - std::min(blocks, has);
   const std::uint32_t on_one = std::max(blocks_per_sm(grid.block, parts_.limits), 1u);
   return shares ? places : (places + on_one - 1) / on_one;
+}
+
+std::uint64_t PreemptingDispatch::blocks_without_cluster(const DispatchedGrid& grid,
+                                                         std::uint64_t blocks) const {
+  const std::uint32_t size = grid.cluster_blocks();
+  for (std::uint32_t gpc = 0; gpc < parts_.topology.clusters(); ++gpc) {
+    std::uint64_t there = 0;
+    const std::uint32_t end = parts_.topology.first_sm(gpc + 1).value();
+    for (std::uint32_t sm = parts_.topology.first_sm(gpc).value(); sm < end; ++sm)
+      there += places_at(sm, grid);
+    blocks -= std::min(blocks, there / size * size);
+  }
+  return blocks;
 }
 
 std::uint64_t PreemptingDispatch::places_at(std::uint32_t index, const DispatchedGrid& grid) const {
@@ -221,6 +242,11 @@ void PreemptingDispatch::status(const MessageHeader& message, Outbox& outbox) {
 }
 
 void PreemptingDispatch::take_best(const DispatchedGrid& urgent, Time now, Outbox& outbox) {
+  takeovers_.unite_clusters([&](std::uint32_t number, std::uint64_t block) {
+    const auto grid = parts_.grids.find(number);
+    const bool in_cluster = grid != parts_.grids.end() && grid->cluster_blocks() > 1;
+    return in_cluster ? std::optional(place_in_cluster(grid->launch, block).cluster) : std::nullopt;
+  });
   auto offers = takeovers_.offers([&](const SmStatus& sm) {
     const DispatchedGrid* victim = victim_for(sm.sm, urgent);
     if (victim == nullptr || victim->number() != sm.grid) return std::optional<Takeovers::Victim>{};

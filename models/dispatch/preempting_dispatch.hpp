@@ -26,6 +26,7 @@
 #include "models/dispatch/preemption/takeovers.hpp"
 #include "models/dispatch/sharing/time_slices.hpp"
 #include "models/dispatch/sm_mirrors.hpp"
+#include "models/noc/topology.hpp"
 
 namespace lockstep {
 
@@ -37,6 +38,7 @@ class PreemptingDispatch {
     SmMirrors& sms;
     std::vector<Link>& to_sms;
     const OccupancyLimits& limits;
+    const Topology& topology;
   };
   PreemptingDispatch(const Takeovers::Setup& setup, const Parts& parts,
                      DispatchStatistics& statistics)
@@ -128,6 +130,8 @@ class PreemptingDispatch {
                                               const DispatchedGrid& urgent) const;
   /// Returns how many SMs the grid lacks for its waiting blocks, or places if it is to share SMs.
   std::uint64_t lacking(const DispatchedGrid& grid) const;
+  /// Returns how many of the blocks have no place yet in a cluster that finds room in one GPC.
+  std::uint64_t blocks_without_cluster(const DispatchedGrid& grid, std::uint64_t blocks) const;
   /// Returns how many places of an SM the grid has for waiting blocks, free or about to be.
   std::uint64_t places_at(std::uint32_t sm, const DispatchedGrid& grid) const;
   /// Returns the grid whose blocks the SM would have to give up for a more urgent one; nullptr:

@@ -9,10 +9,6 @@
 
 namespace lockstep {
 
-static constexpr std::uint32_t bit_of_rank(unsigned rank) {
-  return 1u << rank;
-}
-
 Hub::Hub(Setup setup)
     : clock_(setup.clock),
       flit_bytes_(setup.parameters.flit_bytes),
@@ -61,6 +57,8 @@ void Hub::take(const MessageHeader& message, Outbox& outbox) {
       cluster.arrived |= bit_of_rank(block.rank);
       return release_if_complete(cluster, now, outbox);
     }
+    case MessageKind::cluster_moves:
+      return move(message.body<ClusterMove>(), now, outbox);
     case MessageKind::cluster_ends:
       return end(message.body<ClusterBlock>(), now, outbox);
     default:
@@ -68,12 +66,17 @@ void Hub::take(const MessageHeader& message, Outbox& outbox) {
   }
 }
 
-Hub::Cluster& Hub::cluster_of(std::uint32_t grid, std::uint64_t number) {
+Hub::Cluster* Hub::find(std::uint32_t grid, std::uint64_t number) {
   const auto found = std::ranges::find_if(clusters_, [&](const Cluster& cluster) {
     return cluster.grid == grid && cluster.number == number;
   });
-  LOCKSTEP_CHECK(found != clusters_.end(), "a message names an unknown cluster");
-  return *found;
+  return found == clusters_.end() ? nullptr : &*found;
+}
+
+Hub::Cluster& Hub::cluster_of(std::uint32_t grid, std::uint64_t number) {
+  Cluster* const cluster = find(grid, number);
+  LOCKSTEP_CHECK(cluster != nullptr, "a message names an unknown cluster");
+  return *cluster;
 }
 
 ClusterBlock Hub::block_of(const Cluster& cluster, unsigned rank) {
@@ -87,27 +90,23 @@ ClusterBlock Hub::block_of(const Cluster& cluster, unsigned rank) {
   return block;
 }
 
-template <class Body>
-void Hub::send(std::uint16_t sm, MessageKind kind, const Body& body,
-               std::span<const std::byte> payload, std::uint32_t flits, Time now, Outbox& outbox,
-               bool multicast) {
-  const std::uint32_t index = sm - first_sm_;
-  const Time at = ports_[index].reserve(flits, now, clock_, multicast);
-  outbox.send(to_sms_[index], at, kind_of(kind), body, payload);
-}
-
-Hub::Cluster& Hub::cluster_with(const ClusterBlock& block) {
-  const auto found = std::ranges::find_if(clusters_, [&](const Cluster& cluster) {
-    return cluster.grid == block.grid && cluster.number == block.cluster;
-  });
-  if (found != clusters_.end()) return *found;
+Hub::Cluster& Hub::cluster_with(const ClusterBlock& block, Time now) {
+  if (Cluster* const known = find(block.grid, block.cluster)) return *known;
   Cluster& cluster = clusters_.emplace_back();
+  cluster.began = now;
   cluster.number = block.cluster;
   cluster.grid = block.grid;
   cluster.tenant = block.tenant;
   cluster.size = block.size;
   ++statistics_.tenant[block.tenant].clusters;
   return cluster;
+}
+
+void Hub::forget(Cluster& cluster, Time now) {
+  const std::int64_t period = clock_.period().femtoseconds();
+  statistics_.tenant[cluster.tenant].cluster_cycles +=
+      static_cast<std::uint64_t>((now - cluster.began).femtoseconds() / period);
+  clusters_.erase(clusters_.begin() + (&cluster - clusters_.data()));
 }
 
 void Hub::pass_early(Cluster& cluster, Time now, Outbox& outbox) {
@@ -117,10 +116,12 @@ void Hub::pass_early(Cluster& cluster, Time now, Outbox& outbox) {
 }
 
 void Hub::join(const ClusterBlock& block, Time now, Outbox& outbox) {
-  Cluster& cluster = cluster_with(block);
+  Cluster& cluster = cluster_with(block, now);
   cluster.joined |= bit_of_rank(block.rank);
   cluster.sm[block.rank] = block.sm;
   pass_early(cluster, now, outbox);
+  if (cluster.departure.state == Departure::State::stopping)
+    tell(cluster, block.rank, ClusterMoveStep::stop, cluster.departure.technique, now, outbox);
 }
 
 void Hub::pass(Cluster& cluster, const ClusterAccess& access, std::span<const std::byte> payload,
@@ -144,9 +145,11 @@ void Hub::pass(Cluster& cluster, const ClusterAccess& access, std::span<const st
        outbox, access.multicast != 0);
 }
 
-/// A block may end without having begun: with its tenant.
+/// A block may end without having begun: with its tenant.  One that may leave leaves, whatever its
+/// threads do.
 void Hub::end(const ClusterBlock& block, Time now, Outbox& outbox) {
-  Cluster& cluster = cluster_with(block);
+  Cluster& cluster = cluster_with(block, now);
+  if (cluster.leaves()) return;
   cluster.ended |= bit_of_rank(block.rank);
   pass_early(cluster, now, outbox);
   if (cluster.ended != cluster.all()) return release_if_complete(cluster, now, outbox);
@@ -154,11 +157,13 @@ void Hub::end(const ClusterBlock& block, Time now, Outbox& outbox) {
     if ((cluster.joined & bit_of_rank(rank)) != 0)
       send(cluster.sm[rank], MessageKind::cluster_over, block_of(cluster, rank), {}, 1, now,
            outbox);
-  clusters_.erase(clusters_.begin() + (&cluster - clusters_.data()));
+  forget(cluster, now);
 }
 
 void Hub::release_if_complete(Cluster& cluster, Time now, Outbox& outbox) {
-  if (cluster.arrived == 0 || (cluster.arrived | cluster.ended) != cluster.all()) return;
+  if (cluster.leaves() || cluster.arrived == 0 ||
+      (cluster.arrived | cluster.ended) != cluster.all())
+    return;
   cluster.arrived = 0;
   ++statistics_.tenant[cluster.tenant].barriers;
   for (unsigned rank = 0; rank < cluster.size; ++rank)

@@ -5,7 +5,8 @@
 /// the answers back; it counts the blocks whose threads are all at the cluster's barrier; and when
 /// the threads of all blocks have ended it says so, since only then may their shared memory go.  An
 /// access to a block that has ended is refused; one to a block that is yet to begin waits.
-/// Messages from one SM to another arrive in the order in which they were sent.
+/// Messages from one SM to another arrive in the order in which they were sent.  A cluster that is
+/// to make room leaves its SMs when the hub knows that nothing of it is in flight (hub_moves.cpp).
 /// Source: modern-isa.md, section 5.8; architecture.md, section 8 "Horizons and ranks" (a hub's
 /// real distance).
 ///
@@ -61,6 +62,20 @@ class Hub final : public Component {
       archive(access, payload);
     }
   };
+  /// A cluster that is to make room.
+  struct Departure {
+    enum class State : std::uint8_t { none, stopping, leaving };
+    State state = State::none;
+    Technique technique = Technique::drain;  ///< save or flush
+    Technique otherwise = Technique::save;   ///< where it cannot be flushed: save or drain
+    bool idempotent = true;                  ///< as far as blocks have told
+    std::uint32_t those = 0;                 ///< that are quiet; leaving: that have left
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(state, technique, otherwise, idempotent, those);
+    }
+  };
   /// Cluster with blocks here.  Bit r of a mask: the block of rank r.
   struct Cluster {
     std::uint64_t number = 0;
@@ -70,28 +85,45 @@ class Hub final : public Component {
     std::uint8_t size = 0;
     std::array<std::uint16_t, most_cluster_blocks> sm{};
     std::deque<Early> early;
+    Departure departure;
+    Time began;
 
+    bool leaves() const { return departure.state == Departure::State::leaving; }
     std::uint32_t all() const { return (1u << size) - 1; }
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(number, grid, joined, ended, arrived, tenant, size, sm, early);
+      archive(number, grid, joined, ended, arrived, tenant, size, sm, early, departure, began);
     }
   };
 
   void take(const MessageHeader& message, Outbox& outbox);
+  static constexpr std::uint32_t bit_of_rank(unsigned rank) { return 1u << rank; }
+  Cluster* find(std::uint32_t grid, std::uint64_t number);
   Cluster& cluster_of(std::uint32_t grid, std::uint64_t number);
   /// Returns the cluster of the block, which may be the first of it.
-  Cluster& cluster_with(const ClusterBlock& block);
+  Cluster& cluster_with(const ClusterBlock& block, Time now);
+  void forget(Cluster& cluster, Time now);
   void pass_early(Cluster& cluster, Time now, Outbox& outbox);
   void join(const ClusterBlock& block, Time now, Outbox& outbox);
   void pass(Cluster& cluster, const ClusterAccess& access, std::span<const std::byte> payload,
             Time now, Outbox& outbox);
   void end(const ClusterBlock& block, Time now, Outbox& outbox);
   void release_if_complete(Cluster& cluster, Time now, Outbox& outbox);
+  void move(const ClusterMove& move, Time now, Outbox& outbox);
+  /// All blocks of the cluster are quiet: they leave, or go on.
+  void decide(Cluster& cluster, Time now, Outbox& outbox);
+  void tell(const Cluster& cluster, unsigned rank, ClusterMoveStep step, Technique technique,
+            Time now, Outbox& outbox);
+  void tell_all(const Cluster& cluster, ClusterMoveStep step, Technique technique, Time now,
+                Outbox& outbox);
   template <class Body>
   void send(std::uint16_t sm, MessageKind kind, const Body& body,
             std::span<const std::byte> payload, std::uint32_t flits, Time now, Outbox& outbox,
-            bool multicast = false);
+            bool multicast = false) {
+    const std::uint32_t index = sm - first_sm_;
+    const Time at = ports_[index].reserve(flits, now, clock_, multicast);
+    outbox.send(to_sms_[index], at, kind_of(kind), body, payload);
+  }
   static ClusterBlock block_of(const Cluster& cluster, unsigned rank);
 
   const Clock clock_;

@@ -8,6 +8,7 @@ namespace lockstep {
 struct HubStatistics {
   struct OfTenant {
     Counter clusters, accesses, bytes, barriers, refused;
+    Counter saved, flushed, kept, cluster_cycles;
   };
   PerTenant<OfTenant> tenant;
   Gauge clusters_there;
@@ -17,7 +18,7 @@ struct HubStatistics {
     using T = OfTenant;
     return statistics<S>()
         .per_tenant("clusters", &S::tenant, &T::clusters, "clusters",
-                    "of thread blocks that have begun in the GPC")
+                    "of thread blocks that have begun in the GPC, or returned to it")
         .per_tenant("accesses", &S::tenant, &T::accesses, "messages",
                     "to shared memory of another block of a cluster")
         .per_tenant("bytes", &S::tenant, &T::bytes, "bytes",
@@ -26,6 +27,16 @@ struct HubStatistics {
                     "of clusters that all threads have come to")
         .per_tenant("refused", &S::tenant, &T::refused, "messages",
                     "to a block whose threads had ended")
+        .per_tenant("saved", &S::tenant, &T::saved, "clusters",
+                    "whose blocks left their SMs together, their contexts in memory")
+        .per_tenant("flushed", &S::tenant, &T::flushed, "clusters",
+                    "whose blocks were dropped together, to start again")
+        .per_tenant("kept", &S::tenant, &T::kept, "clusters",
+                    "that stopped to leave and could not: they were neither repeatable nor to be "
+                    "saved")
+        .per_tenant("cluster_cycles", &S::tenant, &T::cluster_cycles, "cycles",
+                    "of the network for which its clusters were in the GPC, summed over those that "
+                    "have left it: divided by the cycles of a run, the mean number of them")
         .gauge("clusters_there", &S::clusters_there, "clusters", "that are in the GPC");
   }
 };

@@ -12,15 +12,9 @@
 
 namespace lockstep {
 
-static bool meets_in_cluster(const isa::Program& kernel) {
-  return std::ranges::any_of(kernel.instructions, [](const isa::Instruction& one) {
-    return one.category == isa::Category::cluster_barrier;
-  });
-}
-
 bool check_clusters(const Workload& workload, const isa::Module& module,
                     const OccupancyLimits& limits, const GpuParameters& gpu,
-                    const std::function<bool(std::uint32_t)>& may_have, bool saves) {
+                    const std::function<bool(std::uint32_t)>& may_have) {
   bool any = false;
   const Topology topology = gpu.topology();
   for_each_launch(
@@ -36,12 +30,6 @@ bool check_clusters(const Workload& workload, const isa::Module& module,
                               " is launched in clusters, which a GPU has from compute "
                               "capability 9.0 on: the simulated one has none",
                           "simulate a GPU like H100 (9.0), or launch without them");
-        if (blocks <= 1 && saves && meets_in_cluster(kernel))
-          throw UserError(step.where,
-                          title +
-                              " has barrier.cluster and is not launched in clusters, and blocks "
-                              "may be saved under these policies, which cannot be done together",
-                          "launch it in clusters, or choose policies that do not save blocks");
         if (blocks <= 1) return;
         any = true;
         if (module.meets_grid_wide(kernel))

@@ -79,11 +79,9 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
     const TenantId number{static_cast<std::uint16_t>(t)};
     check_launches(tenant.workload, of_tenant(t), limits, sharing->sms_of(number));
     launches_clusters_ |= check_clusters(
-        tenant.workload, of_tenant(t), limits, parameters.gpu,
-        [&](std::uint32_t index) {
+        tenant.workload, of_tenant(t), limits, parameters.gpu, [&](std::uint32_t index) {
           return sharing->may_have(number, SmId{static_cast<std::uint16_t>(index)});
-        },
-        saves_blocks(parameters.policies));
+        });
   }
 }
 

@@ -59,6 +59,28 @@ struct ClusterBlock {
 };
 static_assert(sizeof(ClusterBlock) == 24);
 
+/// Steps by which a cluster leaves its SMs whole: it stops, and when nothing of any of its blocks
+/// is in flight, all of them leave.
+enum class ClusterMoveStep : std::uint8_t {
+  ask,    ///< SM -> hub: a more urgent grid wants the SM; `technique`: save or flush
+  stop,   ///< hub -> SM: the block is to issue nothing more
+  quiet,  ///< SM -> hub: nothing of it is in flight.  `technique`: what it can do where others
+          ///< cannot be flushed, or it cannot; drain: it must stay
+  go,     ///< hub -> SM: nothing of the cluster is in flight; the block leaves by `technique`
+  stay,   ///< hub -> SM: the cluster cannot leave; the block goes on
+  left,   ///< SM -> hub: the block has left
+};
+
+/// cluster_moves.
+struct ClusterMove {
+  ClusterBlock block;
+  ClusterMoveStep step = ClusterMoveStep::ask;
+  Technique technique = Technique::drain;
+  std::uint8_t idempotent = 0;  ///< quiet: 1: it may be flushed
+  std::array<std::uint8_t, 5> reserved{};
+};
+static_assert(sizeof(ClusterMove) == 32);
+
 /// Access to shared memory of another block.
 enum class ClusterAccessKind : std::uint8_t {
   load,

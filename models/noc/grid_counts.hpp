@@ -19,7 +19,7 @@
 namespace lockstep {
 
 struct GridCounts {
-  static constexpr std::size_t stall_causes = 19;
+  static constexpr std::size_t stall_causes = 20;
 
   // Of SMs; first the counts of nearly every cycle.
   std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;
@@ -34,6 +34,7 @@ struct GridCounts {
   // Of SMs, counts that few programs have.
   std::array<std::uint64_t, isa::matrix_types> matrix_instructions{};
   std::uint64_t tensor_cycles = 0, matrix_wavefronts = 0, async_copy_bytes = 0;
+  std::uint64_t bulk_copies = 0, bulk_lines = 0, bulk_bytes = 0;
   std::uint64_t remote_accesses = 0, remote_bytes = 0, cluster_barriers = 0,
                 cluster_wait_cycles = 0;
 

@@ -210,7 +210,8 @@ struct BlockGiven {
   std::uint32_t place = 0;  ///< of its context, among those of all SMs
   std::uint8_t given = 0;   ///< 0: no block of the grid can be
   std::uint8_t idempotent = 0;
-  std::array<std::uint8_t, 2> reserved{};
+  std::uint8_t has_position = 0;  ///< 1: it returns to `at`
+  std::uint8_t reserved = 0;
   std::uint32_t homes = 0;
   std::uint32_t ended_by = 0;  ///< BlockProgress::ended_by
   std::uint64_t bytes = 0;     ///< of its context
@@ -218,14 +219,15 @@ struct BlockGiven {
   BlockWork work;             ///< work done so far
   InstructionCount executed;  ///< for the grid on that SM since its last block was done there
   Time started;               ///< for /thread_blocks
+  BlockPosition at;           ///< of a block of a cluster, where the dispatcher has kept a place
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(block, place, given, idempotent, homes, ended_by, bytes, parts, work, executed,
-            started);
+    archive(block, place, given, idempotent, has_position, homes, ended_by, bytes, parts, work,
+            executed, started, at);
   }
 };
-static_assert(sizeof(BlockGiven) == 104);
+static_assert(sizeof(BlockGiven) == 112);
 
 /// context_free; homes_free: `place` means nothing.  Payload of that: LocalHomes.
 struct ContextPlace {

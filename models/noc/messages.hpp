@@ -111,6 +111,7 @@ enum class MessageKind : std::uint16_t {
   cluster_released,  ///< hub -> SM: all of the cluster are
   cluster_ends,      ///< SM -> hub: the threads of a block have ended
   cluster_over,      ///< hub -> SM: those of all blocks have
+  cluster_moves,     ///< SM -> hub, hub -> SM: a cluster leaves its SMs, to return or start again
 };
 
 /// Returns the kind as a message carries it.

@@ -68,10 +68,11 @@ SmCore::SmCore(SmSetup setup)
       issue_(sm_, front_end_, faultable_, load_store_, shared_, memory_issue_, control_, code_,
              constant_cache_, mbarriers_, bulk_, warpgroups_, dependencies_, remote_),
       switching_(make_block_switching(constants_.setup.block_switching)),
-      contexts_(sm_, front_end_, faultable_, flights_, load_store_, printing_, mbarriers_),
+      contexts_(sm_, front_end_, faultable_, flights_, load_store_, printing_, mbarriers_,
+                clusters_),
       local_scheduler_(
           sm_, *switching_,
-          {front_end_, faultable_, l1_, load_store_, translation_, contexts_, engine_}),
+          {front_end_, faultable_, l1_, load_store_, translation_, contexts_, engine_, clusters_}),
       turnover_(sm_, front_end_, faultable_, l1_, translation_, load_store_, printing_,
                 local_scheduler_, clusters_),
       watch_(sm_) {
@@ -270,6 +271,9 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
       break;
     case MessageKind::cluster_over:
       turnover_.cluster_over(message.body<ClusterBlock>(), now);
+      break;
+    case MessageKind::cluster_moves:
+      turnover_.cluster_moves(message.body<ClusterMove>(), now);
       break;
     case MessageKind::abort_tenant:
       turnover_.abort_tenant(TenantId(message.body<TenantNotice>().tenant), now);

@@ -42,6 +42,19 @@ bool Takeovers::answered(SmStatus status) {
   return answers_.size() == awaited_;
 }
 
+void Takeovers::unite_clusters(
+    const std::function<std::optional<std::uint64_t>(std::uint32_t, std::uint64_t)>& cluster_of) {
+  std::map<std::pair<std::uint32_t, std::uint64_t>, bool> repeatable;
+  const auto for_each_of_cluster = [&](auto&& function) {
+    for (SmStatus& sm : answers_)
+      for (BlockStatus& block : sm.blocks)
+        if (const auto cluster = cluster_of(sm.grid, block.block))
+          function(block, repeatable.try_emplace({sm.grid, *cluster}, true).first->second);
+  };
+  for_each_of_cluster([](const BlockStatus& block, bool& all) { all &= block.idempotent != 0; });
+  for_each_of_cluster([](BlockStatus& block, const bool& all) { block.idempotent = all ? 1 : 0; });
+}
+
 std::vector<Takeovers::Offer> Takeovers::offers(
     const std::function<std::optional<Victim>(const SmStatus&)>& victim_at) const {
   std::vector<std::pair<const SmStatus*, Victim>> victims;

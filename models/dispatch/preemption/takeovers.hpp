@@ -63,6 +63,10 @@ class Takeovers {
   /// taken.
   std::vector<Offer> offers(
       const std::function<std::optional<Victim>(const SmStatus&)>& victim_at) const;
+  /// Blocks of a cluster leave together: none can be flushed if one cannot, as far as the SMs that
+  /// have answered know.  `cluster_of(grid, block)`: number of the cluster; nothing: there is none.
+  void unite_clusters(
+      const std::function<std::optional<std::uint64_t>(std::uint32_t, std::uint64_t)>& cluster_of);
   void end_asking() {
     asked_for_.reset();
     answers_.clear();

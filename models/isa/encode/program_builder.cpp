@@ -106,7 +106,9 @@ std::string name_among_clusters(const ir::Operation& op) {
     case Opcode::bulk_copy: {
       const BulkCopyForm form = BulkCopyForm::unpack(op.immediate);
       if (form.multicast) return "cp.async.bulk with .multicast::cluster";
-      return form.step == ir::BulkCopyStep::send ? "cp.async.bulk to .shared::cluster" : "";
+      if (form.step != ir::BulkCopyStep::send) return "";
+      return op.atomic == AtomicOperation::none ? "cp.async.bulk to .shared::cluster"
+                                                : "cp.reduce.async.bulk to .shared::cluster";
     }
     case Opcode::mov:
       return std::ranges::any_of(op.sources, is_special) ? "a special register of clusters" : "";

@@ -109,6 +109,11 @@ void BulkCopies::load(const InterpretedWarp& warp, const Instruction& instructio
       }
       home.proxies_.write(there.shared, copy.bytes);
       std::byte* const to = home.shared_.data() + there.shared;
+      if (instruction.memory.atomic != AtomicOperation::none) {
+        block_.state_.changed = true;
+        reduce(instruction.memory.atomic, instruction.memory.type, to, from, copy.bytes);
+        return block_.in_cluster_.complete(warp, lane, {target.block, target.barrier}, copy.bytes);
+      }
       block_.state_.changed = block_.state_.changed || std::memcmp(to, from, copy.bytes) != 0;
       std::memmove(to, from, copy.bytes);
     }

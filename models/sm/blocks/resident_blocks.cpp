@@ -124,9 +124,10 @@ BlockPlace ResidentBlocks::enter(const BlockReference& reference, std::uint8_t g
 }
 
 BlockPlace ResidentBlocks::return_from_memory(const BlockReference& reference, std::uint8_t g,
-                                              std::vector<LocalHome> homes) {
+                                              std::vector<LocalHome> homes,
+                                              const std::optional<BlockPosition>& at) {
   --hot_.grids[g].blocks_in_memory;
-  const BlockPlace place = take_place(reference, g);
+  const BlockPlace place = take_place(reference, g, at);
   homes_.entered(homes);
   hot_.blocks[place.value()].homes = std::move(homes);
   return place;

@@ -90,7 +90,8 @@ class ResidentBlocks : public ResidentWarps {
   /// The block gets slots, registers and shared memory again, with the contents that their last
   /// owners left.
   BlockPlace return_from_memory(const BlockReference& reference, std::uint8_t grid,
-                                std::vector<LocalHome> homes);
+                                std::vector<LocalHome> homes,
+                                const std::optional<BlockPosition>& at = std::nullopt);
   /// The block will not return, because its tenant has been ended or because it returns to another
   /// SM.
   /// Returns the message to the dispatcher.

@@ -19,7 +19,6 @@ BulkEngine::BulkEngine(const SmContext& sm, FrontEnd& front_end, Translation& tr
                        LineAccess& lines, Flights& flights, Transactions& transactions,
                        Deliveries& deliveries)
     : constants_(sm.constants),
-      statistics_(sm.statistics),
       blocks_(sm.blocks),
       mistakes_(sm.mistakes),
       front_end_(front_end),
@@ -106,7 +105,7 @@ std::uint16_t BulkEngine::enter(WarpSlot slot, const Instruction& instruction,
   copy.flight = flights_.begin_bulk(slot, copy.pc, record, index);
   if (copy.writes()) copy.group = groups_.begin(slot, copy.entry);
   blocks_.under_way().flight_begins(slot);  // until the copy has ended, beyond its lines
-  ++statistics_.tenant[copy.tenant].bulk_copies;
+  ++blocks_.counts(copy.grid).bulk_copies;
   queue_.push(index);
   return index;
 }
@@ -122,9 +121,10 @@ void BulkEngine::enter_bytes(WarpSlot slot, const Instruction& instruction,
   copy.bytes = static_cast<std::uint32_t>(given.bytes);
   // Counted here, whatever becomes of them: a line may be sent more than once.
   const std::uint64_t end = copy.global + copy.bytes + line_bytes - 1;
-  if (copy.bytes != 0)
-    statistics_.tenant[copy.tenant].bulk_lines += end / line_bytes - copy.global / line_bytes;
-  if (copy.step == Step::load) blocks_.counts(copy.grid).async_copy_bytes += copy.bytes;
+  GridCounts& counts = blocks_.counts(copy.grid);
+  if (copy.bytes != 0) counts.bulk_lines += end / line_bytes - copy.global / line_bytes;
+  counts.bulk_bytes += copy.bytes;
+  if (copy.step == Step::load) counts.async_copy_bytes += copy.bytes;
   wake_ = std::min(wake_, std::max(copy.ready, now + 1));
 }
 

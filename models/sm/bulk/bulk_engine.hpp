@@ -214,7 +214,6 @@ class BulkEngine final : public BulkLines {
   void tell(WarpSlot slot, SmCycle now);
 
   const SmConstants& constants_;
-  SmStatistics& statistics_;
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
   FrontEnd& front_end_;

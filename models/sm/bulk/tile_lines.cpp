@@ -125,6 +125,7 @@ void BulkEngine::know_map(std::uint16_t index, SmCycle now) {
     const TensorMap map = isa::decode(copy.map);
     copy.bytes = static_cast<std::uint32_t>(map.box_bytes());
     if (copy.step == Step::reduce) copy.element = isa::reduced_type(map.type);
+    blocks_.counts(copy.grid).bulk_bytes += copy.bytes;
     if (copy.step == Step::load) blocks_.counts(copy.grid).async_copy_bytes += copy.bytes;
   } catch (const Mistake& mistake) {
     mistakes_.report(TenantId(copy.tenant), mistake, now);
@@ -199,7 +200,7 @@ std::uint32_t BulkEngine::make_line_of_tile(std::uint16_t index) {
     line_.active = 0;
     return run.bytes;
   }
-  ++statistics_.tenant[copy.tenant].bulk_lines;
+  ++blocks_.counts(copy.grid).bulk_lines;
   return copy.writes() ? write_run(copy, tile, run, shared) : load_run(copy, tile, run);
 }
 

@@ -54,7 +54,7 @@ void ClusterBarriers::issue(WarpSlot slot, const Instruction& instruction,
   if (warp.paths.runnable()) {
     front_end_.resume_at(slot, now + 1);
   } else {
-    front_end_.wait_at_barrier(slot);
+    front_end_.wait_for_cluster(slot);
   }
   front_end_.report_if_stuck(place, now);
 }

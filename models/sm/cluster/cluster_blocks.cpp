@@ -20,24 +20,41 @@ ClusterBlock ClusterBlocks::block_of(const BlockReference& reference, const Grid
 
 void ClusterBlocks::begin(BlockPlace place, SmCycle now) {
   Member& member = members_[place.value()];
+  member = {};
+  come_back(place, now);
+}
+
+/// Times are counted from when the block left.
+void ClusterBlocks::serialize_at(Archive& archive, BlockPlace place, SmCycle now) {
+  Member& member = members_[place.value()];
+  std::vector<std::int64_t> waited;
+  for (const SmCycle since : member.since) waited.push_back(now - since);
+  archive(member.ended, member.told, member.arrived, member.lanes, member.passed, waited);
+  member.since.clear();
+  for (const std::int64_t cycles : waited) member.since.push_back(now - cycles);
+}
+
+void ClusterBlocks::come_back(BlockPlace place, SmCycle now) {
+  Member& member = members_[place.value()];
   const BlockSlot& slot = blocks_.block(place);
   const GridLaunch& launch = blocks_.grid(slot.grid).launch;
-  member.ended = member.told = false;
-  member.arrived = 0;
-  member.lanes.clear();
-  member.passed.clear();
   member.block = {};
   member.block.size = 1;
   if (launch.cluster_blocks() == 1) return;
   member.block = block_of({launch.grid, constants_.setup.index, slot.index}, launch);
   tell_hub(MessageKind::cluster_joins, member.block, now);
+  if (member.told) {
+    for_each_warp(slot.warps, [&](WarpSlot warp) { front_end_.waits_for_cluster(warp); });
+    tell_hub(MessageKind::cluster_arrives, member.block, now);
+  }
+  if (member.ended) tell_hub(MessageKind::cluster_ends, member.block, now);
 }
 
 bool ClusterBlocks::end(BlockPlace place, SmCycle now) {
   Member& member = members_[place.value()];
   front_end_.end_waits_for_cluster(blocks_.block(place).warps);
   member.arrived = 0;
-  if (member.block.size <= 1) return false;  // none: the block has returned from memory
+  if (member.block.size <= 1) return false;
   member.ended = true;
   tell_hub(MessageKind::cluster_ends, member.block, now);
   return true;

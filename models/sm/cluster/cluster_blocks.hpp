@@ -57,9 +57,19 @@ class ClusterBlocks {
   BlockPlace leave(const ClusterBlock& block);
   /// Returns where the block of the rank stands; there is one.
   BlockPlace place_of(std::uint32_t grid, std::uint64_t cluster, std::uint32_t rank) const;
-  void tell_hub(MessageKind kind, const ClusterBlock& block, SmCycle now) {
-    ports_.send_to_hub(kind, block, 0, 1, now);
+  template <class Body>
+  void tell_hub(MessageKind kind, const Body& body, SmCycle now) {
+    ports_.send_to_hub(kind, body, 0, 1, now);
   }
+  /// Saves or restores what a block that leaves knows of its cluster's barrier, at its place.
+  void serialize_at(Archive& archive, BlockPlace place, SmCycle now);
+  /// Returns whether serialize_at() has anything to save.
+  bool knows_anything(BlockPlace place) const {
+    const Member& member = members_[place.value()];
+    return member.ended || !member.lanes.empty();
+  }
+  /// A block that has been away is back: begin() for its place, and then its state is restored.
+  void come_back(BlockPlace place, SmCycle now);
 
   std::string waiting_for() const;
   void serialize(Archive& archive) {

@@ -323,6 +323,9 @@ void RemoteAccesses::deliver(WarpSlot slot, std::uint32_t pc, unsigned lane, std
   access.mask = static_cast<std::uint16_t>(mask);
   access.multicast = sender == Sender::l2 ? 1 : 0;
   access.bytes = static_cast<std::uint32_t>(bytes.size());
+  const isa::MemoryFields& memory = blocks_.instruction(warp, pc).memory;
+  access.atomic = memory.atomic;
+  access.type = memory.type;
   std::array<std::byte, 8 + line_bytes> payload;
   std::memcpy(payload.data() + 4, &barrier, sizeof barrier);
   std::size_t done = 0;

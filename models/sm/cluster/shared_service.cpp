@@ -6,6 +6,7 @@
 
 #include "models/isa/atomic.hpp"
 #include "models/isa/barriers/mbarrier.hpp"
+#include "models/isa/bulk/reduction.hpp"
 
 namespace lockstep {
 
@@ -61,7 +62,11 @@ std::optional<MbarrierRefusal> SharedService::execute(BlockPlace place, const Cl
       refusal = {lane, offset, *word, count, static_cast<std::uint64_t>(operation)};
   };
   if (access.kind == ClusterAccessKind::deliver) {
-    std::memcpy(shared + word_at(0), payload.data() + 8, payload.size() - 8);
+    if (access.atomic == isa::AtomicOperation::none)
+      std::memcpy(shared + word_at(0), payload.data() + 8, payload.size() - 8);
+    else
+      isa::reduce(access.atomic, access.type, shared + word_at(0), payload.data() + 8,
+                  payload.size() - 8);
     if (access.completes != 0)
       arrive(0, word_at(1), isa::AtomicOperation::complete_transactions, access.bytes);
     return refusal;

@@ -12,23 +12,26 @@ namespace lockstep {
 namespace {
 
 /// Saves or restores the block's control state that is not its warps'.
-void serialize_control(Archive& archive, ResidentBlocks& blocks, BlockPlace place) {
+void serialize_control(Archive& archive, ResidentBlocks& blocks, ClusterBlocks& clusters,
+                       BlockPlace place, SmCycle now) {
   BlockSlot& block = blocks.block(place);
   // Contexts of blocks without such state are not larger for it.
   constexpr std::uint32_t some_wait = 1u << 31, let_go = 1u << 30, some_multiply = 1u << 29,
-                          some_gave = 1u << 28;
+                          some_gave = 1u << 28, some_meet = 1u << 27;
   std::uint32_t gathering = block.gathering;
   if (!block.phase_waits.empty()) gathering |= some_wait;
   if (block.has_let_go) gathering |= let_go;
   if (!block.warpgroups.empty()) gathering |= some_multiply;
   if (block.spare_registers.changed()) gathering |= some_gave;
+  if (clusters.knows_anything(place)) gathering |= some_meet;
   archive(block.alive_threads, block.warps_left, blocks.under_way().phase(place), gathering,
           block.barriers);
-  block.gathering = gathering & ~(some_wait | let_go | some_multiply | some_gave);
+  block.gathering = gathering & ~(some_wait | let_go | some_multiply | some_gave | some_meet);
   block.has_let_go = (gathering & let_go) != 0;
   if ((gathering & some_wait) != 0) archive(block.phase_waits);
   if ((gathering & some_multiply) != 0) archive(block.warpgroups);
   if ((gathering & some_gave) != 0) archive(block.spare_registers);
+  if ((gathering & some_meet) != 0) clusters.serialize_at(archive, place, now);
 }
 
 }  // namespace
@@ -81,6 +84,26 @@ bool BlockContexts::waits_for_squashed(WarpSlot slot, const BlockSlot& block) co
 
 void BlockContexts::thaw(BlockPlace place) {
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) { front_end_.held().thaw(slot); });
+}
+
+void BlockContexts::go_on(BlockPlace place, SmCycle now) {
+  for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) {
+    if (has_left(slot)) return;
+    front_end_.held().thaw(slot);
+    front_end_.look_again(slot, now);
+    faultable_.go_on_after_stop(slot, now);
+  });
+  front_end_.wake_at(now);
+}
+
+bool BlockContexts::is_small(BlockPlace place) const {
+  constexpr std::size_t most_of_warp = 8;
+  const std::uint64_t warps = blocks_.block(place).warps;
+  std::size_t squashed = 0;
+  faultable_.for_each_squashed([&](const SquashedLanes& lanes) {
+    squashed += (warps & bit_of(faultable_.warp_of(lanes.access))) != 0;
+  });
+  return squashed <= most_of_warp * static_cast<std::size_t>(std::popcount(warps));
 }
 
 /// Returns whether nothing of the block is in flight. Stores may be those of warps that have left
@@ -139,7 +162,8 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now, std::uint8_t
   std::ostringstream control;
   Archive archive = Archive::saving(control);
   mbarriers_.stop_timers(place, now);
-  serialize_control(archive, blocks_, place);
+  serialize_control(archive, blocks_, clusters_, place, now);
+  front_end_.end_waits_for_cluster(block.warps);
   block.phase_waits.clear();  // a time limit that comes now finds nobody here
   for (SavedWarp& warp : warps) archive(warp);
   BlockContext context;
@@ -231,7 +255,8 @@ void BlockContexts::put_in(BlockPlace place, std::vector<std::byte> bytes, SmCyc
   std::istringstream control(
       std::string(reinterpret_cast<const char*>(bytes.data()) + begin, bytes.size() - begin));
   Archive archive = Archive::restoring(control);
-  serialize_control(archive, blocks_, place);
+  clusters_[place] = {};
+  serialize_control(archive, blocks_, clusters_, place, now);
   const std::vector<WarpSlot> slots = warps_in_order(block);
   std::vector<SavedWarp> warps(slots.size());
   for (SavedWarp& warp : warps) archive(warp);
@@ -245,6 +270,7 @@ void BlockContexts::put_in(BlockPlace place, std::vector<std::byte> bytes, SmCyc
     faultable_.go_on_after_return(slots[w], now);
   }
   load_store_.find_fault_waits(now);
+  clusters_.come_back(place, now);
 }
 
 /// Lets the warp go on. A warp that waits for an acquire goes on when that commits, so that the

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/cluster/cluster_blocks.hpp"
 #include "models/sm/context/block_context.hpp"
 #include "models/sm/context/register_image.hpp"
 #include "models/sm/context/saved_access.hpp"
@@ -46,7 +47,7 @@ class BlockContexts {
  public:
   BlockContexts(const SmContext& sm, FrontEnd& front_end, FaultableAccesses& faultable,
                 Flights& flights, LoadStoreUnit& load_store, const Printing& printing,
-                Mbarriers& mbarriers)
+                Mbarriers& mbarriers, ClusterBlocks& clusters)
       : kind_(sm.constants.setup.contexts.kind),
         statistics_(sm.statistics),
         blocks_(sm.blocks),
@@ -55,7 +56,8 @@ class BlockContexts {
         flights_(flights),
         load_store_(load_store),
         printing_(printing),
-        mbarriers_(mbarriers) {}
+        mbarriers_(mbarriers),
+        clusters_(clusters) {}
 
   /// Lets the block issue nothing from now on but the rest of a printf that has begun. A block that
   /// stops at preemption points goes on until its warps come to them. To be called in each cycle
@@ -63,6 +65,11 @@ class BlockContexts {
   void freeze(BlockPlace place, StopPlaces stops = StopPlaces::any);
   /// Lets the block's warps be looked at again, because its tenant is ended.
   void thaw(BlockPlace place);
+  /// Lets the warps of a block that does not leave go on where they stopped.
+  void go_on(BlockPlace place, SmCycle now);
+  /// Returns whether its control state is small enough for a place in memory, whatever its
+  /// squashed accesses are.
+  bool is_small(BlockPlace place) const;
   /// Returns whether nothing of the frozen block is in flight.
   bool is_quiet(BlockPlace place) const;
   /// Takes the context of a quiet block out of the SM; the block keeps its place until it leaves.
@@ -148,6 +155,7 @@ class BlockContexts {
   LoadStoreUnit& load_store_;
   const Printing& printing_;
   Mbarriers& mbarriers_;
+  ClusterBlocks& clusters_;
 };
 
 }  // namespace lockstep

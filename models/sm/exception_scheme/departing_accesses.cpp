@@ -55,4 +55,9 @@ void FaultableAccesses::go_on_after_return(WarpSlot warp, SmCycle now) {
   if (next_again(warp) != none) front_end_.begin_again(warp, now);
 }
 
+void FaultableAccesses::go_on_after_stop(WarpSlot warp, SmCycle now) {
+  if (front_end_.held().stopped(warp) && next_again(warp) != none)
+    front_end_.begin_again(warp, now);
+}
+
 }  // namespace lockstep

@@ -107,6 +107,8 @@ class FaultableAccesses final : public CheckedAccesses {
                        std::vector<SquashedLanes> lanes);
   /// The warp is in a slot again, with its accesses, and goes on.
   void go_on_after_return(WarpSlot warp, SmCycle now);
+  /// The warp's block was to leave, and does not.
+  void go_on_after_stop(WarpSlot warp, SmCycle now);
   /// Warps with squashed accesses.
   std::uint64_t stopped_warps() const { return front_end_.held().stopped(); }
 

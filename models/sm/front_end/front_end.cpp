@@ -60,8 +60,7 @@ void FrontEnd::evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now) {
   const std::uint32_t awaited = only_sent ? under_way.unsent_stores(slot) : under_way.stores(slot);
   if (warp.paths.finished()) holds_.forget_point(slot);
   if (!warp.paths.finished()) {
-    blocks_.block(block).waits_for_phase(warp.warp_in_block) ? wait_for_phase(slot)
-                                                             : wait_at_barrier(slot);
+    wait_for_others(slot, warp);
   } else if (warp.pending.empty() && under_way.flights(slot) == 0 && awaited == 0 &&
              (held_ & bit_of(slot)) == 0 && !holds_.has_accesses(slot) &&
              !stays_for_arrivals(slot)) {
@@ -70,6 +69,16 @@ void FrontEnd::evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now) {
     waits(StallCause::drain) |= bit_of(slot);
   }
   report_if_stuck(block, now);
+}
+
+/// A warp comes here once more when its block has been away.
+void FrontEnd::wait_for_others(WarpSlot slot, const Warp& warp) {
+  bool at_cluster = false;
+  warp.paths.for_each_waiting([&](std::uint32_t pc, std::uint32_t) {
+    at_cluster |= blocks_.instruction(warp, pc).category == isa::Category::cluster_barrier;
+  });
+  if (blocks_.block_of(warp).waits_for_phase(warp.warp_in_block)) return wait_for_phase(slot);
+  at_cluster ? wait_for_cluster(slot) : wait_at_barrier(slot);
 }
 
 bool FrontEnd::stays_for_arrivals(WarpSlot slot) {
@@ -227,7 +236,7 @@ void FrontEnd::warm_hot() const {
 }
 
 void FrontEnd::serialize(Archive& archive) {
-  archive.section("sm/front_end", 8);
+  archive.section("sm/front_end", 9);
   serialize_states(archive);
   archive(hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units, hot_.wheel, holds_,
           sleeping_, groups_, owing_, at_cluster_barrier_);

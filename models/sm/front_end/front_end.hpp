@@ -57,6 +57,7 @@ class FrontEnd : public WarpStates {
   void release_from_barrier(WarpSlot slot, SmCycle when) {
     waits(StallCause::barrier) &= ~bit_of(slot);
     waits(StallCause::mbarrier) &= ~bit_of(slot);
+    waits(StallCause::cluster) &= ~bit_of(slot);
     resume_at(slot, when);
   }
   void end_wait(StallCause cause, WarpSlot slot, SmCycle now);
@@ -153,6 +154,8 @@ class FrontEnd : public WarpStates {
   bool stays_for_arrivals(WarpSlot slot);
   /// Decides what a warp waits for none of whose paths can run.
   void evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now);
+  /// Lets a warp wait none of whose paths can run until other warps come.
+  void wait_for_others(WarpSlot slot, const Warp& warp);
   /// Calls WarpPaths::unblock, and warns if lanes go on without others.
   bool unblock(Warp& warp, bool barriers_too, SmCycle now);
   /// Returns the warps whose next instruction could issue now.

@@ -25,9 +25,13 @@ class WarpStates {
   void wait_at_barrier(WarpSlot slot) { waits(StallCause::barrier) |= bit_of(slot); }
   /// Lets the warp wait as wait_at_barrier does, with at least one path at a phase of an mbarrier.
   void wait_for_phase(WarpSlot slot) { waits(StallCause::mbarrier) |= bit_of(slot); }
+  /// Lets the warp wait as wait_at_barrier does, with at least one path for threads of other blocks
+  /// of its cluster.
+  void wait_for_cluster(WarpSlot slot) { waits(StallCause::cluster) |= bit_of(slot); }
   /// Returns the warps that wait for other warps, at any kind of barrier.
   std::uint64_t waiting_at_barriers() const {
-    return waiting(StallCause::barrier) | waiting(StallCause::mbarrier);
+    return waiting(StallCause::barrier) | waiting(StallCause::mbarrier) |
+           waiting(StallCause::cluster);
   }
   /// Lets the warp wait for `cause`, which holds its chosen instruction back.
   void refuse(WarpSlot slot, const IssueRecord& record, StallCause cause) {

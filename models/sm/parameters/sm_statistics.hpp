@@ -42,7 +42,7 @@ struct SmStatistics {
     Counter tlb_lookups, tlb_misses, tlb_merges, tlb_refusals;
     Counter warp_instructions, thread_instructions, active_cycles, blocks, warp_cycles;
     Counter issue_slots, l1_bypasses, atomics_sent, local_writebacks, async_copy_bytes;
-    Counter bulk_copies, bulk_lines;
+    Counter bulk_copies, bulk_lines, bulk_bytes;
     Counter divergent_branches, fences;
     Counter remote_accesses, remote_bytes, cluster_barriers, cluster_wait_cycles;
     std::array<Counter, isa::matrix_types> matrix_instructions;
@@ -119,6 +119,8 @@ struct SmStatistics {
                     "that the bulk engine has begun")
         .per_tenant("bulk_lines", &S::tenant, &T::bulk_lines, "lines",
                     "that it has asked for or stored")
+        .per_tenant("bulk_bytes", &S::tenant, &T::bulk_bytes, "bytes",
+                    "that its copies were to move, prefetches among them")
         .per_tenant("matrix_instructions", &S::tenant, &T::matrix_instructions,
                     isa::matrix_type_names, "instructions",
                     "matrix products (mma and wmma.mma), by the type of what they multiply")
@@ -282,6 +284,9 @@ inline SmStatistics::OfTenant& SmStatistics::OfTenant::operator+=(const GridCoun
   tensor_cycles += grid.tensor_cycles;
   matrix_wavefronts += grid.matrix_wavefronts;
   async_copy_bytes += grid.async_copy_bytes;
+  bulk_copies += grid.bulk_copies;
+  bulk_lines += grid.bulk_lines;
+  bulk_bytes += grid.bulk_bytes;
   remote_accesses += grid.remote_accesses;
   remote_bytes += grid.remote_bytes;
   cluster_barriers += grid.cluster_barriers;

@@ -24,6 +24,7 @@ enum class StallCause : std::uint8_t {
   fence,       ///< waits for acknowledgements
   barrier,     ///< waits at a block barrier
   mbarrier,    ///< waits for the phase of an mbarrier
+  cluster,     ///< waits at a barrier of its cluster
   async_copy,  ///< waits for its asynchronous copies
   wgmma,       ///< waits for products of its warp group, or for room among them
   registers,   ///< waits for registers that its block's warps give back
@@ -55,6 +56,7 @@ inline constexpr std::array<StallCauseFacts, stall_causes> stall_cause_facts{{
     {StallCause::fence, "fence", "acknowledgements"},
     {StallCause::barrier, "barrier", "barriers"},
     {StallCause::mbarrier, "mbarrier", "phases of mbarriers"},
+    {StallCause::cluster, "cluster", "barriers of their clusters"},
     {StallCause::async_copy, "async_copy", "asynchronous copies"},
     {StallCause::wgmma, "wgmma", "products of their warp groups"},
     {StallCause::registers, "registers", "registers of their blocks"},

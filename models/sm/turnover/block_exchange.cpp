@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/error/error.hpp"
+
 namespace lockstep {
 
 bool BlockExchange::can_go(const BlockInMemory& block) const {
@@ -36,7 +38,22 @@ std::pair<BlockGiven, std::vector<std::byte>> BlockExchange::give(std::uint8_t g
   BlockGiven given;
   given.block = {blocks_.grid(grid).launch.grid, constants_.setup.index, 0};
   const auto block = next_of(grid);
-  if (block == in_memory_.end()) return {given, {}};
+  return block == in_memory_.end() ? std::pair{given, std::vector<std::byte>{}} : give(block);
+}
+
+std::pair<BlockGiven, std::vector<std::byte>> BlockExchange::give_of_cluster(
+    const BlockReference& reference) {
+  const auto block =
+      std::find_if(in_memory_.begin(), in_memory_.end(), [&](const BlockInMemory& other) {
+        return other.reference.grid == reference.grid && other.reference.block == reference.block;
+      });
+  LOCKSTEP_CHECK(block != in_memory_.end(), "a saved block of a cluster is not in memory");
+  return give(block);
+}
+
+std::pair<BlockGiven, std::vector<std::byte>> BlockExchange::give(
+    std::vector<BlockInMemory>::iterator block) {
+  BlockGiven given;
   given.given = 1;
   given.block = block->reference;
   given.place = block->number;
@@ -77,6 +94,7 @@ void BlockExchange::adopt(const BlockGiven& given, std::span<const std::byte> pa
   block.progress.began = SmCycle{} - static_cast<std::int64_t>(given.work.cycles);
   block.progress.idempotent = given.idempotent != 0;
   block.progress.ended_by = given.ended_by;
+  if (given.has_position != 0) block.at = given.at;
   block.ready = block.moves = now;
   block.homes = homes_in(payload.first(home_bytes));
   blocks_.homes().borrow(block.homes, block.tenant);

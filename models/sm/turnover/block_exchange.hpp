@@ -45,6 +45,9 @@ class BlockExchange {
   /// Gives a block of the grid that stands in memory to another SM, with the bytes that go with it.
   /// given == 0: no block can go.
   std::pair<BlockGiven, std::vector<std::byte>> give(std::uint8_t grid);
+  /// Gives a block of a cluster that has just been saved: the dispatcher keeps it until the whole
+  /// cluster returns.
+  std::pair<BlockGiven, std::vector<std::byte>> give_of_cluster(const BlockReference& reference);
   /// Takes over a block that another SM has given.
   void adopt(const BlockGiven& given, std::span<const std::byte> payload, SmCycle now);
 
@@ -67,6 +70,7 @@ class BlockExchange {
     return !has_local_memory(block) || !l1_.writes_back(block.homes);
   }
   std::vector<BlockInMemory>::iterator next_of(std::uint8_t grid);
+  std::pair<BlockGiven, std::vector<std::byte>> give(std::vector<BlockInMemory>::iterator block);
   void free_homes(const std::vector<LocalHome>& homes, SmCycle now);
 
   const SmConstants& constants_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
@@ -22,10 +23,11 @@ struct BlockInMemory {
   bool sent = false;  ///< sent by the dispatcher: it may return although its grid is stopped here
   BlockReference reference;
   TenantId tenant;
-  std::uint8_t grid = 0;     ///< its place in the SM
-  BlockPlace place;          ///< in the SM, while it moves
-  std::uint32_t number = 0;  ///< number of its place in the context area
-  std::uint64_t bytes = 0;   ///< bytes of its context
+  std::optional<BlockPosition> at;  ///< where it must return to, if the dispatcher says so
+  std::uint8_t grid = 0;            ///< its place in the SM
+  BlockPlace place;                 ///< in the SM, while it moves
+  std::uint32_t number = 0;         ///< number of its place in the context area
+  std::uint64_t bytes = 0;          ///< bytes of its context
   ContextParts parts;
   KeptContext kept;  ///< on chip
   std::vector<LocalHome> homes;
@@ -57,8 +59,8 @@ struct BlockInMemory {
   static constexpr TlbKey all_keys{};
 
   void serialize(Archive& archive) {
-    archive(state, dropped, sent, reference, tenant, grid, place, number, bytes, parts, kept, homes,
-            pages, progress, ready, moves);
+    archive(state, dropped, sent, reference, tenant, at, grid, place, number, bytes, parts, kept,
+            homes, pages, progress, ready, moves);
   }
 };
 

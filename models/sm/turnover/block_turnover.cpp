@@ -24,8 +24,9 @@ void BlockTurnover::stop_grid(const GridStop& stop, std::span<const std::byte> p
   const bool again = grid.stopped;  // by other means than before
   grid.stopped = true;
   grid.makes_room = stop.others;
-  for (const BlockReference& block :
-       take_staged([&](const auto& other) { return other.grid == stop.grid; }))
+  for (const BlockReference& block : take_staged([&](const auto& other) {
+         return other.grid == stop.grid && grid.launch.cluster_blocks() == 1;
+       }))
     ports_.tell_dispatcher(MessageKind::block_returned, block, now);
   std::vector<BlockCommand> commands(payload.size() / sizeof(BlockCommand));
   if (!commands.empty()) std::memcpy(commands.data(), payload.data(), payload.size());
@@ -55,6 +56,16 @@ void BlockTurnover::give_block(GridId grid, SmCycle now) {
   ports_.tell_dispatcher(MessageKind::block_given, given, now, payload);
 }
 
+/// Gives a saved block of a cluster to the dispatcher, which keeps it until all blocks of the
+/// cluster return.
+void BlockTurnover::hand_over(const BlockReference& saved, SmCycle now) {
+  if (blocks_.grid(blocks_.place_of(GridId(saved.grid))).launch.cluster_blocks() == 1) return;
+  auto [given, payload] = scheduler_.exchange().give_of_cluster(saved);
+  given.started = log_.left(given.block);
+  ports_.tell_dispatcher(MessageKind::block_given, given, now, payload);
+  forget_ended_grids();
+}
+
 /// Drops clean lines, as for an acquire, so that the block sees what it has written on another SM.
 void BlockTurnover::adopt_block(const BlockGiven& given, std::span<const std::byte> payload,
                                 SmCycle now) {
@@ -77,7 +88,7 @@ void BlockTurnover::tell_status(GridId number, SmCycle now) {
     if (!block.used || block.grid != grid) continue;
     blocks.push_back({block.index,
                       block.progress.work(now),
-                      block.progress.idempotent && blocks_.grid(grid).launch.cluster_blocks() == 1,
+                      block.progress.idempotent,
                       (blocks_.page_waiters() & block.warps) != 0,
                       {},
                       ended_by(block)});
@@ -214,6 +225,7 @@ void BlockTurnover::look(SmCycle now) {
     if (moved->what == LocalScheduler::Moved::What::saved) {
       refill(MessageKind::block_saved, moved->saved, now);
       scheduler_.told();
+      hand_over(moved->saved.block, now);
     }
     if (moved->what == LocalScheduler::Moved::What::dropped) {
       log_done(moved->done, now);

@@ -56,6 +56,10 @@ class BlockTurnover final : public DrainedWarps {
   void cluster_over(const ClusterBlock& block, SmCycle now) {
     finish_block(clusters_.leave(block), now);
   }
+  /// A cluster leaves its SMs whole, or does not.
+  void cluster_moves(const ClusterMove& move, SmCycle now) {
+    if (const auto place = scheduler_.cluster_moves(move, now)) finish_block(*place, now);
+  }
   /// The tenant made a mistake: its blocks leave as if they were done.
   void abort_tenant(TenantId tenant, SmCycle now);
 
@@ -110,6 +114,7 @@ class BlockTurnover final : public DrainedWarps {
   template <class Body>
   void refill(MessageKind kind, const Body& body, SmCycle now);
   void return_blocks(SmCycle now);
+  void hand_over(const BlockReference& saved, SmCycle now);
   /// Tells the dispatcher, once, that no block is left here of a grid that it has stopped.
   void tell_if_stopped(std::uint8_t grid, SmCycle now);
   /// Returns the PTX line of the instruction after which the block could not be flushed any more;

@@ -16,6 +16,7 @@ LocalScheduler::LocalScheduler(const SmContext& sm, const BlockSwitching& policy
       parts_(parts),
       exchange_(sm.constants, sm.blocks, sm.ports, parts.l1, parts.load_store, parts.engine,
                 blocks_),
+      departures_(sm, parts.clusters),
       extra_(policy.extra_blocks()),
       max_wait_(policy.max_wait() == Time::never()
                     ? no_cycle
@@ -32,7 +33,7 @@ bool LocalScheduler::page_came(TlbKey key, SmCycle now) {
 void LocalScheduler::stop(std::uint8_t grid, std::span<const BlockCommand> commands, SmCycle now) {
   for (BlockInMemory& block : blocks_)
     if (block.grid == grid) block.sent = false;
-  for (Mask left = on_chip(); left != 0; left &= left - 1) {
+  for (Mask left = may_leave(true); left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
     const BlockSlot& block = sm_.blocks.block(place);
     if (block.grid != grid) continue;
@@ -48,6 +49,11 @@ void LocalScheduler::stop(std::uint8_t grid, std::span<const BlockCommand> comma
 
 void LocalScheduler::make_room(BlockPlace place, Technique technique, SmCycle now,
                                std::uint8_t keeps) {
+  if (departures_.concerns(place)) {
+    if (technique == Technique::save) technique = departures_.otherwise(place);
+    if (technique != Technique::drain) departures_.ask(place, technique, now);
+    return;
+  }
   if (technique == Technique::flush && !sm_.blocks.block(place).progress.idempotent)
     technique = sm_.constants.setup.contexts.places > 0 ? Technique::save : Technique::drain;
   if (technique == Technique::drain) return;
@@ -65,11 +71,53 @@ void LocalScheduler::look(std::size_t staged, SmCycle now) {
   for (Mask left = leaving_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
     parts_.contexts.freeze(place, stops_at(place));
+    if (departures_.concerns(place) && !departures_.may_go(place)) {
+      tell_if_quiet(place, now);
+      continue;
+    }
     const bool saves = (dropping_ & bit_of(place)) == 0 && !free_numbers_.empty();
     if (saves && parts_.contexts.is_quiet(place)) save(place, now);
   }
   if (parts_.engine.wake() <= now) parts_.engine.advance(now);
   set_wake(now);
+}
+
+/// Each block that may be saved then has a place in memory that no other one takes.
+void LocalScheduler::tell_if_quiet(BlockPlace place, SmCycle now) {
+  if (departures_.has_told(place) || !parts_.contexts.is_quiet(place)) return;
+  const bool saves = departures_.otherwise(place) == Technique::save;
+  if (saves && departures_.promised() >= free_numbers_.size()) return;
+  departures_.quiet(place, parts_.contexts.is_small(place), now);
+}
+
+std::optional<BlockPlace> LocalScheduler::cluster_moves(const ClusterMove& move, SmCycle now) {
+  const BlockPlace place =
+      parts_.clusters.place_of(move.block.grid, move.block.cluster, move.block.rank);
+  const bool is_leaving = (leaving_ & bit_of(place)) != 0;
+  switch (move.step) {
+    case ClusterMoveStep::stop:
+      if (sm_.constants.setup.contexts.stops == StopPlaces::points &&
+          move.technique == Technique::save)
+        to_points_ |= bit_of(place);
+      leave(place, Technique::save, now);
+      return std::nullopt;
+    case ClusterMoveStep::go: {
+      if (!is_leaving) {
+        const bool has_ended = parts_.clusters[place].ended;
+        departures_.left(place, now);
+        return has_ended ? std::optional(place) : std::nullopt;
+      }
+      departures_.allow(place);
+      if (move.technique == Technique::flush) dropping_ |= bit_of(place);
+      return std::nullopt;
+    }
+    default:
+      if (!is_leaving) return std::nullopt;
+      end_stop(place, now);
+      departures_.forget(place);
+      parts_.contexts.go_on(place, now);
+      return std::nullopt;
+  }
 }
 
 void LocalScheduler::end_stays(SmCycle now) {
@@ -165,15 +213,14 @@ void LocalScheduler::displace_youngest(Mask squashed, SmCycle now) {
   if (youngest) leave(*youngest, Technique::save, now);
 }
 
-/// Returns the places of blocks that neither stop nor move, and may leave: that are in no cluster,
-/// whose other blocks may wait for them, and whose context has room in memory.
-LocalScheduler::Mask LocalScheduler::on_chip() const {
+/// Returns the places of blocks that neither stop nor move, and may leave: whose context has room
+/// in memory, and that are in no cluster unless `in_clusters`.
+LocalScheduler::Mask LocalScheduler::may_leave(bool in_clusters) const {
   Mask places = 0;
   for (std::uint32_t i = 0; i < sm_.constants.parameters.blocks; ++i) {
     const BlockPlace place(static_cast<std::uint8_t>(i));
     const BlockSlot& block = sm_.blocks.block(place);
-    if (block.used && sm_.blocks.grid(block.grid).launch.cluster_blocks() == 1)
-      places |= bit_of(place);
+    if (block.used && (in_clusters || !departures_.concerns(place))) places |= bit_of(place);
   }
   for (const BlockInMemory& block : blocks_)
     if (block.state != State::there) places &= ~bit_of(block.place);
@@ -209,9 +256,12 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   block.kept = std::move(context.kept);
   if (sm_.constants.setup.contexts.traffic != ContextTraffic::ideal &&
       block.bytes > sm_.constants.setup.contexts.place_bytes) {
+    LOCKSTEP_CHECK(!departures_.concerns(place),
+                   "the context of a block of a cluster is too large");
     too_large_ |= bit_of(place);
     return parts_.contexts.put_in(place, block.kept.with(context.bytes, block.parts), now);
   }
+  if (departures_.concerns(place)) departures_.left(place, now);
   if (grid.program->local_bytes > 0) parts_.l1.write_back_local(slot, now);
   block.number = free_numbers_.back();
   free_numbers_.pop_back();
@@ -235,6 +285,7 @@ std::optional<BlockPlace> LocalScheduler::take_flushed(SmCycle now) {
     count_stop(counts, place, now);
     const std::vector<TlbKey> come = squashed_pages(parts_.faultable, sm_.blocks, place, true);
     parts_.contexts.discard(place, now);
+    if (departures_.concerns(place)) departures_.left(place, now);
     give_up(come, parts_.faultable, parts_.translation, now);
     return place;
   }
@@ -265,6 +316,8 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
   }
   moved.what = block->dropped ? Moved::What::dropped : Moved::What::returned;
   if (block->dropped) {
+    if (!done->saved)
+      parts_.clusters.drop(block->reference, sm_.blocks.grid(block->grid).launch, now);
     moved.done = sm_.blocks.leave(block->place);
   } else {
     entered(block->place, now);
@@ -291,7 +344,7 @@ std::vector<BlockInMemory>::const_iterator LocalScheduler::first_ready() const {
 std::optional<std::uint8_t> LocalScheduler::next_to_return() const {
   const auto first = first_ready();
   if (first == blocks_.end() ||
-      !sm_.blocks.has_room_for(sm_.blocks.grid(first->grid), first->kept_resources()))
+      !sm_.blocks.has_room_for(sm_.blocks.grid(first->grid), first->kept_resources(), first->at))
     return std::nullopt;
   return first->grid;
 }
@@ -301,7 +354,8 @@ void LocalScheduler::begin_return(SmCycle now) {
   sm_.blocks.count_residency(now);
   parts_.front_end.account_stalls(now);
   sm_.blocks.give_back(block.kept_resources());
-  block.place = sm_.blocks.return_from_memory(block.reference, block.grid, std::move(block.homes));
+  block.place =
+      sm_.blocks.return_from_memory(block.reference, block.grid, std::move(block.homes), block.at);
   block.state = State::returning;
   block.moves = now;
   parts_.faultable.block_entered(block.place);
@@ -334,6 +388,7 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant, SmCycle now)
     block.dropped = block.state != State::there;
     if (block.dropped) return false;
     sm_.blocks.give_back(block.kept_resources());
+    parts_.clusters.drop(block.reference, sm_.blocks.grid(block.grid).launch, now);
     done.push_back(sm_.blocks.forget_in_memory(block.reference, block.homes));
     free_place(block.number, now);
     return true;
@@ -342,10 +397,12 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant, SmCycle now)
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
     const BlockSlot& slot = sm_.blocks.block(place);
     if (sm_.blocks.grid(slot.grid).launch.tenant != tenant.value()) continue;
+    parts_.contexts.thaw(place);
+    if (departures_.may_go(place)) continue;  // with the others of its cluster, which have left
     leaving_ &= ~bit_of(place);
     dropping_ &= ~bit_of(place);
     to_points_ &= ~bit_of(place);
-    parts_.contexts.thaw(place);
+    departures_.forget(place);
   }
   return done;
 }

@@ -12,6 +12,8 @@
 /// Blocks get on however little memory there is: a returned block stays until its squashed accesses
 /// have found their translations - also if these are squashed again, since a page has gone
 /// meanwhile -, and is not displaced before it has been there for `max_wait`.
+/// Blocks of clusters leave with all others of their cluster (cluster_departures.hpp), and only for
+/// more urgent grids: where blocks leave because of faults they stay.
 /// Source: 000, section 4.1, Figure 9.
 ///
 /// Simplified: the new block is the one that the dispatcher keeps staged at the SM.  A block that
@@ -28,6 +30,7 @@
 #include <vector>
 
 #include "models/sm/block_switching/block_switching.hpp"
+#include "models/sm/cluster/cluster_departures.hpp"
 #include "models/sm/context/block_contexts.hpp"
 #include "models/sm/context/context_engine.hpp"
 #include "models/sm/parameters/sm_context.hpp"
@@ -47,6 +50,7 @@ class LocalScheduler {
     Translation& translation;
     BlockContexts& contexts;
     ContextEngine& engine;
+    ClusterBlocks& clusters;
   };
   LocalScheduler(const SmContext& sm, const BlockSwitching& policy, const Parts& parts);
 
@@ -71,10 +75,14 @@ class LocalScheduler {
     to_points_ &= ~bit_of(place);
     staying_ &= ~bit_of(place);
     too_large_ &= ~bit_of(place);
+    departures_.forget(place);
   }
   /// The SM is given to another grid: the blocks of the stopped grid make room as `commands` or the
   /// grid's technique say, and do not return until the grid is resumed.
   void stop(std::uint8_t grid, std::span<const BlockCommand> commands, SmCycle now);
+  /// The hub says how the block's cluster gets on with leaving.  Returns the block if it is to
+  /// leave for good: its tenant was ended while it waited for the others.
+  std::optional<BlockPlace> cluster_moves(const ClusterMove& move, SmCycle now);
   /// A page has come; BlockInMemory::all_keys: every page.  Returns whether a block waited for it.
   bool page_came(TlbKey key, SmCycle now);
   /// Looks whether blocks may leave or move, because something has happened that may let them.
@@ -115,9 +123,9 @@ class LocalScheduler {
   std::string waiting_for() const;
 
   void serialize(Archive& archive) {
-    archive.section("sm/local_scheduler", 7);
-    archive(blocks_, leaving_, dropping_, to_points_, staying_, too_large_, keeps_, entered_,
-            stops_, free_numbers_, wake_);
+    archive.section("sm/local_scheduler", 8);
+    archive(blocks_, departures_, leaving_, dropping_, to_points_, staying_, too_large_, keeps_,
+            entered_, stops_, free_numbers_, wake_);
     archive(parts_.engine);
   }
 
@@ -135,7 +143,10 @@ class LocalScheduler {
   SmCycle displaces_at(BlockPlace place) const {
     return entered_[place.value()] + max_wait_.value();
   }
-  Mask on_chip() const;
+  Mask on_chip() const { return may_leave(false); }
+  Mask may_leave(bool in_clusters) const;
+  /// Tells the hub of a block of a cluster that is quiet, once.
+  void tell_if_quiet(BlockPlace place, SmCycle now);
   /// The block begins to leave.  `technique`: save or flush.
   void leave(BlockPlace place, Technique technique, SmCycle now);
   StopPlaces stops_at(BlockPlace place) const {
@@ -172,6 +183,7 @@ class LocalScheduler {
   const BlockSwitching& policy_;
   const Parts parts_;
   BlockExchange exchange_;
+  ClusterDepartures departures_;
   const std::uint32_t extra_;
   const SmCycle max_wait_;
 

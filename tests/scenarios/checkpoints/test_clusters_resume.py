@@ -1,5 +1,5 @@
 """Exchange through shared memory of other blocks, barriers of clusters and multicast end in the same file in any
-layout, and interrupted: alone, and beside tenants whose blocks drain for more urgent ones."""
+layout, and interrupted: alone, and beside more urgent tenants, for which clusters drain, start again or are saved."""
 import pathlib
 import sys
 import unittest
@@ -30,13 +30,23 @@ class ClustersInSegments(SegmentsTest):
                 self.assert_same_in_any_layout()
 
     def test_beside_a_more_urgent_tenant(self):
-        for preemption in ("drain", "switch"):
-            with self.subTest(preemption=preemption):
-                self.tenants("workload: w.yaml, parameters: {rounds: 40, clusters: 8}", URGENT,
+        for preemption, workload, moved in (("drain", "w", None), ("switch", "w", "saved"), ("switch", "spread", None),
+                                            ("flush", "storm", None), ("dual-kernel", "w", None)):
+            with self.subTest(preemption=preemption, workload=workload):
+                rounds = "" if workload == "spread" else "rounds: 40, "
+                self.tenants(f"workload: {workload}.yaml, parameters: {{{rounds}clusters: 8}}", URGENT,
                              policies=f"{{sharing: exclusive, preemption: {preemption}}}")
                 self.assert_same_in_any_layout()
                 with h5py.File(self.folder / "whole.h5") as file:
-                    self.assertEqual(file["final/stats/sm/blocks_saved"][:, 0].sum(), 0)
+                    if moved:
+                        self.assertGreater(file[f"final/stats/hub/{moved}"][:, 0].sum(), 0)
+                    if preemption == "drain":
+                        self.assertEqual(file["final/stats/sm/blocks_saved"][:, 0].sum(), 0)
+
+    def test_in_turns(self):
+        self.tenants("workload: w.yaml, parameters: {rounds: 20, clusters: 8}", "workload: storm.yaml",
+                     policies="{sharing: {name: time-sliced, slice: 5us}, preemption: switch}")
+        self.assert_same_in_any_layout()
 
 
 if __name__ == "__main__":

@@ -134,7 +134,10 @@ class BulkCopiesOfGpus(ScenarioTest):
             stats = file["final/stats/sm"]
             self.assertEqual(stats["bulk_copies"][()].sum(), 2 * 9, "nine tiles of 1024 floats, there and back")
             self.assertEqual(stats["bulk_lines"][()].sum(), 2 * -(-9000 * 4 // 128))
+            self.assertEqual(stats["bulk_bytes"][()].sum(), 2 * 9000 * 4)
             self.assertEqual(stats["async_copy_bytes"][()].sum(), 9000 * 4)
+            for name in ("bulk_copies", "bulk_lines", "bulk_bytes"):
+                self.assertEqual(file["kernels"][name].sum(), stats[name][()].sum(), name)
 
     def test_tenants_that_take_turns_and_page_lose_nothing(self):
         for scheme in ("stall-on-fault", "replay-queue", "operand-log"):

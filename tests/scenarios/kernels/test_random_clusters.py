@@ -77,6 +77,11 @@ TAIL = """\
 """
 
 
+TO_CLUSTER = "async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
+COPIES = (f"cp.{TO_CLUSTER}", f"cp.{TO_CLUSTER}", f"cp.reduce.{TO_CLUSTER}.add.u32", f"cp.reduce.{TO_CLUSTER}.xor.b32",
+          f"cp.reduce.{TO_CLUSTER}.max.u32")
+
+
 class Program:
     """Rounds in which each thread reads a place of a block and writes one that no other thread writes."""
 
@@ -147,7 +152,7 @@ class Program:
   mapa.shared::cluster.u32 %r43, %r47, %r46;
   mapa.shared::cluster.u32 %r44, %r10, %r46;
   add.u32 %r48, %r8, {source * self.half};
-  cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r43], [%r48], {self.half}, [%r44];
+  {self.random.choice(COPIES)} [%r43], [%r48], {self.half}, [%r44];
 sent{number}:
 """ + self.wait(number)
         for _ in range(self.random.randrange(3)):

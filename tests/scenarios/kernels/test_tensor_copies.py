@@ -162,6 +162,8 @@ class TensorCopiesOfGpus(ScenarioTest):
             blocks, steps = 2 * 3, 4
             self.assertEqual(stats["bulk_copies"][()].sum(), blocks * (2 * steps + 1))
             self.assertEqual(stats["async_copy_bytes"][()].sum(), blocks * steps * 2 * 8192)
+            for name in ("bulk_copies", "bulk_lines", "bulk_bytes"):
+                self.assertEqual(file["kernels"][name].sum(), stats[name][()].sum(), name)
 
     def test_tenants_that_take_turns_and_page_lose_nothing(self):
         for scheme in ("stall-on-fault", "warp-disable-commit", "warp-disable-last-check", "replay-queue",

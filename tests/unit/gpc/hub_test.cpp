@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <sstream>
 
@@ -87,6 +88,14 @@ class HubOfThreeSms : public ::testing::Test {
           case MessageKind::cluster_over:
             line << " over";
             break;
+          case MessageKind::cluster_moves: {
+            const auto& move = message->body<ClusterMove>();
+            line << (move.step == ClusterMoveStep::stop ? " stop"
+                     : move.step == ClusterMoveStep::go ? " go"
+                                                        : " stay")
+                 << std::array{"", " save", " flush"}[static_cast<std::size_t>(move.technique)];
+            break;
+          }
           default:
             line << " unexpected";
         }
@@ -94,6 +103,15 @@ class HubOfThreeSms : public ::testing::Test {
       }
     sink.clear();
     return lines;
+  }
+  void move(double at, ClusterMoveStep step, unsigned rank, Technique technique,
+            bool idempotent = true) {
+    ClusterMove move;
+    move.block = block(rank);
+    move.step = step;
+    move.technique = technique;
+    move.idempotent = idempotent ? 1 : 0;
+    receive(at, MessageKind::cluster_moves, move);
   }
   void join_both() {
     receive(1, MessageKind::cluster_joins, block(0));
@@ -188,6 +206,100 @@ TEST_F(HubOfThreeSms, ABlockThatEndsWithoutHavingBegunIsToldNothing) {
   receive(2, MessageKind::cluster_joins, block(0));
   receive(3, MessageKind::cluster_ends, block(0));
   EXPECT_THAT(sent(), ElementsAre("48 sm4 over"));
+}
+
+TEST_F(HubOfThreeSms, AClusterLeavesWhenAllOfItsBlocksAreQuiet) {
+  join_both();
+  move(100, ClusterMoveStep::ask, 1, Technique::save);
+  EXPECT_THAT(sent(), ElementsAre("145 sm4 stop save", "145 sm5 stop save"));
+  move(200, ClusterMoveStep::quiet, 0, Technique::save);
+  EXPECT_THAT(sent(), ElementsAre());
+  move(300, ClusterMoveStep::quiet, 1, Technique::save);
+  EXPECT_THAT(sent(), ElementsAre("345 sm4 go save", "345 sm5 go save"));
+  move(400, ClusterMoveStep::left, 0, Technique::drain);
+  EXPECT_FALSE(hub->finished());
+  move(500, ClusterMoveStep::left, 1, Technique::drain);
+  EXPECT_THAT(sent(), ElementsAre());
+  EXPECT_TRUE(hub->finished());
+}
+
+TEST_F(HubOfThreeSms, AClusterIsAskedToLeaveOnce) {
+  join_both();
+  move(100, ClusterMoveStep::ask, 1, Technique::flush);
+  move(101, ClusterMoveStep::ask, 0, Technique::save);
+  EXPECT_THAT(sent(), ElementsAre("145 sm4 stop flush", "145 sm5 stop flush"));
+}
+
+TEST_F(HubOfThreeSms, ABlockThatBeginsWhileItsClusterStopsIsToldSo) {
+  receive(1, MessageKind::cluster_joins, block(0));
+  move(100, ClusterMoveStep::ask, 0, Technique::save);
+  EXPECT_THAT(sent(), ElementsAre("145 sm4 stop save"));
+  receive(200, MessageKind::cluster_joins, block(1));
+  EXPECT_THAT(sent(), ElementsAre("245 sm5 stop save"));
+}
+
+TEST_F(HubOfThreeSms, AClusterIsFlushedOnlyIfAllOfItsBlocksAreRepeatable) {
+  for (const bool repeatable : {true, false}) {
+    join_both();
+    move(100, ClusterMoveStep::ask, 0, Technique::flush);
+    move(200, ClusterMoveStep::quiet, 0, Technique::save, repeatable);
+    move(200, ClusterMoveStep::quiet, 1, Technique::save);
+    const std::string go = repeatable ? " go flush" : " go save";
+    EXPECT_THAT(sent(), ElementsAre("145 sm4 stop flush", "245 sm4" + go, "145 sm5 stop flush",
+                                    "245 sm5" + go));
+    move(300, ClusterMoveStep::left, 0, Technique::drain);
+    move(300, ClusterMoveStep::left, 1, Technique::drain);
+    sent();
+  }
+}
+
+TEST_F(HubOfThreeSms, AClusterThatCanNeitherBeFlushedNorSavedGoesOnAndMayBeAskedAgain) {
+  join_both();
+  move(100, ClusterMoveStep::ask, 0, Technique::flush);
+  move(200, ClusterMoveStep::quiet, 0, Technique::drain);
+  move(200, ClusterMoveStep::quiet, 1, Technique::save, false);
+  EXPECT_THAT(sent(), ElementsAre("145 sm4 stop flush", "245 sm4 stay", "145 sm5 stop flush",
+                                  "245 sm5 stay"));
+  move(300, ClusterMoveStep::ask, 1, Technique::save);
+  EXPECT_THAT(sent(), ElementsAre("345 sm4 stop save", "345 sm5 stop save"));
+}
+
+TEST_F(HubOfThreeSms, ABlockThatEndsAfterItsClusterMayLeaveLeavesWithTheOthers) {
+  join_both();
+  move(100, ClusterMoveStep::ask, 0, Technique::save);
+  move(200, ClusterMoveStep::quiet, 0, Technique::save);
+  move(200, ClusterMoveStep::quiet, 1, Technique::save);
+  receive(201, MessageKind::cluster_ends, block(0));
+  receive(202, MessageKind::cluster_ends, block(1));
+  EXPECT_THAT(sent(), ElementsAre("145 sm4 stop save", "245 sm4 go save", "145 sm5 stop save",
+                                  "245 sm5 go save"));
+  move(300, ClusterMoveStep::left, 0, Technique::drain);
+  move(300, ClusterMoveStep::left, 1, Technique::drain);
+  EXPECT_THAT(sent(), ElementsAre());
+  EXPECT_TRUE(hub->finished());
+}
+
+TEST_F(HubOfThreeSms, AClusterThatIsOverIsNotAskedToLeave) {
+  join_both();
+  receive(100, MessageKind::cluster_ends, block(0));
+  receive(100, MessageKind::cluster_ends, block(1));
+  move(101, ClusterMoveStep::ask, 0, Technique::save);
+  EXPECT_THAT(sent(), ElementsAre("145 sm4 over", "145 sm5 over"));
+}
+
+TEST_F(HubOfThreeSms, RestoredAmidADepartureItGoesOn) {
+  join_both();
+  move(100, ClusterMoveStep::ask, 0, Technique::save);
+  move(200, ClusterMoveStep::quiet, 0, Technique::save);
+  sent();
+  std::stringstream bytes;
+  Archive saving = Archive::saving(bytes);
+  hub->serialize(saving);
+  hub = make();
+  Archive restoring = Archive::restoring(bytes);
+  hub->serialize(restoring);
+  move(300, ClusterMoveStep::quiet, 1, Technique::save);
+  EXPECT_THAT(sent(), ElementsAre("345 sm4 go save", "345 sm5 go save"));
 }
 
 TEST_F(HubOfThreeSms, RestoredItGoesOnAsBefore) {

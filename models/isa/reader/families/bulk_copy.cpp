@@ -9,10 +9,8 @@
 ///
 /// A copy to several blocks of the cluster has the mask of their ranks as one more source, and one
 /// from shared memory to that of another block of the cluster has the address in the block's own in
-/// sources[0], instead of a global one.  Where .shared::cluster is written, shared addresses are
-/// those of cluster.hpp.
-///
-/// Simplified: reductions in shared memory of a cluster are refused.
+/// sources[0], instead of a global one; a reduction there is such a copy with an operation.  Where
+/// .shared::cluster is written, shared addresses are those of cluster.hpp.
 #include "models/isa/reader/families/bulk_copy.hpp"
 
 #include "models/isa/bulk/reduction.hpp"
@@ -166,8 +164,7 @@ void BulkCopyReader::take_operation(PtxInstruction& instruction) {
 void BulkCopyReader::reduce(PtxInstruction& instruction) {
   Modifiers& modifiers = instruction.modifiers;
   instruction.refuse_known();
-  if (modifiers.has("shared::cluster"))
-    instruction.fail("reductions in .shared::cluster are not modelled in this release");
+  if (modifiers.take("shared::cluster")) return reduce_in_cluster(instruction);
   if (!modifiers.take("bulk_group") || !modifiers.take("global") || !modifiers.take("shared::cta"))
     instruction.fail("reduces from .shared::cta to .global with .bulk_group");
   take_operation(instruction);
@@ -184,6 +181,36 @@ void BulkCopyReader::reduce(PtxInstruction& instruction) {
   const ir::Operand both = pair(instruction, from, ir::immediate_operand(0));
   const ir::Operand size = bytes(instruction, instruction.argument(2));
   begin(instruction, {BulkCopyStep::reduce, 0}, instruction.argument(0));
+  instruction.operation.type = type;
+  instruction.operation.elements = 1;
+  instruction.operation.sources.push_back(both);
+  instruction.operation.sources.push_back(size);
+  code_.finish(instruction);
+}
+
+/// PTX has fewer operations here than for global memory.
+void BulkCopyReader::reduce_in_cluster(PtxInstruction& instruction) {
+  Modifiers& modifiers = instruction.modifiers;
+  if (!modifiers.take("shared::cta") || !modifiers.take("mbarrier::complete_tx::bytes"))
+    instruction.fail(
+        "reduces from .shared::cta to .shared::cluster with .mbarrier::complete_tx::bytes");
+  take_operation(instruction);
+  const AtomicOperation operation = instruction.operation.atomic;
+  const Type type = modifiers.take_type();
+  if (type == Type::none) instruction.lacks_type();
+  const bool is_word = type == Type::u32 || type == Type::s32;
+  const bool is_wide_sum =
+      operation == AtomicOperation::add && (type == Type::u64 || type == Type::s64);
+  const bool is_of_bits = type == Type::b32 && operation != AtomicOperation::add;
+  if (!reduction_exists(operation, type) || !(is_word || is_wide_sum || is_of_bits))
+    instruction.fail("has no such operation on this type");
+  expect(instruction, 4, 0);
+  const ir::Operand to = shared_address(code_, operands_, instruction, instruction.argument(0));
+  const ir::Operand barrier =
+      shared_address(code_, operands_, instruction, instruction.argument(3));
+  const ir::Operand both = pair(instruction, to, barrier);
+  const ir::Operand size = bytes(instruction, instruction.argument(2));
+  begin(instruction, {BulkCopyStep::send, 0}, instruction.argument(1));
   instruction.operation.type = type;
   instruction.operation.elements = 1;
   instruction.operation.sources.push_back(both);

@@ -24,6 +24,7 @@ class BulkCopyReader : public FamilyReader {
   void store(PtxInstruction& instruction);
   void prefetch(PtxInstruction& instruction);
   void reduce(PtxInstruction& instruction);
+  void reduce_in_cluster(PtxInstruction& instruction);
   /// Takes the operation of a reduction.
   void take_operation(PtxInstruction& instruction);
   void group(PtxInstruction& instruction, ir::BulkGroupStep step);

@@ -225,6 +225,27 @@ sent:
     ASSERT_EQ(got[i], 1000 * (i / 32 ^ 1) + i % 32) << i;
 }
 
+TEST_P(InterpretedClusters, BulkReductionsAddToMemoryOfAnotherBlock) {
+  const auto got = run(R"(
+mad.lo.u32 %r8, %r5, 1000, %r1;
+shl.b32 %r9, %r1, 2;
+add.u32 %r10, %r4, %r9;
+st.shared.u32 [%r10], %r8;
+st.shared.u32 [%r10+512], %r1;
+fence.proxy.async.shared::cta;
+)" + gate_for("128") + R"(
+@%p1 bra sent;
+xor.b32 %r8, %r2, 1;
+mapa.shared::cluster.u32 %r11, %r4, %r8;
+mapa.shared::cluster.u32 %r12, gate, %r8;
+cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r11+512], [%r4], 128, [%r12];
+sent:
+)" + wait_at_gate,
+                       4, 2, 32, GetParam());
+  for (std::uint32_t i = 0; i < got.size(); ++i)
+    ASSERT_EQ(got[i], 1000 * (i / 32 ^ 1) + 2 * (i % 32)) << i;
+}
+
 TEST_P(InterpretedClusters, OneBulkCopyComesToTheBlocksOfItsMask) {
   // Rank 0 copies to the even ranks, rank 1 to the odd ones.
   IsaBench bench(text_of(gate_for("128") + R"(

@@ -90,11 +90,33 @@ TEST(BulkCopies, FencesBeforeThemAreNoInstructions) {
   expect_error("fence.mbarrier_init.acquire.cluster;", "is the only form");
 }
 
-TEST(BulkCopyErrors, ReductionsInOtherBlocksAreRefused) {
-  expect_error(
-      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 "
-      "[%r1], [%r1], 64, [gate];",
-      "reductions in .shared::cluster are not modelled");
+TEST(BulkReductions, InOtherBlocksAreCopiesToThemWithAnOperation) {
+  for (const auto& [text, operation, type] :
+       {std::tuple("add.u32", AtomicOperation::add, Type::u32),
+        std::tuple("add.u64", AtomicOperation::add, Type::u64),
+        std::tuple("min.s32", AtomicOperation::min, Type::s32),
+        std::tuple("xor.b32", AtomicOperation::logical_xor, Type::b32),
+        std::tuple("dec.u32", AtomicOperation::dec, Type::u32)}) {
+    const auto copies = read(
+        "cp.reduce.async.bulk.shared::cluster.shared::cta."
+        "mbarrier::complete_tx::bytes." +
+            std::string(text) + " [%r1], [%r1], 64, [gate];",
+        Category::bulk_copy);
+    ASSERT_EQ(copies.size(), 1u) << text;
+    EXPECT_EQ(copies[0].target, (BulkCopyForm{ir::BulkCopyStep::send, 0}.packed())) << text;
+    EXPECT_EQ(copies[0].memory.atomic, operation) << text;
+    EXPECT_EQ(copies[0].memory.type, type) << text;
+  }
+}
+
+TEST(BulkReductionErrors, OperationsThatPtxDoesNotHaveInOtherBlocksAreRefused) {
+  const auto line = [](const std::string& text) {
+    return "cp.reduce.async.bulk.shared::cluster.shared::cta" + text + " [%r1], [%r1], 64, [gate];";
+  };
+  for (const std::string text : {"add.f32", "min.u64", "and.b64", "add.f16"})
+    expect_error(line(".mbarrier::complete_tx::bytes." + text),
+                 "has no such operation on this type");
+  expect_error(line(".bulk_group.add.u32"), "reduces from .shared::cta to .shared::cluster");
 }
 
 TEST(BulkReductions, AreReadWithTheirOperationAndType) {

@@ -25,10 +25,13 @@ struct TurnoverWorld {
   Printing printing{world.sm};
   const BlockSwitching switching;
   ContextEngine engine{world.sm};
-  BlockContexts contexts{world.sm, front_end, faultable, flights, load_store, printing, mbarriers};
-  LocalScheduler scheduler{
-      world.sm, switching, {front_end, faultable, l1, load_store, translation, contexts, engine}};
   ClusterBlocks clusters{world.sm, front_end};
+  BlockContexts contexts{world.sm,   front_end, faultable, flights,
+                         load_store, printing,  mbarriers, clusters};
+  LocalScheduler scheduler{
+      world.sm,
+      switching,
+      {front_end, faultable, l1, load_store, translation, contexts, engine, clusters}};
   BlockTurnover turnover{world.sm,   front_end, faultable, l1,      translation,
                          load_store, printing,  scheduler, clusters};
 };
