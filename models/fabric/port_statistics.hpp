@@ -23,12 +23,13 @@ struct PortStatistics {
                     "of other GPUs to memory here, copies among them")
         .per_tenant("bytes_out", &S::tenant, &T::bytes_out, "bytes",
                     "to other GPUs, with headers: requests, answers and copies")
-        .per_tenant("bytes_in", &S::tenant, &T::bytes_in, "bytes", "from other GPUs, likewise")
+        .per_tenant("bytes_in", &S::tenant, &T::bytes_in, "bytes",
+                    "bytes from other GPUs, with headers: requests, answers and copies")
         .per_tenant("copies", &S::tenant, &T::copies, "copies", "to other GPUs that have ended")
         .per_tenant("copied_bytes", &S::tenant, &T::copied_bytes, "bytes",
                     "of copies, that memory of other GPUs has")
         .per_tenant("busy_time", &S::tenant, &T::busy_time, "fs",
-                    "ways out were taken; of direct links the sum")
+                    "time for which ways out were taken; of direct links the sum")
         .per_tenant("wait_out", &S::tenant, &T::wait_out, "fs", "waiting for a way out, summed")
         .per_tenant("wait_in", &S::tenant, &T::wait_in, "fs",
                     "waiting for the way in from a switch, summed")

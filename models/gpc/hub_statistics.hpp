@@ -21,7 +21,7 @@ struct HubStatistics {
         .per_tenant("accesses", &S::tenant, &T::accesses, "messages",
                     "to shared memory of another block of a cluster")
         .per_tenant("bytes", &S::tenant, &T::bytes, "bytes",
-                    "that these and their answers carried, in whole flits")
+                    "bytes of these accesses and their answers, in whole flits")
         .per_tenant("barriers", &S::tenant, &T::barriers, "barriers",
                     "of clusters that all threads have come to")
         .per_tenant("refused", &S::tenant, &T::refused, "messages",

@@ -29,7 +29,7 @@ struct PartitionStatistics {
     using T = OfTenant;
     return statistics<S>()
         .per_tenant("requests", &S::tenant, &T::requests, "requests",
-                    "of SMs and host, for sectors of a line")
+                    "requests of SMs and host for sectors of a line")
         .per_tenant("sector_hits", &S::tenant, &T::sector_hits, "sectors",
                     "loads and atomics served by the L2 without DRAM")
         .per_tenant("sector_misses", &S::tenant, &T::sector_misses, "sectors",
@@ -63,7 +63,7 @@ struct PartitionStatistics {
                     "DRAM cycles from arrival to the last column command, summed")
         .per_tenant_pair("port_wait_behind", &S::port_wait_behind, "cycles",
                          "requests of the first tenant waited at the port while one of the second "
-                         "was the last that it had let in")
+                         "was the last to enter")
         .per_tenant_pair("response_wait_behind", &S::response_wait_behind, "cycles",
                          "answers to the first tenant waited for the port to the network, right "
                          "behind one to the second")
@@ -74,7 +74,7 @@ struct PartitionStatistics {
                          "DRAM cycles requests of the first tenant waited while the channel served "
                          "the second")
         .per_tenant_pair("evicted_by", &S::evicted_by, "lines",
-                         "of the first tenant that left the L2 for one of the second")
+                         "lines of the first tenant that left the L2 for a line of the second")
         .histogram("queue_latency", &S::queue_latency, "cycles",
                    "from arrival at the port to the start of bank service")
         .histogram("dram_latency", &S::dram_latency, "cycles",

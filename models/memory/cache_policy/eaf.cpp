@@ -25,8 +25,8 @@ struct EafStatistics {
   static auto schema() {
     using S = EafStatistics;
     return statistics<S>()
-        .counter("known", &S::known, "lines", "that came in and had left not long ago")
-        .counter("chosen", &S::chosen, "lines", "kept like these by chance")
+        .counter("known", &S::known, "lines", "lines that came in and had left not long ago")
+        .counter("chosen", &S::chosen, "lines", "lines kept like these by chance")
         .counter("next_to_go", &S::next_to_go, "lines", "that came in as the next to go");
   }
 };

@@ -87,13 +87,14 @@ struct SmStatistics {
     using T = OfTenant;
     return statistics<S>()
         .per_tenant("warp_instructions", &S::tenant, &T::warp_instructions, "instructions",
-                    "issued, counted per warp; what hardware expands counts as often as it issues")
+                    "issued, counted per warp; an instruction that hardware expands counts as "
+                    "often as it issues")
         .per_tenant("thread_instructions", &S::tenant, &T::thread_instructions, "instructions",
                     "issued, counted per active thread")
         .per_tenant("active_cycles", &S::tenant, &T::active_cycles, "cycles",
                     "in which the tenant had at least one block here")
         .per_tenant("warp_cycles", &S::tenant, &T::warp_cycles, "warp cycles",
-                    "sum over its cycles of its resident warps: occupancy")
+                    "resident warps of the tenant, summed over its cycles: occupancy")
         .per_tenant("blocks", &S::tenant, &T::blocks, "blocks", "thread blocks finished here")
         .per_tenant("issue_slots", &S::tenant, &T::issue_slots, "slots",
                     "scheduler cycles that issued")
@@ -131,7 +132,7 @@ struct SmStatistics {
         .per_tenant("shared_accesses", &S::tenant, &T::shared_accesses, "instructions",
                     "loads, stores and atomics to shared memory")
         .per_tenant("shared_conflict_cycles", &S::tenant, &T::shared_conflict_cycles, "cycles",
-                    "shared memory was busy beyond the first")
+                    "cycles in which shared memory was busy beyond the first")
         .per_tenant("branches", &S::tenant, &T::branches, "instructions",
                     "branches, calls and returns")
         .per_tenant("divergent_branches", &S::tenant, &T::divergent_branches, "instructions",
@@ -176,28 +177,29 @@ struct SmStatistics {
         .per_tenant("last_check_cycles", &S::tenant, &T::last_check_cycles, "cycles",
                     "from their issue to that moment, summed")
         .per_tenant("last_check_latency", &S::tenant, &T::last_check_latency, "instructions",
-                    "those by the cycles from issue to that moment")
+                    "memory instructions by the cycles from issue to their last check")
         .per_tenant("squashed_instructions", &S::tenant, &T::squashed_instructions, "instructions",
-                    "squashed by faults, an instruction as often as it was")
+                    "instructions squashed by faults, each as often as it was squashed")
         .per_tenant("reissued_instructions", &S::tenant, &T::reissued_instructions, "instructions",
                     "issued again after a fault; not among warp_instructions")
         .per_tenant("logged_entries", &S::tenant, &T::logged_entries, "entries",
                     "written to the operand log")
         .per_tenant("fault_notices", &S::tenant, &T::fault_notices, "faults",
-                    "of which the scheduler of blocks heard (block switching), once per "
+                    "faults of which the scheduler of blocks was told (block switching), once per "
                     "instruction and page")
         .per_tenant("kept_for_near_faults", &S::tenant, &T::kept_for_near_faults, "faults",
-                    "of those, with no more than the threshold pending before them")
-        .per_tenant("kept_for_want_of_others", &S::tenant, &T::kept_for_want_of_others, "faults",
-                    "of those, behind the threshold but with no block to take the place")
+                    "faults of fault_notices with no more than the threshold pending before them")
+        .per_tenant(
+            "kept_for_want_of_others", &S::tenant, &T::kept_for_want_of_others, "faults",
+            "faults of fault_notices behind the threshold, but with no block to take the place")
         .per_tenant("blocks_flushed", &S::tenant, &T::blocks_flushed, "blocks",
                     "dropped for a more urgent tenant, to start again")
         .per_tenant("flushed_instructions", &S::tenant, &T::flushed_instructions, "instructions",
-                    "warp instructions that those had executed, in vain")
+                    "warp instructions that flushed blocks had executed, in vain")
         .per_tenant("blocks_saved", &S::tenant, &T::blocks_saved, "blocks",
                     "that left the SM to return, their contexts in memory")
         .per_tenant("blocks_restored", &S::tenant, &T::blocks_restored, "blocks",
-                    "of those, that returned")
+                    "saved blocks that returned")
         .per_tenant("context_bytes_saved", &S::tenant, &T::context_bytes_saved, "bytes",
                     "of contexts that left")
         .per_tenant("context_bytes_restored", &S::tenant, &T::context_bytes_restored, "bytes",
@@ -205,9 +207,10 @@ struct SmStatistics {
         .per_tenant(
             "block_stop_cycles", &S::tenant, &T::block_stop_cycles, "block cycles",
             "from the decision that a block leaves until nothing of it is in flight, summed")
-        .per_tenant("block_stops", &S::tenant, &T::block_stops, "blocks", "those by that time")
+        .per_tenant("block_stops", &S::tenant, &T::block_stops, "blocks",
+                    "blocks by the time of block_stop_cycles")
         .per_tenant("context_move_cycles", &S::tenant, &T::context_move_cycles, "block cycles",
-                    "that contexts waited to move and moved, summed")
+                    "time for which contexts waited to move and moved, summed")
         .per_tenant("context_lines", &S::tenant, &T::context_lines, "lines",
                     "of contexts, stored or asked for: cycles in which they had the port")
         .per_tenant("context_port_stalls", &S::tenant, &T::context_port_stalls, "cycles",
@@ -215,38 +218,39 @@ struct SmStatistics {
                     "could not send")
         .per_tenant("points_passed", &S::tenant, &T::points_passed, {"point", "barrier_point"},
                     "instructions",
-                    "preemption points that warps executed; those that are no barriers took an "
-                    "issue slot for nothing else")
+                    "preemption points that warps executed; a point that is no barrier takes an "
+                    "issue slot of its own")
         .per_tenant("context_parts", &S::tenant, &T::context_parts,
                     {"registers_occupied", "registers_live", "registers_saved", "shared", "control",
                      "kept"},
                     "bytes",
-                    "of blocks that stopped to be saved: what their registers take in the register "
-                    "file, those of them that their warps need again, and what they, shared memory "
-                    "and control state take in contexts; and what stays on chip")
-        .per_tenant("context_registers", &S::tenant, &T::context_registers,
-                    {"dead", "uniform", "random", "strided"}, "registers",
-                    "of warps, in contexts that are compressed, by what the compressor found")
+                    "bytes of blocks that stopped to be saved: their registers in the register "
+                    "file, the registers that their warps need again, registers, shared memory and "
+                    "control state in contexts, and the bytes that stay on chip")
+        .per_tenant(
+            "context_registers", &S::tenant, &T::context_registers,
+            {"dead", "uniform", "random", "strided"}, "registers",
+            "registers of warps in compressed contexts, by the class that the compressor found")
         .per_tenant("context_block_registers", &S::tenant, &T::context_block_registers,
                     {"dead", "random", "local_uniform", "local_strided", "global_uniform",
                      "global_strided"},
-                    "registers", "of blocks, in contexts that are compressed over the block")
-        .per_tenant(
-            "context_stops", &S::tenant, &T::context_stops,
-            {"fault", "barrier", "barrier_point", "point", "asleep", "elsewhere"}, "warps",
-            "of those blocks, by where they stopped: an access was squashed, waiting at a "
-            "barrier or for other lanes, in front of preemption points (002, section IV.A), "
-            "in a nanosleep")
+                    "registers",
+                    "registers of blocks in contexts that are compressed over the block")
+        .per_tenant("context_stops", &S::tenant, &T::context_stops,
+                    {"fault", "barrier", "barrier_point", "point", "asleep", "elsewhere"}, "warps",
+                    "warps of blocks that stopped to be saved, by the place where they stopped: "
+                    "with a squashed access, waiting at a barrier or for other lanes, in front of "
+                    "preemption points (002, section IV.A), in a nanosleep")
         .per_tenant("fault_positions", &S::tenant, &T::fault_positions, "faults",
-                    "those of fault_notices by the granules that were pending before them")
+                    "faults of fault_notices by the granules that were pending before them")
         .per_tenant("gpc_tlb_hits", &S::tenant, &T::gpc_tlb_hits, "lookups",
-                    "those of tlb_hits that the L1 TLB lacked and the one behind it had")
+                    "hits of tlb_hits in the TLB of the GPC, on pages that the L1 TLB lacked")
         .per_tenant("code_misses", &S::tenant, &T::code_misses, "lines",
-                    "instructions that a warp wanted and a scheduler's instruction cache lacked")
+                    "instructions that a warp needed and a scheduler's instruction cache lacked")
         .per_tenant("code_requests", &S::tenant, &T::code_requests, "requests",
                     "lines of instructions asked of L2, also ahead of warps")
         .per_tenant("constant_misses", &S::tenant, &T::constant_misses, "lines",
-                    "that a load wanted and the first constant cache lacked")
+                    "lines that a load needed and the first constant cache lacked")
         .per_tenant("constant_requests", &S::tenant, &T::constant_requests, "requests",
                     "lines of constants and parameters asked of L2")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
@@ -256,13 +260,13 @@ struct SmStatistics {
                  "requests waited for the injection port, summed")
         .counter("skipped_cycles", &S::skipped_cycles, "cycles",
                  "in which there was nothing to do and that were passed over at once")
-        .counter("skips", &S::skips, "skips", "runs of such cycles that began")
+        .counter("skips", &S::skips, "skips", "gaps of such cycles that began")
         .per_tenant("resident_warps", &S::tenant, &T::resident_warps, "warps", "of resident blocks")
         .per_tenant("resident_blocks", &S::tenant, &T::resident_blocks, "blocks", "in their slots")
         .per_tenant("blocks_in_memory", &S::tenant, &T::blocks_in_memory, "blocks",
                     "whose contexts stand in memory or move")
         .per_tenant("blocks_to_return", &S::tenant, &T::blocks_to_return, "blocks",
-                    "of those, whose pages have come and that wait for a place");
+                    "saved blocks whose pages have come and that wait for a place");
   }
 };
 

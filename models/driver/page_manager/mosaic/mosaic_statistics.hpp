@@ -20,8 +20,8 @@ struct MosaicStatistics {
         .per_tenant("base_allocations", &S::base_allocations, "pages", "taken one by one")
         .per_tenant("coalesced", &S::coalesced, "large pages", "made in place")
         .per_tenant("splintered", &S::splintered, "large pages",
-                    "with holes, to be compacted or because frames ran out; those of which part "
-                    "left are not among them")
+                    "large pages with holes that were split, to be compacted or because frames ran "
+                    "out; without those of which a part left")
         .per_tenant("moved", &S::moved, "pages", "to other frames of their tenant and channel")
         .per_tenant("bytes_copied", &S::bytes_copied, "bytes",
                     "bytes of pages that moved to other frames")
@@ -42,7 +42,7 @@ struct MosaicStatistics {
         .counter("guarantee_violations", &S::guarantee_violations, "pages",
                  "that went into frames of other owners")
         .counter("foreign_moved", &S::foreign_moved, "pages",
-                 "of nobody (gpu.memory.fragmentation), to other frames")
+                 "foreign pages (gpu.memory.fragmentation) moved to other frames")
         .counter("foreign_emptied", &S::foreign_emptied, "large frames",
                  "large frames that came free because foreign pages moved");
   }

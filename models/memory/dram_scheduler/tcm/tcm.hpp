@@ -49,7 +49,7 @@ struct TcmStatistics {
     return statistics<S>()
         .per_tenant("latency_quanta", &S::latency_quanta, "quanta",
                     "after which the tenant was in the latency cluster")
-        .per_tenant("rank", &S::rank, "tenants", "that rank below, after the last shuffle")
+        .per_tenant("rank", &S::rank, "tenants", "tenants that rank below, after the last shuffle")
         .counter("shuffles", &S::shuffles, "shuffles", "of the bandwidth cluster");
   }
 };
