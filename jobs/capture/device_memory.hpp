@@ -47,7 +47,7 @@ class DeviceMemory {
   int file() const { return file_; }
   /// Lets addresses begin there. Must be called before anything is allocated.
   void begin_at(std::uint64_t address) { first_ = next_ = address; }
-  /// A process that has the file has left its mark there (protocol.hpp).
+  /// Returns whether a process that has the file has left its mark there (protocol.hpp).
   bool has_child_mark() const { return base_[child_mark] != std::byte{0}; }
   bool has_driver_mark() const { return base_[driver_mark] != std::byte{0}; }
   /// Allocates memory. Returns its address; 0 when there is no room.

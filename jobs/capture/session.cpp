@@ -365,7 +365,7 @@ void Session::fill(const Request& request, Reply& reply) {
 
 namespace {
 
-/// Each size lies in its range, so that their product is small.
+/// Returns whether each size lies in its range, so that their product is small.
 bool is_grid_of_a_gpu(const LaunchDescription& how) {
   constexpr std::uint32_t blocks[] = {0x7fffffff, 65535, 65535}, threads[] = {1024, 1024, 64};
   for (int d = 0; d < 3; ++d)

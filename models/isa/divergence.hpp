@@ -73,7 +73,7 @@ class WarpPaths {
   /// progress".
   void start(std::uint32_t mask, std::uint32_t pc = 0, std::uint32_t turn = 0);
 
-  /// No lane is left.
+  /// Returns whether no lane is left.
   bool finished() const { return alive_ == 0; }
   /// Returns whether the current path can execute; false when all wait or none is left.
   bool runnable() const { return mask_ != 0; }

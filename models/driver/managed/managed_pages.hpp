@@ -116,14 +116,14 @@ class ManagedPages {
   const Buffer& buffer(std::uint32_t allocation) const { return buffers_[allocation]; }
   Buffer& buffer_of(ManagedPage page) { return buffers_[residency_.owner_index(page)]; }
   const Buffer& buffer_of(ManagedPage page) const { return buffers_[residency_.owner_index(page)]; }
-  /// A page of the range has content at the host.
+  /// Returns whether a page of the range has content at the host.
   bool has_data(PageRange range, const BufferDirectory& directory) const;
 
   std::uint64_t granule() const { return granule_; }
   /// The granules that hold the range, as far as its allocation goes.
   PageRange whole_granules(PageRange range) const;
-  /// A store to a read-mostly buffer takes only its own pages from the host; a large entry has one
-  /// permission, so that large pages are never copies.
+  /// Returns whether the pages come as a copy. A store to a read-mostly buffer takes only its own
+  /// pages from the host; a large entry has one permission, so that large pages are never copies.
   bool comes_as_copy(ManagedPage page) const {
     if (granule_ != 1) return false;
     const Buffer& buffer = buffer_of(page);

@@ -46,7 +46,7 @@ class FrameAllocator {
 
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t free_bytes() const { return capacity_ - taken_; }
-  /// The frame has been given back before, so that it may hold anything.
+  /// Returns whether the frame has been given back before, so that it may hold anything.
   bool used_before(Frame frame) const {
     return (used_before_[frame.value() / 64] >> (frame.value() % 64)) & 1;
   }

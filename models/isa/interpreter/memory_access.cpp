@@ -170,7 +170,7 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
   return found;
 }
 
-/// Atomics may count on it: fresh memory is zero.
+/// Notes an access to memory that was never written. Atomics may count on its being zero.
 void BlockRunner::touch_fresh(const Warp& warp, const Instruction& instruction,
                               std::uint64_t address) {
   const bool reads =

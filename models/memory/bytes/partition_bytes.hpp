@@ -61,7 +61,7 @@ class PartitionBytes {
     return PartitionOffset{std::uint64_t{line} * line_bytes};
   }
   void check_owner(const MemoryRequest& request);
-  /// The request may be the first of a tenant's program that changes a word.
+  /// Returns whether the request may be the first of a tenant's program that changes a word.
   bool is_looked_at(const MemoryRequest& request) const {
     return changed_[request.tenant] == 0 && request.source != SourceKind::host &&
            (request.flags & (flag_context | flag_code)) == 0;

@@ -33,7 +33,7 @@ class L2Halves {
         link_(parameters.crossing_rate) {}
 
   bool are_apart() const { return latency_ > 0; }
-  /// The request comes from the half that this partition is not in.
+  /// Returns whether the request comes from the half that this partition is not in.
   bool is_far(const MemoryRequest& request) const {
     return request.source == SourceKind::sm &&
            topology_.in_second_half(SmId{request.requester}) != in_second_;

@@ -77,7 +77,7 @@ class LocalHandlers {
   /// Takes the first refusal of an untouched page: a handler has its granule, or begins with it.
   /// Returns false if the host has to handle it.
   bool take(const TranslateRequest& request, GmmuCycle& cycle);
-  /// A handler is about to put frames into entries of the span.
+  /// Returns whether a handler is about to put frames into entries of the span.
   bool handles_in(const PageSpan& span) const;
   /// The tenant's tables are other ones.
   void forget_tenant(TenantId tenant);
