@@ -77,9 +77,9 @@ class DeviceMemory {
   /// A variable that turns out to be managed.
   void share(std::uint64_t address);
 
-  /// The buffer that holds all of these bytes; null: none.
+  /// Returns the buffer that holds all of these bytes; null: none.
   const Buffer* buffer_around(std::uint64_t address, std::uint64_t bytes) const;
-  /// The bytes, or nothing when they do not all lie in one allocation.
+  /// Returns the bytes, or nothing when they do not all lie in one allocation.
   std::span<std::byte> find(std::uint64_t address, std::uint64_t bytes);
   isa::FlatMemory& flat() { return flat_; }
   std::map<std::uint64_t, Buffer>& buffers() { return buffers_; }

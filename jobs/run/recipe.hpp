@@ -16,7 +16,7 @@ namespace lockstep {
 /// and data by name; and /run/facts, all that the result depends on, the digests of those files
 /// included.
 
-/// The scenario that the command line names, or that its --config-of holds.
+/// Returns the scenario that the command line names, or that its --config-of holds.
 Node scenario_document(const CommandLine& line);
 /// Returns the name of the scenario: that of its file, without folder and ending.
 std::string scenario_name(const CommandLine& line);

@@ -114,7 +114,7 @@ class HostLink {
       if (bytes == transfer.bytes) return duration;
       return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};
     }
-    /// The part of the next line that lies in this frame and transfer.
+    /// Returns the part of the next line that lies in this frame and transfer.
     std::uint64_t next_bytes() const;
   };
   struct Line {

@@ -147,7 +147,7 @@ class WarpPaths {
         function(n == current_ ? pc_ : node(n).pc, lanes);
   }
 
-  /// The first path that waits at a barrier or for named lanes; without lanes if none does.
+  /// Returns the first path that waits at a barrier or for named lanes; without lanes if none does.
   Arm first_waiting() const {
     for (std::uint32_t n = 0; n < top_; ++n)
       if (node(n).state == State::at_barrier || node(n).state == State::gathering)

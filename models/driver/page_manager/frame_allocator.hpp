@@ -36,7 +36,7 @@ class FrameAllocator {
                                           TenantId tenant = TenantId{0});
   /// Takes `bytes` in as few ranges as first fit gives.  Returns no range if so much is not free.
   std::vector<FrameRun> allocate_scattered(std::uint64_t bytes, TenantId tenant = TenantId{0});
-  /// The n-th page that the tenant could get.
+  /// Returns the n-th page that the tenant could get.
   PhysicalAddress free_page(std::uint64_t n, TenantId tenant) const;
   std::uint64_t free_bytes(TenantId tenant) const;
   /// Takes these frames, which are free.

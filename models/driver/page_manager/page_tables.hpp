@@ -51,7 +51,7 @@ class PageTables {
   /// Returns the address of the level-3 entry that covers the page.
   PhysicalAddress directory_address(TenantId tenant, VirtualPage page) const;
   bool is_large(TenantId tenant, VirtualPage page) const;
-  /// The frames of mapped pages, in order.
+  /// Returns the frames of mapped pages, in order.
   std::vector<FrameRun> frames_of(const TenantPages& pages) const;
   /// Returns whether the 512 pages from `first` on, all mapped, lie in one aligned large frame.
   bool in_large_frame(TenantId tenant, VirtualPage first) const;

@@ -41,7 +41,7 @@ const char* name_of(Space space) {
   }
 }
 
-/// The state space a generic address lies in.
+/// Returns the state space a generic address lies in.
 Space space_of(std::uint64_t address) {
   if (address - shared_window_base < shared_window_bytes) return Space::shared;
   if (address - local_window_base < local_window_bytes) return Space::local;

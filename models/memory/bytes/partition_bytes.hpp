@@ -25,7 +25,7 @@ class PartitionBytes {
   PartitionBytes(std::uint64_t bytes, PartitionId index, const AddressMapping& mapping,
                  std::size_t tenants, TransactionPool& transactions);
 
-  /// The number of a line in the partition.
+  /// Returns the number of a line in the partition.
   std::uint32_t line_of(PhysicalAddress address) const {
     return static_cast<std::uint32_t>(mapping_.offset(address).value() / line_bytes);
   }

@@ -88,7 +88,7 @@ class LocalHandlers {
   void send_swaps(const FarFaults& faults, GmmuCycle& cycle);
   /// Takes memory's answer to a swap: the entries as they were.
   void swapped(std::uint32_t index, const std::byte* old_entries);
-  /// A handler that has ended; others that waited for it begin.
+  /// Takes a handler that has ended; others that waited for it begin.
   std::optional<LocalHandler> take_finished(GmmuCycle& cycle);
 
   std::size_t under_way() const { return by_granule_.size(); }
