@@ -85,28 +85,30 @@ OutputContents output_contents() {
        "YAML: the run as a scenario, for `lockstep run --config-of` (not of the runs alone "
        "of `compare`)"},
       {"/run/facts", "",
-       "for the same: a line for each thing that the result depends on, with digests of "
-       "modules and data"}};
+       "a line for each thing that the result depends on, with digests of modules and data, for "
+       "`--config-of` too"}};
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
   all.run = {
-      {"wall_seconds", "s", "of the simulation loop"},
-      {"warp_instructions", "instructions", "of all tenants"},
-      {"thread_instructions", "instructions", "of all tenants"},
+      {"wall_seconds", "s", "real time of the simulation loop"},
+      {"warp_instructions", "instructions", "warp instructions of all tenants"},
+      {"thread_instructions", "instructions", "thread instructions of all tenants"},
       {"warp_instructions_per_second", "1/s", "warp instructions over wall seconds"},
-      {"windows", "windows", "of simulated time on rank 0"},
-      {"exchanges", "exchanges", "between ranks"},
-      {"synchronisation_share", "ratio", "barriers, exchange and copying"},
-      {"imbalance_share", "ratio", "waiting for slower threads and ranks"},
-      {"peak_memory_bytes", "bytes", "of the process of rank 0"},
+      {"windows", "windows", "windows of simulated time on rank 0"},
+      {"exchanges", "exchanges", "exchanges of messages between ranks"},
+      {"synchronisation_share", "ratio", "share of the time in barriers, exchange and copying"},
+      {"imbalance_share", "ratio", "share of the time spent waiting for slower threads and ranks"},
+      {"peak_memory_bytes", "bytes", "largest memory of the process of rank 0"},
       {"ranks", "ranks", "MPI processes"},
-      {"threads", "threads", "of each rank"},
-      {"host", "name", "machine of rank 0"},
-      {"version", "version", "of lockstep"},
-      {"program", "version", "and the digest of the sources that it was built from"},
+      {"threads", "threads", "threads of each rank"},
+      {"host", "name", "computer of rank 0"},
+      {"version", "version", "version of Lockstep"},
+      {"program", "version",
+       "version, and the digest of the sources that the program was built from"},
       {"git_revision", "commit",
-       "of these sources, with + if they had been changed; unknown: of no repository"},
+       "commit of these sources, with + if they had been changed; unknown: the sources were in no "
+       "repository"},
       {"build", "text", "kind of build, and compiler"},
-      {"command_line", "text", "as it was given"},
+      {"command_line", "text", "command line as it was given"},
       {"segments", "segments",
        "1, and 1 more each time the run was resumed; seconds, windows and exchanges are sums over "
        "the segments"},

@@ -32,43 +32,47 @@ struct HostStatistics {
         .per_tenant("remote_requests", &S::remote_requests, "requests",
                     "requests of SMs to pinned host memory")
         .per_tenant("far_faults", &S::far_faults, "faults", "pages of managed memory that faulted")
-        .per_tenant("faults_invalid", &S::faults_invalid, "faults", "outside of every buffer")
+        .per_tenant("faults_invalid", &S::faults_invalid, "faults",
+                    "accesses outside of every buffer")
         .per_tenant(
             "late_hits", &S::late_hits, "faults",
             "far-faults on pages that were on their way already when they reached the driver")
-        .per_tenant("pages_migrated", &S::pages_migrated, "pages", "moved to the GPU over the link")
+        .per_tenant("pages_migrated", &S::pages_migrated, "pages",
+                    "pages moved to the GPU over the link")
         .per_tenant("pages_allocated", &S::pages_allocated, "pages",
-                    "given to the GPU without data, on first touch")
+                    "pages given to the GPU without data, on first touch")
         .per_tenant("pages_demanded", &S::pages_demanded, "pages",
-                    "that came in transfers for which an access waited")
+                    "pages that came in transfers for which an access waited")
         .per_tenant("pages_prefetched", &S::pages_prefetched, "pages",
-                    "that came along with a fault or by a prefetch step")
+                    "pages that came along with a fault or by a prefetch step")
         .per_tenant("prefetched_used", &S::prefetched_used, "pages",
                     "prefetched pages that left after they had been accessed")
         .per_tenant("prefetched_unused", &S::prefetched_unused, "pages",
                     "prefetched pages that left without having been accessed")
-        .per_tenant("pages_evicted", &S::pages_evicted, "pages", "taken off the GPU to make room")
+        .per_tenant("pages_evicted", &S::pages_evicted, "pages",
+                    "pages taken off the GPU to make room")
         .per_tenant("pages_written_back", &S::pages_written_back, "pages",
                     "dirty pages moved to the host")
         .per_tenant("thrashed_pages", &S::thrashed_pages, "pages",
                     "faults on pages that had been evicted")
         .per_tenant("faults_migrated", &S::faults_migrated, "transfers",
-                    "for which an access waited, and whose data moved")
+                    "transfers for which an access waited, and whose data moved")
         .per_tenant("faults_allocated", &S::faults_allocated, "transfers",
-                    "for which an access waited, without data: a first touch")
-        .per_tenant("faults_remote", &S::faults_remote, "faults",
-                    "after which the page was mapped where it was, at the host or on another GPU")
+                    "transfers without data for which an access waited: a first touch")
+        .per_tenant(
+            "faults_remote", &S::faults_remote, "faults",
+            "faults after which the page was mapped where it was, at the host or on another GPU")
         .per_tenant("faults_counted", &S::faults_counted, "pages",
-                    "mapped on another GPU that moved because they were used up to the threshold "
-                    "of peer_policy")
+                    "pages mapped on another GPU that moved because they were used up to the "
+                    "threshold of peer_policy")
         .per_tenant("pages_fetched", &S::pages_fetched, "pages",
-                    "moved to the GPU from another one over the fabric")
+                    "pages moved to the GPU from another one over the fabric")
         .per_tenant("pages_spilled", &S::pages_spilled, "pages",
                     "evicted pages that another GPU took in")
         .per_tenant("faults_permission", &S::faults_permission, "faults",
                     "stores to read-mostly pages on the GPU, which became writable")
         .per_tenant("faults_local", &S::faults_local, "faults",
-                    "that the GPU handled by itself, each for a granule of untouched pages")
+                    "faults that the GPU handled by itself, each for a granule of untouched pages")
         .per_tenant("pages_local", &S::pages_local, "pages",
                     "untouched pages that the GPU mapped by itself")
         .per_tenant(
@@ -82,7 +86,8 @@ struct HostStatistics {
                     "nodes that the tree prefetcher completed; 64KiB: blocks that faulted")
         .per_tenant("tree_evictions", &S::tree_evictions, tree_node_sizes, "nodes",
                     "nodes that the tree eviction emptied; 64KiB: blocks of the oldest pages")
-        .per_tenant("resident_pages", &S::resident_pages, "pages", "of managed memory on the GPU")
+        .per_tenant("resident_pages", &S::resident_pages, "pages",
+                    "pages of managed memory on the GPU")
         .per_tenant("fault_queue", &S::fault_queue, "ns",
                     "time for which a fault waited for the driver, from arrival to the start of "
                     "its service")

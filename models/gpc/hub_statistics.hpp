@@ -17,16 +17,16 @@ struct HubStatistics {
     using T = OfTenant;
     return statistics<S>()
         .per_tenant("clusters", &S::tenant, &T::clusters, "clusters",
-                    "of thread blocks that have begun in the GPC")
+                    "clusters of thread blocks that have begun in the GPC")
         .per_tenant("accesses", &S::tenant, &T::accesses, "messages",
-                    "to shared memory of another block of a cluster")
+                    "messages to shared memory of another block of a cluster")
         .per_tenant("bytes", &S::tenant, &T::bytes, "bytes",
                     "bytes of these accesses and their answers, in whole flits")
         .per_tenant("barriers", &S::tenant, &T::barriers, "barriers",
-                    "of clusters that all threads have come to")
+                    "barriers of clusters that all threads have come to")
         .per_tenant("refused", &S::tenant, &T::refused, "messages",
-                    "to a block whose threads had ended")
-        .gauge("clusters_there", &S::clusters_there, "clusters", "that are in the GPC");
+                    "messages to a block whose threads had ended")
+        .gauge("clusters_there", &S::clusters_there, "clusters", "clusters that are in the GPC");
   }
 };
 

@@ -35,11 +35,11 @@ struct MedicStatistics {
                     "requests that looked up although their warp mostly misses: the line was here "
                     "not long ago")
         .counters("fills", &S::fills, classes, "lines",
-                  "that came in, by class, with `bypass` or `insertion`")
+                  "lines that came in, by class, with `bypass` or `insertion`")
         .counters("evictions", &S::evictions, classes, "lines",
-                  "that left, by class, with `insertion` or `reuse`")
+                  "lines that left, by class, with `insertion` or `reuse`")
         .counters("walk_bypasses", &S::walk_bypasses, WalkLevels::names, "requests",
-                  "of page walks told to go past the L2, with `walks`");
+                  "requests of page walks that were told to go past the L2, with `walks`");
   }
 };
 
