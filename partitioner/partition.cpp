@@ -119,8 +119,8 @@ class Balancer {
   }
 
  private:
-  /// The component of `from` lighter than `below` (any if negative) whose move to `to` cuts least;
-  /// none: the number of components.
+  /// Returns the component of `from` lighter than `below` (any if negative) whose move to `to` cuts
+  /// least; none: the number of components.
   std::size_t best(std::size_t from, std::size_t to, double below) const {
     std::size_t chosen = rank_of_.size();
     double least = 0;
@@ -310,7 +310,7 @@ std::vector<Group> groups_of(const Graph& graph, const std::vector<double>& weig
   return groups;
 }
 
-/// The members alone, with the links among them.
+/// Returns the members alone, with the links among them.
 Graph graph_of(const Graph& graph, const Group& group) {
   Graph inside;
   for (const Graph::Kind& kind : graph.kinds()) inside.add_kind(kind.name);

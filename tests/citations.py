@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Whether what the code cites can be found: exits 1 and names file and citation if not.
 
-What stands after `Source:` in a comment begins with a key of docs/references.md, a page of docs/design/, a file of the
-repository, or an own choice.  Wherever a page of docs/design/ is named, in code, configurations and documents, the
-sections, rules and quoted words behind its name stand in it.
+What stands after `Source:` in a comment, also in an example of the manual, begins with a key of docs/references.md, a
+page of docs/design/, a file of the repository, or an own choice.  Wherever a page of docs/design/ is named, in code,
+configurations and documents, the sections, rules and quoted words behind its name stand in it.
 """
 import argparse
 import pathlib
@@ -14,6 +14,7 @@ FOLDERS = ("core", "models", "partitioner", "jobs", "tests", "configs")
 CODE = (".hpp", ".cpp", ".cc", ".py", ".yaml", ".cmake")
 OWN = ("own choice", "our choice", "design of the project")
 COMMENT = re.compile(r"(?:^[ \t]*(?://|#)[^\n]*\n)+|\"\"\".*?\"\"\"|(?://|#)[^\n]*\n", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^ *```cpp\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 PAGE = r"(?<![\w/])((?:\w+-)+\w+\.md|architecture\.md)"
 NUMBER = r"\d+(?:\.\d+)*(?: to \d+(?:\.\d+)*)?"
 LIST = rf"{NUMBER}(?:(?: *,(?: and)?| +and) +{NUMBER})*"
@@ -82,8 +83,8 @@ def unresolved(root):
             for name, rest in zip(found[::2], found[1::2]):
                 for missing in pages.lacks(name, rest):
                     yield path.relative_to(root), f"{name}: {missing}"
-            if path.suffix not in CODE:
-                continue
+        code = text if path.suffix in CODE else "".join(re.findall(EXAMPLE, text))
+        for comment in comments(code):
             for cited in re.findall(r"\bSources?: ([^;]{1,160})", comment):
                 if not pages.knows(cited):
                     yield path.relative_to(root), cited

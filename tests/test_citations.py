@@ -56,6 +56,14 @@ class Citations(unittest.TestCase):
         self.assertEqual(self.found("Source: architecture.md, section", "9."),
                          ["models/sm/part.hpp: cites architecture.md: section 9"])
 
+    def test_an_example_of_the_manual_cites_as_code_does(self):
+        for cited, found in (("own choice, as in a textbook.", []), ("textbooks.", ["docs/page.md: cites textbooks."])):
+            comment = "/" * 3 + f" Source: {cited}"
+            lines = ("1. A file:", "", "   ```cpp", "   " + comment, "", "   struct Part {};", "   ```")
+            (self.root / "docs/page.md").write_text("\n".join(lines))
+            with self.subTest(cited=cited):
+                self.assertEqual(self.found("Says what."), found)
+
     def test_an_unknown_source_is_named(self):
         self.assertEqual(self.found("Source: Nobody et al., 2031."), ["models/sm/part.hpp: cites Nobody et al., 2031."])
 

@@ -149,5 +149,19 @@ class Readme(unittest.TestCase):
                 self.assertIn(figure, text, row[0])
 
 
+class Meanings(unittest.TestCase):
+    # "which line leaves" and "with --check: the sum" are clauses of their own.
+    FRAGMENT = re.compile(r"(?!(?:for|with) [^ ]{1,12}: )"
+                          r"(?:that|of|for|after|with|from|at|between|whose|to|by|on|it|they|as|those|these) ")
+
+    def test_a_meaning_says_what_it_is_about_without_the_columns_beside_it(self):
+        for page in ("parameters.md", "output.md"):
+            lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+            rows = [re.split(r" (?<!\\)\| ", line.rstrip("| ")) for line in lines if line.startswith("| `")]
+            self.assertTrue(rows)
+            fragments = [row for row in rows if self.FRAGMENT.match(row[-1])]
+            self.assertEqual(fragments, [], page)
+
+
 if __name__ == "__main__":
     unittest.main()

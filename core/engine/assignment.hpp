@@ -16,7 +16,8 @@ struct Place {
 struct Assignment {
   std::vector<Place> places;  ///< by component
 
-  /// A balanced default without regard to traffic: each kind is cut into pieces of equal weight.
+  /// Returns a balanced default without regard to traffic: each kind is cut into pieces of equal
+  /// weight.
   static Assignment spread(const Graph& graph, int ranks, int threads);
 };
 

@@ -40,7 +40,7 @@ Distances distances_inside(const Graph& graph, const Assignment& assignment, int
 /// another.
 Distances distances_across(const Graph& graph, const Assignment& assignment);
 
-/// The shortest cycle, as text; see Engine::limiting_cycle.
+/// Returns the shortest cycle, as text; see Engine::limiting_cycle.
 std::string limiting_cycle(const Graph& graph, std::span<const std::string> except);
 
 }  // namespace lockstep

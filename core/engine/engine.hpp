@@ -65,7 +65,7 @@ class Engine {
   /// messages of components have arrived. Returns whether all are finished. Collective.
   bool settle(const std::function<bool()>& has_arrived);
 
-  /// The components of this rank, by id.
+  /// Returns the components of this rank, by id.
   std::span<const LocalComponent> components() const;
   Communicator& communicator() const;
   const Profile& profile() const;

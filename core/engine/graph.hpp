@@ -45,7 +45,7 @@ class Graph {
   const std::vector<Edge>& edges() const { return edges_; }
   /// Returns the component's name, such as "sm[7]".
   std::string name(ComponentId component) const;
-  /// The sending end for the component at the link's source to own.
+  /// Returns the sending end for the component at the link's source to own.
   Link link(LinkId id) const;
 
  private:

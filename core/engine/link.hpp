@@ -60,13 +60,13 @@ class Trunk {
                      "the links of a trunk are not neighbours");
   }
 
-  /// The link to the i-th destination, good until the next call.
+  /// Returns the link to the i-th destination, good until the next call.
   Link& operator[](std::uint32_t i) {
     link_.destination_ = ComponentId{first_destination_.value() + i};
     link_.id_ = LinkId{first_.value() + i};
     return link_;
   }
-  /// The link to `destination`, good until the next call.
+  /// Returns the link to `destination`, good until the next call.
   Link& to(ComponentId destination) {
     return (*this)[destination.value() - first_destination_.value()];
   }

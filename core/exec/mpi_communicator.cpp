@@ -89,7 +89,7 @@ class MpiCommunicator final : public Communicator {
  private:
   using Staging = std::array<std::byte, eager_bytes>;
 
-  /// The beginning of a message; returns how much of it.
+  /// Sends the beginning of a message; returns how many of its bytes.
   std::size_t send_first(int neighbour, const Bytes& bytes, Staging& staging) {
     if (mailboxes_.reaches(neighbour)) return mailboxes_.put(neighbour, bytes);
     const std::uint64_t total = bytes.size();
@@ -100,7 +100,8 @@ class MpiCommunicator final : public Communicator {
     return now;
   }
 
-  /// The beginning of a message, which MPI has put into `staging` if it is MPI that carries it.
+  /// Takes the beginning of a message, which MPI has put into `staging` if it is MPI that carries
+  /// it.
   NodeMailboxes::Message take_first(int neighbour, const Staging& staging) {
     if (mailboxes_.reaches(neighbour)) return mailboxes_.take(neighbour);
     std::uint64_t total = 0;

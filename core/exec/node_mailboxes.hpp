@@ -30,8 +30,9 @@ class NodeMailboxes {
   std::size_t put(int rank, std::span<const std::byte> bytes);
 
   struct Message {
-    std::size_t bytes;                 ///< of all that was to be put
-    std::span<const std::byte> begin;  ///< as much as there was room for, until the next take
+    std::size_t bytes;  ///< size of the whole message
+    std::span<const std::byte>
+        begin;  ///< the part that there was room for; valid until the next take
   };
   /// Waits for the next message of a rank.
   Message take(int rank);

@@ -31,7 +31,7 @@ T load(const std::byte* data) {
   return value;
 }
 
-/// A number as text and, for ranking differences, as a double.
+/// Returns a number as text and, for ranking differences, as a double.
 std::pair<std::string, double> number_text(h5::Scalar type, const std::byte* data) {
   const auto whole = [](auto value) { return std::pair{std::to_string(value), double(value)}; };
   switch (type) {

@@ -199,7 +199,7 @@ class File {
   /// Numbers of 64 bits: rows [first, first + count) along the first axis.
   std::vector<std::uint64_t> words(const std::string& dataset, std::uint64_t first,
                                    std::uint64_t count) const;
-  /// A single one.
+  /// Returns the word of a data set that holds a single one.
   std::uint64_t word(const std::string& dataset) const;
   /// All entries.
   std::vector<std::string> texts(const std::string& dataset) const;

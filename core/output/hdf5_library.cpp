@@ -9,7 +9,7 @@
 namespace lockstep::h5 {
 namespace {
 
-/// The operating system's words for the last failure, as HDF5 found them.
+/// Returns the operating system's words for the last failure, as HDF5 found them.
 std::string last_reason() {
   std::string text;
   H5Ewalk2(

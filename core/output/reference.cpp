@@ -5,15 +5,14 @@ namespace {
 
 constexpr const char* introduction = R"(# The output file
 
-A run writes one HDF5 file. Everything outside `/run` is the same for the same scenario, whatever the
-number of threads and ranks (`--check` adds digests of the buffers): `lockstep diff A.h5 B.h5` compares what both have
-and names the first epoch, component and counter that differ. `lockstep run --config-of A.h5` repeats its run to the bit. Attribute `file version` of the root is raised when the layout
-changes; this page describes version 1.
+A run writes one HDF5 file. Everything outside `/run` is the same for the same scenario, whatever the number of threads
+and ranks; `--check` adds digests of the buffers. `lockstep diff A.h5 B.h5` compares what both files have, and names the
+first epoch, component and counter that differ. `lockstep run --config-of A.h5` repeats the run of a file to the bit.
+Attribute `file version` of the root is raised when the layout changes; this page describes version 1.
 
-Every program reads the file at any time after the start, also after a kill: it holds every epoch up to half a second
-before (two, if writing epochs takes so long that it would be more than a hundredth of the time), and the rows of
-`/kernels` for those that were over then, up to the first that was not. A running job is
-watched with `swmr=True`:
+Every program can read the file at any time after the start, also after a kill. It holds every epoch up to half a second
+before, or up to two seconds if writing epochs would otherwise take more than a hundredth of the time. `/kernels` has
+the rows of the kernels that were over then, up to the first that was not. A running job is watched with `swmr=True`:
 
 ```python
 import h5py
@@ -22,15 +21,15 @@ complete = len(f["epochs/time"])          # rows beyond this one are still being
 f["stats/sm/warp_instructions"][:complete].sum(axis=1)
 ```
 
-At its end a run adds everything else to a copy, `quickstart.h5.finishing`, which then takes the name: who watches sees the
-epochs to the last, and opens the file anew for the rest.
+At its end a run adds everything else to a copy, `quickstart.h5.finishing`, which then takes the name. A program that
+watches the run sees the epochs to the last, and opens the file anew for the rest.
 
 SIGTERM and SIGINT end a run at once, with a checkpoint, `quickstart.ckpt` (exit status 75 and 130). The file then holds
-what has been up to that moment: a shorter last epoch, tables and totals, but no `/final/end`, no buffers and nothing of
-`--check`. `lockstep run ... --resume quickstart.ckpt` goes on in a new file that begins with the whole epochs up to there
-and takes the name (docs/cluster.md).
+what has been up to that moment: a shorter last epoch, tables and totals. It has no `/final/end`, no buffers and nothing
+of `--check`. `lockstep run ... --resume quickstart.ckpt` goes on in a new file. This file begins with the whole epochs
+up to the checkpoint, and takes the name (docs/cluster.md).
 
-Texts have a fixed length and decode as UTF-8; times are integer femtoseconds.
+Texts have a fixed length and decode as UTF-8. Times are integer femtoseconds.
 
 ## Always there
 

@@ -37,7 +37,7 @@ class RunOutput {
 
   const std::string& path() const { return path_; }
   h5::File& file() { return file_; }
-  /// The output written before a resumed run, to be read until start().
+  /// Returns the output written before a resumed run, to be read until start().
   const h5::File& before() const { return before_; }
   /// Brings all flushed bytes to the disk before it returns.
   void reach_disk() const;

@@ -13,7 +13,7 @@ namespace lockstep {
 /// Source: HDF5 File Format Specification, version 3.0, section II.A.
 bool publish_superblock(int file, std::uint64_t end);
 
-/// The library's mark is there: somebody writes the file, or was killed doing so.
+/// Returns whether the library's mark is there: a program writes the file, or was killed doing so.
 bool is_marked_as_written(const std::string& path);
 
 }  // namespace lockstep

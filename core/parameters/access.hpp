@@ -66,7 +66,7 @@ const T& to_scalar(const T& value) {
 
 /// Stores values, already checked, in the member of `values` that `field` describes.
 void store(const ParameterField& field, const std::vector<ParameterScalar>& scalars, void* values);
-/// The member's value: one scalar, or the elements of a list.
+/// Returns the member's value: one scalar, or the elements of a list.
 std::vector<ParameterScalar> fetch(const ParameterField& field, const void* values);
 
 inline void* member_of(const ParameterField& field, void* values) {
@@ -76,9 +76,10 @@ inline const void* member_of(const ParameterField& field, const void* values) {
   return static_cast<const char*>(values) + field.offset;
 }
 
-/// A value as YAML: with its unit, enumerations by their word, quoted where YAML would misread it.
+/// Returns a value as YAML: with its unit, enumerations by their word, quoted where YAML would
+/// misread it.
 std::string to_text(const ParameterField& field, const ParameterScalar& value);
-/// A whole member: a value or `[a, b]`.
+/// Returns a whole member: a value or `[a, b]`.
 std::string to_text(const ParameterField& field, const std::vector<ParameterScalar>& values);
 
 }  // namespace lockstep

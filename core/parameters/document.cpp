@@ -20,7 +20,8 @@
 namespace lockstep {
 namespace {
 
-/// An expression that YAML took apart at a comma: `[min(n, 4), 1]` has the items `min(n` and `4)`.
+/// Returns whether the node is part of an expression that YAML took apart at a comma: `[min(n, 4),
+/// 1]` has the items `min(n` and `4)`.
 bool is_open_expression(const Node& node) {
   if (!node.exists() || !node.is_scalar() || node.data()->quoted) return false;
   const std::string& text = node.data()->scalar;

@@ -35,7 +35,8 @@ class Node {
   std::string where() const;
   /// Returns the dotted name from the root: "policies.sharing", "tenants.0.sms".
   const std::string& path() const;
-  /// The file it was written in ("" for --set), to resolve file names relative to it.
+  /// Returns the file in which the node was written ("" for --set), to resolve file names relative
+  /// to it.
   const std::string& file() const;
   /// Returns an error to throw: "file:line:column: path: what - advice".
   UserError error(const std::string& what, const std::string& advice = "") const;
@@ -72,7 +73,7 @@ class Node {
   Frequency frequency() const;
   Bandwidth bandwidth() const;
 
-  /// The node as one line of YAML.
+  /// Returns the node as one line of YAML.
   std::string to_flow() const;
 
   const std::shared_ptr<Data>& data() const { return data_; }

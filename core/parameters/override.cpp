@@ -7,7 +7,7 @@
 namespace lockstep {
 namespace {
 
-/// The entry of a sequence that `word` selects: by number, or by its `name:`.
+/// Returns the entry of a sequence that `word` selects: by number, or by its `name:`.
 Node& select_item(const Node& sequence, const std::string& word, const Node& value) {
   std::vector<Node>& items = sequence.data()->sequence;
   const bool is_number =
@@ -27,7 +27,7 @@ Node& select_item(const Node& sequence, const std::string& word, const Node& val
                   suggest(word, names));
 }
 
-/// The place of `word` in `parent`; a new empty one in a map that has none.
+/// Returns the place of `word` in `parent`; a new empty one in a map that has none.
 Node& select(const Node& parent, const std::string& word, const Node& value) {
   if (parent.is_sequence()) return select_item(parent, word, value);
   if (!parent.is_map()) {

@@ -90,7 +90,7 @@ class ParameterSchema {
   /// Reads default values, then the values of `map`. Throws UserError for an unknown or missing
   /// key, a wrong unit, a value out of range, or a failed check().
   void read(const Node& map, void* values) const;
-  /// A fresh object with default values.
+  /// Returns a fresh object with default values.
   std::shared_ptr<void> create() const { return create_(); }
 
   void add(const ParameterField& field);
@@ -108,8 +108,8 @@ class ParameterSchema {
   std::shared_ptr<void> (*create_)() = nullptr;
 };
 
-/// The values of a struct as YAML text that reads back to the same values, every quantity with its
-/// unit, keys in the order of declaration.
+/// Returns the values of a struct as YAML text that reads back to the same values, every quantity
+/// with its unit, keys in the order of declaration.
 std::string to_yaml(const ParameterSchema& schema, const void* values, int indent = 0);
 
 /// A table of all parameters below `prefix`, recursively: key, type or unit, default, range,

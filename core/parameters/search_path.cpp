@@ -38,7 +38,8 @@ std::vector<fs::path> folders(const std::string& kind, const std::string& beside
   return all;
 }
 
-/// A scenario is never what a scenario names: it may well be called as the workload it is about.
+/// Returns whether the file is a scenario. Names in a scenario never mean one, since it may well be
+/// called as the workload it is about.
 bool is_scenario(const fs::path& file) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);)

@@ -10,7 +10,7 @@ namespace lockstep {
 /// dozen).
 std::string suggest(const std::string& word, const std::vector<std::string>& known);
 
-/// The known word nearest to `word`, "" if none is near enough to be a slip of the pen.
+/// Returns the known word nearest to `word`, "" if none is near enough to be a slip of the pen.
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
 /// Returns whether `word` may be a slip of the pen for `meant`.

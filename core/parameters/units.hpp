@@ -14,7 +14,7 @@ struct ParsedScalar {
 };
 ParsedScalar parse_scalar(const std::string& text, ParameterType type);
 
-/// The shortest text that parse_scalar() reads back to the same value, with its unit.
+/// Returns the shortest text that parse_scalar() reads back to the same value, with its unit.
 std::string format_scalar(const ParameterScalar& value, ParameterType type);
 
 /// Returns "bytes", "time", "cycles", "count"...: the unit that a writer of a value must know.

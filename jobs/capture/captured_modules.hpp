@@ -57,7 +57,7 @@ class CapturedModules {
   /// architecture or the nearest; nothing, if the program has none.
   std::optional<std::uint32_t> machine_registers(const Kernel& kernel) const;
   std::uint64_t kernels() const { return kernels_.size(); }
-  /// A kernel that was launched, by its name in the recording.
+  /// Returns a kernel that was launched, by its name in the recording.
   const Kernel& launched(const std::string& recorded_name) const;
   Variable find_variable(std::uint64_t module, const std::string& name);
   /// Returns whether the module has the kernel. Throws UserError when the module cannot be read.

@@ -47,7 +47,7 @@ class DeviceMemory {
   int file() const { return file_; }
   /// Lets addresses begin there. Must be called before anything is allocated.
   void begin_at(std::uint64_t address) { first_ = next_ = address; }
-  /// A process that has the file has left its mark there (protocol.hpp).
+  /// Returns whether a process that has the file has left its mark there (protocol.hpp).
   bool has_child_mark() const { return base_[child_mark] != std::byte{0}; }
   bool has_driver_mark() const { return base_[driver_mark] != std::byte{0}; }
   /// Allocates memory. Returns its address; 0 when there is no room.
@@ -77,9 +77,9 @@ class DeviceMemory {
   /// A variable that turns out to be managed.
   void share(std::uint64_t address);
 
-  /// The buffer that holds all of these bytes; null: none.
+  /// Returns the buffer that holds all of these bytes; null: none.
   const Buffer* buffer_around(std::uint64_t address, std::uint64_t bytes) const;
-  /// The bytes, or nothing when they do not all lie in one allocation.
+  /// Returns the bytes, or nothing when they do not all lie in one allocation.
   std::span<std::byte> find(std::uint64_t address, std::uint64_t bytes);
   isa::FlatMemory& flat() { return flat_; }
   std::map<std::uint64_t, Buffer>& buffers() { return buffers_; }

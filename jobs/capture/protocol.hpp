@@ -114,9 +114,10 @@ struct FunctionDescription {
   std::uint64_t function = 0;
   std::uint32_t registers = 0, shared_bytes = 0, local_bytes = 0, constant_bytes = 0;
   std::uint32_t maximum_threads = 0, parameters = 0;
-  std::uint32_t architecture = 0;                 ///< 75: that its PTX is for
-  std::uint32_t explicit_cluster = 0;             ///< 1: it is to be launched in clusters
-  std::uint32_t required_cluster[3] = {0, 0, 0};  ///< 0: it is made for none
+  std::uint32_t architecture = 0;      ///< 75: that its PTX is for
+  std::uint32_t explicit_cluster = 0;  ///< 1: it is to be launched in clusters
+  std::uint32_t required_cluster[3] = {
+      0, 0, 0};  ///< extents of the cluster that the kernel is made for; 0: none
   std::uint32_t unused = 0;
 };
 

@@ -101,7 +101,7 @@ std::vector<std::string> words_of(std::string_view statement) {
   return words;
 }
 
-/// The name that a statement at the outermost level is about.
+/// Returns the name that a statement at the outermost level is about.
 std::string symbol_of(const std::vector<std::string>& words) {
   constexpr const char* definers[] = {".entry", ".func", ".global", ".const", ".tex"};
   bool defines = false;

@@ -12,7 +12,7 @@
 
 namespace lockstep::capture {
 
-/// The text with its constant variables in global memory.
+/// Returns the text with its constant variables in global memory.
 std::string with_global_constants(const std::string& text);
 
 /// Returns the name of a recording's file of PTX, counted from 0.
@@ -39,7 +39,8 @@ class RecordedPtx {
   const std::vector<std::string>& files() const { return files_; }
 
  private:
-  /// The name with a number behind it that no symbol has, of those that are taken or in `group`.
+  /// Returns the name with a number behind it that no symbol has, of those that are taken or in
+  /// `group`.
   std::string fresh(const std::string& name, const std::set<std::string>& group) const;
 
   std::vector<std::string> files_;

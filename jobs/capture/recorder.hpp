@@ -60,7 +60,7 @@ class Recorder {
   std::uint64_t copy(RecordedStep::Kind kind, std::uint64_t address, std::uint64_t stream,
                      bool waits, std::span<const std::byte> bytes);
   RecordedStep& in_stream(RecordedStep& step, std::uint64_t stream, bool waits);
-  /// The device that has the memory; that of the stream for memory of none.
+  /// Returns the device that has the memory; that of the stream for memory of none.
   std::uint64_t device_at(std::uint64_t address, std::uint64_t stream) const;
   void synchronize_ahead(std::uint64_t stream);
   bool is_busy_beside(std::uint64_t stream) const;

@@ -353,7 +353,8 @@ void Session::fill(const Request& request, Reply& reply) {
     return;
   }
   const std::uint64_t stream = stream_at(to, request.numbers[4]);
-  constexpr std::uint64_t copies[] = {0, 0x01010101, 0x00010001, 0, 1};  // of a value in 4 bytes
+  constexpr std::uint64_t copies[] = {0, 0x01010101, 0x00010001, 0,
+                                      1};  // factors that repeat a value in 4 bytes
   const std::uint64_t mask = (std::uint64_t{1} << 8 * width) - 1;
   const std::uint64_t value = (request.numbers[2] & mask) * copies[width];
   const std::string single = "lockstep_fill_" + std::to_string(width);
@@ -367,7 +368,7 @@ void Session::fill(const Request& request, Reply& reply) {
 
 namespace {
 
-/// Each size lies in its range, so that their product is small.
+/// Returns whether each size lies in its range, so that their product is small.
 bool is_grid_of_a_gpu(const LaunchDescription& how) {
   constexpr std::uint32_t blocks[] = {0x7fffffff, 65535, 65535}, threads[] = {1024, 1024, 64};
   for (int d = 0; d < 3; ++d)

@@ -33,7 +33,7 @@ class Session {
     std::string printed;
   };
   Reply serve(const Request& request, std::span<const std::byte> bytes);
-  /// A request was none that a CUDA runtime makes: no other is served.
+  /// Returns whether a request was none that a CUDA runtime makes: no other is served.
   bool is_over() const { return is_over_; }
   /// Returns the most bytes behind a request.
   std::uint64_t largest_request() const;
@@ -44,7 +44,7 @@ class Session {
   Recorder& recorder() { return recorder_; }
 
   bool was_used() const { return was_used_; }
-  /// The program has a CUDA runtime of its own inside, which cannot be followed.
+  /// Returns whether the program has a CUDA runtime of its own inside, which cannot be followed.
   bool has_runtime_inside() const { return has_runtime_inside_; }
   /// Returns why the recording ends before the program did.
   const std::optional<std::string>& failure() const { return failure_; }

@@ -31,7 +31,7 @@ CLI::Option* add_scenario(CLI::App& command, CommandLine& line) {
   return command.add_option("scenario", line.scenario, "scenario file (YAML)");
 }
 
-/// A number of threads, or auto.
+/// Accepts a number of threads, or auto.
 CLI::Validator threads_or_auto() {
   return {[](std::string& text) -> std::string {
             if (text != "auto") return CLI::Range(1, most_threads)(text);

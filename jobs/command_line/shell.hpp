@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// The manual page, as troff: `lockstep help --as man`.
+/// Returns the manual page, as troff: `lockstep help --as man`.
 std::string man_page(const CLI::App& app);
 
 /// Words that bash completes, from the declared commands and options: `lockstep help --as

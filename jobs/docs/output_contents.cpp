@@ -85,39 +85,42 @@ OutputContents output_contents() {
        "YAML: the run as a scenario, for `lockstep run --config-of` (not of the runs alone "
        "of `compare`)"},
       {"/run/facts", "",
-       "for the same: a line for each thing that the result depends on, with digests of "
-       "modules and data"}};
+       "a line for each thing that the result depends on, with digests of modules and data, for "
+       "`--config-of` too"}};
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
-  all.run = {{"wall_seconds", "s", "of the simulation loop"},
-             {"warp_instructions", "instructions", "of all tenants"},
-             {"thread_instructions", "instructions", "of all tenants"},
-             {"warp_instructions_per_second", "1/s", "warp instructions over wall seconds"},
-             {"windows", "windows", "of simulated time on rank 0"},
-             {"exchanges", "exchanges", "between ranks"},
-             {"synchronisation_share", "ratio", "barriers, exchange and copying"},
-             {"imbalance_share", "ratio", "waiting for slower threads and ranks"},
-             {"peak_memory_bytes", "bytes", "of the process of rank 0"},
-             {"ranks", "ranks", "MPI processes"},
-             {"threads", "threads", "of each rank"},
-             {"host", "name", "machine of rank 0"},
-             {"version", "version", "of lockstep"},
-             {"program", "version", "and the digest of the sources that it was built from"},
-             {"git_revision", "commit",
-              "of these sources, with + if they had been changed; unknown: of no repository"},
-             {"build", "text", "kind of build, and compiler"},
-             {"command_line", "text", "as it was given"},
-             {"segments", "segments",
-              "1, and 1 more each time the run was resumed; what is counted in seconds, "
-              "windows and exchanges is their sum"},
-             {"ended_by", "signal",
-              "only if one ended the run, which can go on: tables and totals are of what has been, "
-              "and there is no /final/end"},
-             {"check", "text", "only with --check: passed or failed"},
-             {"scenario_digest", "digest",
-              "of all that the result depends on: program, options, resolved scenario with host "
-              "programs, bytes of modules and data"},
-             {"run_digest", "digest",
-              "of the same without the time to stop: a checkpoint knows its output by it"}};
+  all.run = {
+      {"wall_seconds", "s", "real time of the simulation loop"},
+      {"warp_instructions", "instructions", "warp instructions of all tenants"},
+      {"thread_instructions", "instructions", "thread instructions of all tenants"},
+      {"warp_instructions_per_second", "1/s", "warp instructions over wall seconds"},
+      {"windows", "windows", "windows of simulated time on rank 0"},
+      {"exchanges", "exchanges", "exchanges of messages between ranks"},
+      {"synchronisation_share", "ratio", "share of the time in barriers, exchange and copying"},
+      {"imbalance_share", "ratio", "share of the time spent waiting for slower threads and ranks"},
+      {"peak_memory_bytes", "bytes", "largest memory of the process of rank 0"},
+      {"ranks", "ranks", "MPI processes"},
+      {"threads", "threads", "threads of each rank"},
+      {"host", "name", "computer of rank 0"},
+      {"version", "version", "version of Lockstep"},
+      {"program", "version",
+       "version, and the digest of the sources that the program was built from"},
+      {"git_revision", "commit",
+       "commit of these sources, with + if they had been changed; unknown: the sources were in no "
+       "repository"},
+      {"build", "text", "kind of build, and compiler"},
+      {"command_line", "text", "command line as it was given"},
+      {"segments", "segments",
+       "1, and 1 more each time the run was resumed; seconds, windows and exchanges are sums over "
+       "the segments"},
+      {"ended_by", "signal",
+       "only if a signal ended the run, which can go on: tables and totals are those until then, "
+       "and there is no /final/end"},
+      {"check", "text", "only with --check: passed or failed"},
+      {"scenario_digest", "digest",
+       "digest of all that the result depends on: program, options, resolved scenario with host "
+       "programs, bytes of modules and data"},
+      {"run_digest", "digest",
+       "digest of the same without the time to stop, by which a checkpoint knows its output"}};
   return all;
 }
 

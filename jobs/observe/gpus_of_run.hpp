@@ -16,7 +16,7 @@ class GpusOfRun {
 
   bool are_several() const { return several_; }
   std::size_t count() const { return configurations_.size(); }
-  /// The resolved scenario as if a GPU were the only one: it stands under `gpu`.
+  /// Returns the resolved scenario as if a GPU were the only one: it stands under `gpu`.
   const Node& configuration(std::size_t gpu) const { return configurations_[gpu]; }
   double core_hertz(std::size_t gpu) const;
   /// Returns the number of each tenant's GPU; the first of several.

@@ -32,7 +32,7 @@ class KernelMetrics {
   std::vector<Derived> derived_;
 };
 
-/// A metric that has a column there, as it stands in the row.
+/// Returns a metric that has a column there, as it stands in the row.
 double kernel_value(const KernelRow& row, const Metric& metric);
 
 /// `row` becomes the sum of itself and another launch.

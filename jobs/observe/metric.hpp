@@ -26,7 +26,7 @@ struct Metric {
 
   /// Returns the number at the key `denominator_times`.
   std::uint64_t factor(const Node& configuration) const;
-  /// A value below its short title: ratios in percent, bytes in GB; "-" for NaN.
+  /// Returns a value below its short title: ratios in percent, bytes in GB; "-" for NaN.
   std::string short_text(double value) const;
 };
 

@@ -40,7 +40,7 @@ class ObservedRun {
   /// Ends of the epochs that are complete everywhere, fs.
   const std::vector<std::int64_t>& times() const { return times_; }
   EpochRange all() const { return {0, times_.size()}; }
-  /// The resolved scenario.
+  /// Returns the resolved scenario.
   const Node& configuration() const { return configuration_; }
   const std::string& configuration_text() const { return configuration_text_; }
   const GpusOfRun& gpus() const { return *gpus_; }

@@ -28,7 +28,7 @@ using Lines = std::vector<std::string>;
 
 constexpr std::size_t name_columns = 16, metric_columns = 11;
 
-/// A line per tenant, of these epochs, with as many metrics as fit in `columns`.
+/// Returns a line per tenant, of these epochs, with as many metrics as fit in `columns`.
 Lines table(const ObservedRun& run, EpochRange epochs, std::size_t columns) {
   const std::size_t shown =
       columns < name_columns

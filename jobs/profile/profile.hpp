@@ -21,7 +21,7 @@ struct RunProfile {
 /// Returns the profile on rank 0. `summary`: what this rank spent. Collective.
 RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary);
 
-/// The largest costs and the predicted speed-ups, for people.
+/// Returns the largest costs and the predicted speed-ups, for people.
 std::string profile_report(const RunProfile& profile);
 
 /// Writes /run/profile: costs by component, window and rank, predictions.

@@ -33,9 +33,8 @@ struct CheckResult {
 std::optional<CheckResult> check_tenants(const Scenario& scenario, const Machine& machine,
                                          Host& host, const std::function<bool()>& is_unwanted);
 
-/// A line if this computer has less memory than the check takes when all of its buffers are
-/// touched;
-/// "" if not.
+/// Returns a line if this computer has less memory than the check takes when all of its buffers are
+/// touched; "" if not.
 std::string note_of_check(const Scenario& scenario);
 
 /// Returns a line for each device buffer that a kernel surely reads before anything was written to

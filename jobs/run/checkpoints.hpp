@@ -64,7 +64,7 @@ class Checkpoints {
   const std::string path_;
   RunOutput* const file_;
   StatisticsRecorder* const recorder_;
-  RunCost before_;  ///< of the segments before this one
+  RunCost before_;  ///< cost of the segments before this one
   Over over_;
   bool is_good_ = false;  ///< the file at the path is of this run
 };

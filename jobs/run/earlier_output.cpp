@@ -23,7 +23,8 @@ bool has_content(const std::string& path) {
          std::filesystem::file_size(path, absent) > 0 && h5::is_hdf5(path);
 }
 
-/// A file that a killed run left so that it cannot be read is none.
+/// Returns whether the file is an output that can be read; one that a killed run left so that it
+/// cannot be read is none.
 bool is_readable_output(const std::string& path) {
   try {
     const auto attributes = h5::File::open_to_read(path).attributes("/");

@@ -16,7 +16,7 @@ namespace lockstep {
 /// and data by name; and /run/facts, all that the result depends on, the digests of those files
 /// included.
 
-/// The scenario that the command line names, or that its --config-of holds.
+/// Returns the scenario that the command line names, or that its --config-of holds.
 Node scenario_document(const CommandLine& line);
 /// Returns the name of the scenario: that of its file, without folder and ending.
 std::string scenario_name(const CommandLine& line);
@@ -31,7 +31,7 @@ void write_facts(RunOutput& file, const std::vector<RankFact>& facts);
 /// Returns Identity::all_facts() of the run in `file`. Throws UserError if it does not tell them.
 std::vector<RankFact> all_facts_in(const std::string& file);
 
-/// The run in `file` had --check.
+/// Returns whether the run in `file` had --check.
 bool was_checked(const std::string& file);
 
 /// Compares facts, with --config-of. Throws UserError that names the first of these facts that was

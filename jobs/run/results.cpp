@@ -213,7 +213,8 @@ static std::string shares_text(const Totals& totals, const std::string& sm, std:
   return in_lines("  issue slots: ", parts);
 }
 
-/// A profile without `instructions:` has no end that it could miss.
+/// Returns whether the tenant had not finished. A profile without `instructions:` has no end that
+/// it could miss.
 static bool is_unfinished(const Tenant& tenant, const TenantRow& row) {
   const bool has_end = !tenant.cpu || tenant.cpu->trace || tenant.instructions > 0;
   return has_end && row.end == Time::never();

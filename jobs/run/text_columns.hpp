@@ -24,7 +24,7 @@ inline std::string rate_text(double rate) {
   return rate > 0 && rate < 0.01 ? fmt::format("{:.1g}", rate) : fmt::format("{:.2f}", rate);
 }
 
-/// The parts with commas between them, in lines that begin with `indent`.
+/// Returns the parts with commas between them, in lines that begin with `indent`.
 inline std::string in_lines(const std::string& indent, const std::vector<std::string>& parts) {
   std::string text, line = indent;
   for (std::size_t i = 0; i < parts.size(); ++i) {

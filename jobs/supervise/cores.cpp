@@ -24,8 +24,8 @@ int number_in(const char* variable) {
 struct RankPlace {
   char computer[256];
   int threads;
-  int lent;         ///< cores, to all ranks of the job there
-  cpu_set_t cores;  ///< that it may use
+  int lent;         ///< cores that all ranks of the job have on the computer
+  cpu_set_t cores;  ///< cores that the rank may use
 };
 
 struct Computer {

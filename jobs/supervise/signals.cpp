@@ -46,7 +46,8 @@ void hear_for_ever() {
   }
 }
 
-/// A program ends in order after a signal, whenever it comes, if it simulates.
+/// Returns whether the program simulates: then it ends in order after a signal, whenever that
+/// comes.
 bool simulates(const char* command) {
   for (const char* name : {"run", "compare", "sweep"})
     if (std::strcmp(command, name) == 0) return true;

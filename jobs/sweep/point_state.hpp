@@ -27,7 +27,7 @@ std::string measures_of(const Sweep& sweep, const SweepPoint& point);
 /// Returns whether the output of a point holds a whole run, of whatever program, scenario or data,
 /// which has passed its check if the sweep asks for one.
 bool is_whole(const Sweep& sweep, const SweepPoint& point);
-/// The command of one point, as words; with the checkpoint if there is one to go on from.
+/// Returns the command of one point, as words; with the checkpoint if there is one to go on from.
 std::vector<std::string> command_of(const Sweep& sweep, const SweepPoint& point, PointState state);
 
 }  // namespace lockstep

@@ -10,7 +10,7 @@ namespace {
 
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
-/// A list, or one value.
+/// Returns the entries of a list, or the one value.
 std::vector<Node> values_of(const Node& node) {
   return node.is_sequence() ? node.items() : std::vector<Node>{node};
 }

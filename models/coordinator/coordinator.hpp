@@ -25,8 +25,9 @@ struct CoordinatorStatistics {
   static auto schema() {
     using S = CoordinatorStatistics;
     return statistics<S>()
-        .counter("reports", &S::reports, "messages", "of policies, on what they counted")
-        .counter("decisions", &S::decisions, "decisions", "that all were told");
+        .counter("reports", &S::reports, "messages", "reports of policies, with their counts")
+        .counter("decisions", &S::decisions, "decisions",
+                 "decisions that all parts of a policy were told");
   }
 };
 

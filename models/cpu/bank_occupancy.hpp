@@ -36,9 +36,9 @@ class BankOccupancy {
     statistics.bank_cycles += cycles * busy_;
   }
 
-  std::vector<std::uint32_t> reads_;  ///< unanswered, by bank
-  std::uint32_t busy_ = 0;            ///< banks with any
-  std::int64_t counted_ = 0;          ///< until this cycle
+  std::vector<std::uint32_t> reads_;  ///< unanswered reads, by bank
+  std::uint32_t busy_ = 0;            ///< banks with unanswered reads
+  std::int64_t counted_ = 0;          ///< cycle up to which bank_cycles has been counted
 };
 
 }  // namespace lockstep

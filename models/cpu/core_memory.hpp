@@ -46,7 +46,7 @@ class CoreMemory {
   std::uint64_t row_bytes() const { return layout_.row_bytes(); }
   /// Rows of each bank that are the tenant's.
   std::uint64_t rows() const { return bytes_ / row_bytes_of_all_banks(); }
-  /// The offset of a byte of one of these rows.
+  /// Returns the offset of a byte of one of these rows.
   std::uint64_t offset_of(std::uint32_t bank, std::uint64_t row, std::uint64_t byte) const {
     const std::uint64_t first = base_.value() / row_bytes_of_all_banks();
     const std::uint32_t channel = bank / layout_.banks();

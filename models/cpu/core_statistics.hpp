@@ -13,14 +13,14 @@ struct CoreStatistics {
     using S = CoreStatistics;
     return statistics<S>()
         .counter("instructions", &S::instructions, "instructions", "retired")
-        .counter("reads", &S::reads, "lines", "asked for")
+        .counter("reads", &S::reads, "lines", "lines asked for")
         .counter("writes", &S::writes, "lines", "written")
         .counter("read_cycles", &S::read_cycles, "cycles",
-                 "of the core, from sending a read to its answer, summed")
+                 "cycles of the core, from sending a read to its answer, summed")
         .counter("outstanding_cycles", &S::outstanding_cycles, "cycles",
-                 "of the core, in which reads were unanswered")
+                 "cycles of the core, in which reads were unanswered")
         .counter("bank_cycles", &S::bank_cycles, "cycles",
-                 "of the core, summed over the DRAM banks with unanswered reads: over "
+                 "cycles of the core, summed over the DRAM banks with unanswered reads: over "
                  "outstanding_cycles, the bank parallelism");
   }
 };

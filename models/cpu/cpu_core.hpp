@@ -82,7 +82,7 @@ class CpuCore final : public Component {
   MemoryRequest request_for(const CpuAccess& access) const;
   void report(Outbox& outbox);
   void count_instructions(Time now);
-  /// The first instruction that has not entered and may miss, or that there is none of.
+  /// Returns the first instruction that has not entered and may miss, or that there is none of.
   std::int64_t next_instruction() const { return next_ ? next_->instruction : end_; }
   std::uint32_t& used(PartitionId partition) { return used_[partition.value()]; }
 

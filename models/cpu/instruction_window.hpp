@@ -45,7 +45,7 @@ class InstructionWindow {
     lag_ = std::max(lag_, slot - instruction);
   }
 
-  /// An instruction that entered misses; its number as a miss.
+  /// Notes that an instruction that entered misses; returns its number as a miss.
   std::uint32_t miss(std::int64_t instruction) {
     misses_.push({instruction, unknown});
     return first_ + static_cast<std::uint32_t>(misses_.size()) - 1;

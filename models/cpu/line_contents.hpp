@@ -24,7 +24,7 @@ class LineContents {
       : versions_(remembers ? bytes / cpu_line_bytes : 0) {}
 
   bool remembers() const { return !versions_.empty(); }
-  /// The next version of the line at `offset`; returns it.
+  /// Writes the next version of the line at `offset`; returns it.
   std::uint32_t write(std::uint64_t offset) {
     ++last_;
     if (remembers()) versions_[offset / cpu_line_bytes] = last_;

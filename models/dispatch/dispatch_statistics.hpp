@@ -34,48 +34,56 @@ struct DispatchStatistics {
         .per_tenant("blocks", &S::blocks, "blocks", "thread blocks sent to SMs")
         .per_tenant("blocks_done", &S::blocks_done, "blocks", "thread blocks finished")
         .per_tenant("sms_taken", &S::sms_taken, "SMs",
-                    "that the tenant had to give to a more urgent one, each time")
+                    "SMs that the tenant had to give to a more urgent one, each time")
         .per_tenant("blocks_returned", &S::blocks_returned, "blocks",
-                    "that waited at such an SM and were sent again")
+                    "blocks that waited at an SM which was taken, and were sent again")
         .per_tenant("blocks_moved", &S::blocks_moved, "blocks",
-                    "that were saved by one SM and returned to another")
+                    "blocks that were saved by one SM and returned to another")
         .per_tenant("blocks_restarted", &S::blocks_restarted, "blocks",
-                    "that were flushed and go out again")
+                    "blocks that were flushed and go out again")
         .per_tenant("wasted_instructions", &S::wasted_instructions, "instructions",
-                    "warp instructions of those; not among what its blocks have executed")
+                    "warp instructions of flushed blocks; not among those that the tenant's blocks "
+                    "have executed")
         .per_tenant("bounds_broken", &S::bounds_broken, "SMs",
-                    "that the tenant got later than its latency_bound after the decision")
-        .per_tenant("preemption_time", &S::preemption_time, "ns",
-                    "from the decision that the tenant gets an SM until it is free, summed")
+                    "SMs that the tenant got later than its latency_bound after the decision")
+        .per_tenant(
+            "preemption_time", &S::preemption_time, "ns",
+            "time from the decision that the tenant gets an SM until the SM is free, summed")
         .per_tenant("takeover_time", &S::takeover_time, "ns",
-                    "from that decision until the tenant has all that it was to get of the SM, "
-                    "summed")
+                    "time from that decision until the tenant has all places that it was to get in "
+                    "the SM, summed")
         .per_tenant("takeover_registers", &S::takeover_registers, "register ns",
-                    "of all blocks there during that time")
-        .per_tenant("takeover_shared", &S::takeover_shared, "byte ns", "likewise of shared memory")
-        .per_tenant("takeover_threads", &S::takeover_threads, "thread ns", "likewise")
-        .per_tenant("takeover_blocks", &S::takeover_blocks, "block ns", "likewise")
+                    "registers of all blocks in the SM, integrated over takeover_time")
+        .per_tenant("takeover_shared", &S::takeover_shared, "byte ns",
+                    "shared memory of all blocks in the SM, integrated over takeover_time")
+        .per_tenant("takeover_threads", &S::takeover_threads, "thread ns",
+                    "threads of all blocks in the SM, integrated over takeover_time")
+        .per_tenant("takeover_blocks", &S::takeover_blocks, "block ns",
+                    "slots of all blocks in the SM, integrated over takeover_time")
         .per_tenant("candidates", &S::candidates, "places",
-                    "where blocks of the tenant's grids could stand in SMs that were looked at to "
-                    "be shared, at each decision")
-        .per_tenant("places_chosen", &S::places_chosen, "places", "of those")
+                    "places where blocks of the tenant's grids could stand in SMs that were "
+                    "considered for sharing, at each decision")
+        .per_tenant("places_chosen", &S::places_chosen, "places", "candidates that were chosen")
         .per_tenant("places_free_before", &S::places_free_before, "places",
-                    "of these, those for which nobody had to leave")
-        .per_tenant("places_widened", &S::places_widened, "places",
-                    "of these, those for which blocks left that stood elsewhere, for their threads "
-                    "or slots")
+                    "chosen places for which no block had to leave")
+        .per_tenant(
+            "places_widened", &S::places_widened, "places",
+            "chosen places for which blocks elsewhere left, because threads or slots were short")
         .per_tenant("sms_considered", &S::sms_considered, "SMs",
-                    "that were looked at to be shared, at each decision")
+                    "SMs that were considered for sharing, at each decision")
         .per_tenant("fragmented_registers", &S::fragmented_registers, "registers",
-                    "that were free in those but in no free place of the tenant's blocks, summed")
+                    "registers that were free in those SMs, but in no free place of the tenant's "
+                    "blocks, summed")
         .per_tenant("fragmented_shared", &S::fragmented_shared, "bytes",
-                    "likewise of shared memory")
+                    "shared memory that was free in those SMs, but in no free place of the "
+                    "tenant's blocks, summed")
         .per_tenant("points", &S::points, "instructions",
                     "preemption points in the code of launched kernels, of a kernel as often as it "
                     "is launched (points: selective)")
         .per_tenant("barrier_points", &S::barrier_points, "instructions",
                     "barriers among that code that are preemption points")
-        .per_tenant("preemption_latency", &S::preemption_latency, "SMs", "those by that time in ns")
+        .per_tenant("preemption_latency", &S::preemption_latency, "SMs",
+                    "SMs by preemption_time in ns")
         .gauge("grids_waiting", &S::grids_waiting, "grids", "grids not finished");
   }
 };

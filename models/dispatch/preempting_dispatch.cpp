@@ -342,7 +342,8 @@ void PreemptingDispatch::let_keepers_return(Time now, Outbox& outbox) {
   }
 }
 
-/// A gang that is to start must find as many places as it would without that state.
+/// Returns whether the grid fits beside state that another one has left on chip. A gang that is to
+/// start must find as many places as it would without that state.
 bool PreemptingDispatch::fits_beside(std::uint32_t index, const DispatchedGrid& grid) const {
   if (!grid.is_to_gather()) return parts_.sms[index].places.has_place(grid.block);
   const auto wanted = static_cast<std::uint32_t>(

@@ -17,13 +17,14 @@ class BufferDirectory {
   };
 
   virtual ~BufferDirectory() = default;
-  /// The host has content for a page (counted in the buffer), so that the page has to be moved.
+  /// Returns whether the host has content for a page (counted in the buffer), so that the page has
+  /// to be moved.
   virtual bool has_data(TenantId tenant, BufferId buffer, std::uint64_t page) const = 0;
   virtual std::uint64_t bytes(TenantId tenant, BufferId buffer) const = 0;
   virtual Description describe(TenantId tenant, BufferId buffer) const = 0;
   /// Returns the address at which a buffer begins in requests of the GPU to host memory.
   virtual std::uint64_t remote_address(TenantId tenant, BufferId buffer) const = 0;
-  /// The tenant is on its way out: its memory will come free, and it needs none.
+  /// Returns whether the tenant is on its way out: its memory will come free, and it needs none.
   virtual bool is_leaving(TenantId tenant) const = 0;
 };
 

@@ -96,8 +96,8 @@ class Driver {
   }
 
   const PageTables& tables() const { return page_manager_->tables(); }
-  /// The page manager has the pages rearranged: their entries and frames are no use now, and the
-  /// GMMU will hear of them.
+  /// Returns whether the page manager has the pages rearranged: their entries and frames are no use
+  /// now, and the GMMU will be told of them.
   bool rearranges(const TenantPages& pages) const { return rearranger_.holds(pages); }
 
   // Answers.  Each may finish something.

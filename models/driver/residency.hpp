@@ -53,9 +53,9 @@ class Residency {
   void remove(std::uint32_t allocation);
 
   const Allocation& allocation(std::uint32_t index) const { return allocations_[index]; }
-  /// The live allocation that holds a tenant's virtual page; nullptr: none does.
+  /// Returns the live allocation that holds a tenant's virtual page; nullptr: none does.
   const Allocation* find(TenantId tenant, VirtualPage virtual_page) const;
-  /// The allocation of a managed page (there is one).
+  /// Returns the allocation of a managed page (there is one).
   std::uint32_t owner_index(ManagedPage page) const { return owner_of_tree_[page.value() / 512]; }
   const Allocation& owner(ManagedPage page) const { return allocations_[owner_index(page)]; }
 

@@ -36,7 +36,7 @@ class SmallBuffers {
   VirtualAddress add(VirtualPage first, std::uint64_t bytes) {
     return pages_.emplace_back(Page{first, 0, 0}).take(bytes);
   }
-  /// The buffer that lies there is gone; whether its page goes with it.
+  /// Removes the buffer that lies there. Returns whether its page goes with it.
   bool leave(VirtualAddress place) {
     const auto page = std::find_if(pages_.begin(), pages_.end(), [&](const Page& other) {
       return page_of(place) - other.first < pages_per_large;

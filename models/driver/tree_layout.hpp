@@ -17,7 +17,7 @@ struct TreeLayout {
   std::uint64_t pages = 0;   ///< that exist
   std::uint32_t leaves = 0;  ///< a power of two, at most 32
 
-  /// The tree that holds `page` of an allocation.
+  /// Returns the tree that holds `page` of an allocation.
   static TreeLayout around(ManagedPage page, const Allocation& allocation) {
     TreeLayout tree;
     tree.first = page.rounded_down(pages_per_large);
@@ -31,7 +31,7 @@ struct TreeLayout {
   std::uint32_t leaf(ManagedPage page) const {
     return static_cast<std::uint32_t>((page - first) / pages_per_block);
   }
-  /// The pages of a leaf that exist.
+  /// Returns the pages of a leaf that exist.
   PageRange pages_of(std::uint32_t leaf) const {
     const ManagedPage begin = std::min(end(), first + leaf * pages_per_block);
     return {begin, std::min(end(), begin + pages_per_block) - begin};

@@ -18,20 +18,23 @@ struct PortStatistics {
     using T = OfTenant;
     return statistics<S>()
         .per_tenant("requests", &S::tenant, &T::requests, "requests",
-                    "of SMs to memory of other GPUs")
+                    "requests of SMs to memory of other GPUs")
         .per_tenant("served", &S::tenant, &T::served, "requests",
-                    "of other GPUs to memory here, copies among them")
+                    "requests of other GPUs to memory here, copies among them")
         .per_tenant("bytes_out", &S::tenant, &T::bytes_out, "bytes",
-                    "to other GPUs, with headers: requests, answers and copies")
-        .per_tenant("bytes_in", &S::tenant, &T::bytes_in, "bytes", "from other GPUs, likewise")
-        .per_tenant("copies", &S::tenant, &T::copies, "copies", "to other GPUs that have ended")
+                    "bytes to other GPUs, with headers: requests, answers and copies")
+        .per_tenant("bytes_in", &S::tenant, &T::bytes_in, "bytes",
+                    "bytes from other GPUs, with headers: requests, answers and copies")
+        .per_tenant("copies", &S::tenant, &T::copies, "copies",
+                    "copies to other GPUs that have ended")
         .per_tenant("copied_bytes", &S::tenant, &T::copied_bytes, "bytes",
-                    "of copies, that memory of other GPUs has")
+                    "bytes of copies that have reached memory of other GPUs")
         .per_tenant("busy_time", &S::tenant, &T::busy_time, "fs",
-                    "ways out were taken; of direct links the sum")
-        .per_tenant("wait_out", &S::tenant, &T::wait_out, "fs", "waiting for a way out, summed")
+                    "time for which ways out were taken; of direct links the sum")
+        .per_tenant("wait_out", &S::tenant, &T::wait_out, "fs",
+                    "time of waiting for a way out, summed")
         .per_tenant("wait_in", &S::tenant, &T::wait_in, "fs",
-                    "waiting for the way in from a switch, summed")
+                    "time of waiting for the way in from a switch, summed")
         .per_tenant("wait_for_tags", &S::tenant, &T::wait_for_tags, "fs",
                     "requests of SMs waited until a tag was free, summed")
         .per_tenant_pair("out_wait_behind", &S::out_wait_behind, "fs",

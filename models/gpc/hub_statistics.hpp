@@ -20,11 +20,11 @@ struct HubStatistics {
         .per_tenant("clusters", &S::tenant, &T::clusters, "clusters",
                     "of thread blocks that have begun in the GPC, or returned to it")
         .per_tenant("accesses", &S::tenant, &T::accesses, "messages",
-                    "to shared memory of another block of a cluster")
+                    "messages to shared memory of another block of a cluster")
         .per_tenant("bytes", &S::tenant, &T::bytes, "bytes",
-                    "that these and their answers carried, in whole flits")
+                    "bytes of these accesses and their answers, in whole flits")
         .per_tenant("barriers", &S::tenant, &T::barriers, "barriers",
-                    "of clusters that all threads have come to")
+                    "barriers of clusters that all threads have come to")
         .per_tenant("refused", &S::tenant, &T::refused, "messages",
                     "to a block whose threads had ended")
         .per_tenant("saved", &S::tenant, &T::saved, "clusters",

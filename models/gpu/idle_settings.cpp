@@ -26,7 +26,7 @@ void append_own(const Node& included, std::set<std::string>& places) {
   }
 }
 
-/// The document as if one of the GPUs that it lists were the only one.
+/// Returns the document as if one of the GPUs that it lists were the only one.
 Node with_gpu(const Node& root, const Node& gpu) {
   auto data = std::make_shared<Node::Data>(*root.data());
   std::erase_if(data->map, [](const Node::Data::Entry& entry) { return entry.key == "gpus"; });
@@ -34,7 +34,7 @@ Node with_gpu(const Node& root, const Node& gpu) {
   return Node(std::move(data));
 }
 
-/// The keys that do nothing for one GPU, its own and those that it shares with others.
+/// Returns the keys that do nothing for one GPU, its own and those that it shares with others.
 std::vector<IdleKey> idle_keys_of(const Scenario& scenario, const Node& gpu, const Node& root) {
   MachineParameters values = defaults<MachineParameters>();
   values.gpu = read_parameters<GpuParameters>(gpu);

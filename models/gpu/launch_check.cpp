@@ -33,8 +33,8 @@ bool has_points(const isa::Program& kernel) {
                      [](const auto& one) { return (one.flags & isa::flag_preemption_point) != 0; });
 }
 
-/// Every thread begins with an instruction that cannot be repeated: before any branch, barrier or
-/// end of its.
+/// Returns whether every thread begins with an instruction that cannot be repeated: before any
+/// branch, barrier or end of its.
 bool begins_beyond_repeat(const isa::Program& kernel) {
   for (const isa::GlobalUse::Write& write : isa::find_global_use(kernel).writes) {
     const auto here = kernel.instructions.begin() + write.pc;

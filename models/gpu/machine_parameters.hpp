@@ -154,7 +154,7 @@ struct MachineParameters {
   /// Returns the parameters as one GPU among several sees them: as if it were the only one.
   MachineParameters on(std::uint32_t gpu) const;
 
-  /// The chosen translation has a trait.
+  /// Returns whether the chosen translation has a trait.
   bool translates(const std::string& trait) const {
     return has_trait(translation_policies(), policies.translation, trait);
   }

@@ -99,8 +99,8 @@ void check_peers(const Tenant& tenant, const MachineParameters& machine) {
   if (page_managers().factory(machine.policies.page_manager).needs != nullptr)
     throw UserError(tenant.gpus_node.where(),
                     "policies.page_manager " + machine.policies.page_manager.name() +
-                        " moves pages, and tenant " + tenant.name +
-                        " has GPUs that know pages of each other",
+                        " moves pages of one GPU, and the GPUs of tenant " + tenant.name +
+                        " hold translations of each other's pages",
                     "choose another page_manager, or name one GPU");
   for (const std::uint32_t gpu : tenant.gpus)
     if (machine.gpus[gpu].vm.device_pages != machine.gpus[tenant.gpu].vm.device_pages)

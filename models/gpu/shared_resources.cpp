@@ -25,11 +25,12 @@ std::span<const SharedResource> shared_resources() {
                      "requests of the first waited for a port of the second-level TLB behind the "
                      "second",
                      vm},
-      SharedResource{"tlb_mshrs", "gmmu", "mshr_wait_behind", "ns",
-                     "misses of the first waited for an MSHR that a walk of the second gave up",
-                     vm},
-      SharedResource{"walkers", "gmmu", "walker_wait_behind", "ns",
-                     "walks of the first waited for a walker that the second gave up", vm},
+      SharedResource{
+          "tlb_mshrs", "gmmu", "mshr_wait_behind", "ns",
+          "misses of the first waited for an MSHR until a walk of the second released one", vm},
+      SharedResource{
+          "walkers", "gmmu", "walker_wait_behind", "ns",
+          "walks of the first waited for a walker until a walk of the second released one", vm},
       SharedResource{"fault_service", "host", "fault_wait_behind", "ns",
                      "faults of the first waited for the driver, which served the second before"},
       SharedResource{"link_to_host", "link", "wait_behind", "ns",

@@ -24,7 +24,7 @@ struct SharedResource {
   double scale(const GpuParameters& gpu) const;
 };
 std::span<const SharedResource> shared_resources();
-/// The one at which tenants on several GPUs meet.
+/// Returns the one at which tenants on several GPUs meet.
 const SharedResource& shared_uplink();
 /// Resources of each GPU that has ways to others.
 std::span<const SharedResource> port_resources();

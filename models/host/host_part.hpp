@@ -99,7 +99,7 @@ class HostPart final : public SharedPages::Gpu {
 
   /// Returns whether no run waits for its tenants any more.
   bool is_settled() const;
-  /// All have been measured, and its tenants were stopped.
+  /// Returns whether all have been measured, and its tenants were stopped.
   bool is_stopped() const { return is_stopped_; }
   bool finished() const;
   void take_grid_counts(std::vector<GridContribution>& taken);

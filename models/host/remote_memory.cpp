@@ -10,7 +10,7 @@ namespace lockstep {
 
 namespace {
 
-/// The bytes of a line that the buffer has; its last line may be shorter.
+/// Returns the bytes of a line that the buffer has; its last line may be shorter.
 std::span<std::byte> line_of(const MemoryRequest& request, HostBuffer& buffer) {
   const std::uint64_t offset = remote_offset(request.line);
   if (offset >= buffer.size()) return {};

@@ -13,8 +13,8 @@
 
 namespace lockstep {
 
-/// The "physical" address (12 bits tenant, 12 bits buffer, 40 bits offset) of a pinned buffer's
-/// first byte in requests of the GPU.
+/// Returns the "physical" address (12 bits tenant, 12 bits buffer, 40 bits offset) of a pinned
+/// buffer's first byte in requests of the GPU.
 constexpr std::uint64_t remote_address(TenantId tenant, BufferId buffer) {
   return ((std::uint64_t{tenant.value()} << 12 | buffer.value()) + 1) << 40;
 }

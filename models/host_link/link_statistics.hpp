@@ -22,15 +22,17 @@ struct LinkStatistics {
         .per_tenant("bytes", &S::bytes, names, "bytes",
                     "sent; instance 0 is the direction to the host, 1 the one to the GPU")
         .per_tenant("transfers", &S::transfers, names, "transfers",
-                    "whose last line was sent; remote: requests or answers with data")
+                    "transfers whose last line was sent; remote: requests or answers with data")
         .per_tenant("busy_time", &S::busy_time, names, "fs", "the direction was taken")
-        .per_tenant("queue_time", &S::queue_time, names, "fs", "waiting for the first turn, summed")
+        .per_tenant("queue_time", &S::queue_time, names, "fs",
+                    "time of waiting for the first turn, summed")
         .per_tenant_pair("wait_behind", &S::wait_behind, "fs",
                          "transfers of the first tenant waited for their first turn, and remote "
                          "accesses for theirs, while one of the second held the direction")
-        .per_tenant("sizes", &S::sizes, "KiB", "of transfers whose last line was sent")
+        .per_tenant("sizes", &S::sizes, "KiB", "sizes of transfers whose last line was sent")
         .per_tenant("longest_fault_wait", &S::longest_fault_wait, "fs",
-                    "of a transfer that somebody waited for, before its first turn, until now");
+                    "longest time until now that a transfer that somebody waited for spent before "
+                    "its first turn");
   }
 };
 

@@ -58,9 +58,10 @@ struct UplinkStatistics {
                     "sent; instances 0, 2, ... are the directions to the host, 1, 3, ... those to "
                     "the GPUs")
         .per_tenant("busy_time", &S::busy_time, "fs", "the direction was taken")
-        .per_tenant("queue_time", &S::queue_time, "fs", "waiting for the direction, summed")
-        .per_tenant_pair("wait_behind", &S::wait_behind, "fs",
-                         "lines of the first tenant waited while one of the second went over it");
+        .per_tenant("queue_time", &S::queue_time, "fs", "time of waiting for the direction, summed")
+        .per_tenant_pair(
+            "wait_behind", &S::wait_behind, "fs",
+            "lines of the first tenant waited while a line of the second took the uplink");
   }
 };
 

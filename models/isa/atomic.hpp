@@ -16,7 +16,7 @@ namespace lockstep::isa {
 std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std::uint64_t a,
                     std::uint64_t b);
 
-/// The number that the bits are; the lower one of a pair.
+/// Returns the number that the bits are; the lower one of a pair.
 double float_value(Type type, std::uint64_t bits);
 
 /// Applies an atomic to the bytes of one lane: `elements` values side by side, each an atomic of

@@ -4,7 +4,8 @@
 
 namespace lockstep::isa {
 
-/// The unordered comparisons (equ, ...) hold where an operand is NaN, the others do not.
+/// Returns whether the comparison holds where an operand is NaN: the unordered ones (equ, ...) do,
+/// the others do not.
 constexpr bool holds_for_nan(Comparison comparison) {
   using enum Comparison;
   return (comparison >= equ && comparison <= geu) || comparison == Comparison::nan;

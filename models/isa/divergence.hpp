@@ -73,7 +73,7 @@ class WarpPaths {
   /// progress".
   void start(std::uint32_t mask, std::uint32_t pc = 0, std::uint32_t turn = 0);
 
-  /// No lane is left.
+  /// Returns whether no lane is left.
   bool finished() const { return alive_ == 0; }
   /// Returns whether the current path can execute; false when all wait or none is left.
   bool runnable() const { return mask_ != 0; }
@@ -147,7 +147,7 @@ class WarpPaths {
         function(n == current_ ? pc_ : node(n).pc, lanes);
   }
 
-  /// The first path that waits at a barrier or for named lanes; without lanes if none does.
+  /// Returns the first path that waits at a barrier or for named lanes; without lanes if none does.
   Arm first_waiting() const {
     for (std::uint32_t n = 0; n < top_; ++n)
       if (node(n).state == State::at_barrier || node(n).state == State::gathering)

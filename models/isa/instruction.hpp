@@ -152,7 +152,7 @@ struct MemoryFields {
   Ordering ordering = Ordering::weak;
   Scope scope = Scope::none;
   AtomicOperation atomic = AtomicOperation::none;
-  bool returns = true;  ///< false: a reduction, whose old value is not read
+  bool returns = true;  ///< atomic: the old value is read; false: a reduction
   /// Bytes of one register that receives or gives the data: 8 is a row pair.  Loads extend to it by
   /// the type's signedness, with zeros above 16-bit registers.
   std::uint8_t register_bytes = 4;
@@ -213,7 +213,7 @@ enum InstructionFlag : std::uint16_t {
   flag_preemption_point = 256,  ///< barrier, nop: a warp that is to be saved stops in front of it
   flag_decides_wait = 512,      ///< branch: its decision depends on memory that other threads may
                                 ///< write, see waiting_loops
-  flag_strong_wait = 1024,      ///< likewise, by atomics or strong loads
+  flag_strong_wait = 1024,      ///< branch: its decision depends on atomics or strong loads
   flag_listed = 2048,  ///< arithmetic: its rows stand in an operand list, its own arrays are empty
 };
 

@@ -34,9 +34,10 @@ struct L2Hint {
 };
 inline constexpr std::uint16_t no_l2_hint = 0;  ///< of an instruction without a hint
 
-// Beside a hint, of an instruction that only says something about a line:
-inline constexpr std::uint16_t l2_hint_only = 1u << 14;  ///< the L2 alone hears of it, if it cares
-inline constexpr std::uint16_t l2_discards = 1u << 15;   ///< the line need not be written back
+// Flags beside the hint, for an instruction that only says something about a line:
+inline constexpr std::uint16_t l2_hint_only =
+    1u << 14;  ///< only the L2 gets it, if it marks priorities
+inline constexpr std::uint16_t l2_discards = 1u << 15;  ///< the line need not be written back
 
 /// Returns the 64 bits that createpolicy gives a program.
 constexpr std::uint64_t l2_policy(const L2Hint& hint) {

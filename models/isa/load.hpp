@@ -19,7 +19,8 @@ Module load_module(const std::string& path, const LoweringOptions& options = {})
 /// other rules are checked only for the code that these kernels reach.
 Module load_modules(const std::vector<std::string>& paths, const LoweringOptions& options,
                     const std::set<std::string>& kernels);
-/// A loader of several files, and the kernels of these names, by their index in Module::kernels.
+/// Returns a loader of several files, and the kernels of these names, by their index in
+/// Module::kernels.
 ModuleLoader open_modules(const std::vector<std::string>& paths, const LoweringOptions& options);
 std::vector<std::uint32_t> kernels_named(const Module& module, const std::set<std::string>& names);
 /// Loads a module from text; `file` names it in messages.

@@ -88,7 +88,7 @@ class DramChannel {
 
  private:
   std::uint8_t columns(std::uint8_t sectors) const;
-  /// A look at `wake_`; true when a request left.
+  /// Takes a look at `wake_`; returns whether a request left.
   bool step_once(Step& step);
   bool issue_column(std::uint32_t place, DramCycle now, Step& step);
   /// Returns whether the scheduler would choose the request under way, now or later.

@@ -38,7 +38,7 @@ struct L2Parameters {
         .field("ways", &L2Parameters::ways, 24, range(1, 64), "lines of 128 bytes in a set",
                "lines")
         .field("latency", &L2Parameters::latency, 10_cycles, range(1_cycles, 1000_cycles),
-               "from the start of bank service to the answer of a hit")
+               "time from the start of bank service to the answer of a hit")
         .field("bank_width", &L2Parameters::bank_width, 32, range(32, 128).powers_of_two(),
                "bytes a bank reads or writes in a cycle", "bytes")
         .field("atomic_rate", &L2Parameters::atomic_rate, 8, range(1, 32),

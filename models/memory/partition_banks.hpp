@@ -58,8 +58,8 @@ class PartitionBanks {
 
   /// Moves lines that DRAM has read to the fill queues.
   void take_returns(L2Cycle now);
-  /// A cycle of the banks that are due, the first one rotating; true if a request queue has a
-  /// place now.
+  /// Runs a cycle of the banks that are due, the first one rotating; returns whether a request
+  /// queue has a place now.
   bool run(L2Cycle now);
   Time next_command() const { return dram_.next_activity(); }
   /// Runs DRAM commands up to `last`, until a request leaves a channel.

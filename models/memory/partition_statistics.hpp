@@ -29,17 +29,18 @@ struct PartitionStatistics {
     using T = OfTenant;
     return statistics<S>()
         .per_tenant("requests", &S::tenant, &T::requests, "requests",
-                    "of SMs and host, for sectors of a line")
+                    "requests of SMs and host for sectors of a line")
         .per_tenant("sector_hits", &S::tenant, &T::sector_hits, "sectors",
                     "loads and atomics served by the L2 without DRAM")
         .per_tenant("sector_misses", &S::tenant, &T::sector_misses, "sectors",
                     "loads and atomics that waited for DRAM")
         .per_tenant("merged_sectors", &S::tenant, &T::merged_sectors, "sectors",
                     "misses whose sector was on its way already")
-        .per_tenant("store_sectors", &S::tenant, &T::store_sectors, "sectors", "written by stores")
+        .per_tenant("store_sectors", &S::tenant, &T::store_sectors, "sectors",
+                    "sectors that stores wrote")
         .per_tenant("atomic_lanes", &S::tenant, &T::atomic_lanes, "lanes",
                     "atomic operations executed")
-        .per_tenant("bypasses", &S::tenant, &T::bypasses, "requests", "sent past the L2")
+        .per_tenant("bypasses", &S::tenant, &T::bypasses, "requests", "requests sent past the L2")
         .per_tenant("dirty_lookups", &S::tenant, &T::dirty_lookups, "requests",
                     "loads that were not sent past the L2 because it held newer bytes than DRAM")
         .per_tenant("writebacks", &S::tenant, &T::writebacks, "sectors",
@@ -47,12 +48,12 @@ struct PartitionStatistics {
         .per_tenant("bytes_in", &S::tenant, &T::bytes_in, "bytes", "data that came with requests")
         .per_tenant("bytes_out", &S::tenant, &T::bytes_out, "bytes", "data that left with answers")
         .per_tenant("port_cycles", &S::tenant, &T::port_cycles, "cycles",
-                    "from arrival at the port to a place in a bank's queue or the DRAM queue, "
-                    "summed")
+                    "cycles from arrival at the port to a place in a bank's queue or the DRAM "
+                    "queue, summed")
         .per_tenant("response_cycles", &S::tenant, &T::response_cycles, "cycles",
                     "answers waited for the port to the network, summed")
         .per_tenant("queue_cycles", &S::tenant, &T::queue_cycles, "cycles",
-                    "from arrival at the port to the start of bank service, summed")
+                    "cycles from arrival at the port to the start of bank service, summed")
         .per_tenant("dram_reads", &S::tenant, &T::dram_reads, "columns", "read commands")
         .per_tenant("dram_writes", &S::tenant, &T::dram_writes, "columns", "write commands")
         .per_tenant("row_hits", &S::tenant, &T::row_hits, "requests",
@@ -63,7 +64,7 @@ struct PartitionStatistics {
                     "DRAM cycles from arrival to the last column command, summed")
         .per_tenant_pair("port_wait_behind", &S::port_wait_behind, "cycles",
                          "requests of the first tenant waited at the port while one of the second "
-                         "was the last that it had let in")
+                         "was the last to enter")
         .per_tenant_pair("response_wait_behind", &S::response_wait_behind, "cycles",
                          "answers to the first tenant waited for the port to the network, right "
                          "behind one to the second")
@@ -74,9 +75,9 @@ struct PartitionStatistics {
                          "DRAM cycles requests of the first tenant waited while the channel served "
                          "the second")
         .per_tenant_pair("evicted_by", &S::evicted_by, "lines",
-                         "of the first tenant that left the L2 for one of the second")
+                         "lines of the first tenant that left the L2 for a line of the second")
         .histogram("queue_latency", &S::queue_latency, "cycles",
-                   "from arrival at the port to the start of bank service")
+                   "cycles from arrival at the port to the start of bank service")
         .histogram("dram_latency", &S::dram_latency, "cycles",
                    "DRAM cycles from arrival to the last column command")
         .counters("bank_stalls", &S::bank_stalls, {"mshrs", "merges", "dram_queue", "responses"},

@@ -19,7 +19,7 @@ class Location {
   constexpr explicit Location(std::uint64_t value) : value_(value) {}
 
   constexpr std::uint64_t value() const { return value_; }
-  /// The last multiple of `n` that is not behind it.
+  /// Returns the last multiple of `n` that is not behind it.
   constexpr Location rounded_down(std::uint64_t n) const { return Location(value_ / n * n); }
   constexpr auto operator<=>(const Location&) const = default;
 

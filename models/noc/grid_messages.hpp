@@ -206,9 +206,9 @@ static_assert(sizeof(BlockSaved) == 56);
 /// block_given.  Payload: `homes` LocalHomes, where the local memory of its warps stands; then its
 /// context, if that does not go through memory.
 struct BlockGiven {
-  BlockReference block;     ///< sm: who gives it
+  BlockReference block;     ///< `sm` is the SM that gives it
   std::uint32_t place = 0;  ///< of its context, among those of all SMs
-  std::uint8_t given = 0;   ///< 0: no block of the grid can be
+  std::uint8_t given = 0;   ///< 1: a block is given; 0: no block of the grid can be
   std::uint8_t idempotent = 0;
   std::uint8_t has_position = 0;  ///< 1: it returns to `at`
   std::uint8_t reserved = 0;

@@ -295,7 +295,7 @@ struct PageCopy {
 
 /// hold_issue.
 struct IssueHold {
-  std::uint64_t holds = 0;  ///< 0: go on
+  std::uint64_t holds = 0;  ///< 1: hold issue; 0: go on
 };
 
 }  // namespace lockstep

@@ -25,42 +25,47 @@ struct GmmuStatistics {
     using S = GmmuStatistics;
     return statistics<S>()
         .per_tenant("requests", &S::requests, "requests", "translations that SMs asked for")
-        .per_tenant("tlb_hits", &S::tlb_hits, "requests", "answered by the second-level TLB")
-        .per_tenant("tlb_misses", &S::tlb_misses, "requests", "not in the second-level TLB")
-        .per_tenant(
-            "tlb_lost_misses", &S::tlb_lost_misses, tlb_loss_names, "requests",
-            "misses of the second-level TLB, the first on pages that were there until they were "
-            "flushed, "
-            "since others came, or shot down, since they left")
-        .per_tenant("merged", &S::merged, "requests", "whose page was being walked for already")
+        .per_tenant("tlb_hits", &S::tlb_hits, "requests",
+                    "requests answered by the second-level TLB")
+        .per_tenant("tlb_misses", &S::tlb_misses, "requests",
+                    "requests not in the second-level TLB")
+        .per_tenant("tlb_lost_misses", &S::tlb_lost_misses, tlb_loss_names, "requests",
+                    "first misses of the second-level TLB on pages whose entry was flushed, since "
+                    "other pages came, or shot down, since the page left")
+        .per_tenant("merged", &S::merged, "requests",
+                    "requests whose page was being walked for already")
         .per_tenant("walks", &S::walks, "walks", "begun, those for dirty bits included")
         .per_tenant("walks_restarted", &S::walks_restarted, "walks",
-                    "begun again because their page was being unmapped")
-        .per_tenant("walk_reads", &S::walk_reads, "reads", "of page table entries in memory")
+                    "walks begun again because their page was being unmapped")
+        .per_tenant("walk_reads", &S::walk_reads, "reads", "reads of page table entries in memory")
         .per_tenant("walk_cache_hits", &S::walk_cache_hits, "entries",
-                    "that a walk found in the walk cache")
+                    "entries that a walk found in the walk cache")
         .per_tenant("walk_cache_misses", &S::walk_cache_misses, "entries",
-                    "that a walk did not find in the walk cache")
+                    "entries that a walk did not find in the walk cache")
         .per_tenant("walk_cycles", &S::walk_cycles, "cycles", "walkers were busy, summed")
         .per_tenant("walk_queue_cycles", &S::walk_queue_cycles, "cycles",
                     "walks waited for a walker, summed")
-        .per_tenant("refusals", &S::refusals, "requests",
-                    "answered with Nack-Replayable: the page is not there or must not be written")
-        .per_tenant("far_faults", &S::far_faults, "pages", "the host was told of")
+        .per_tenant(
+            "refusals", &S::refusals, "requests",
+            "requests answered with Nack-Replayable: the page is not there or must not be written")
+        .per_tenant("far_faults", &S::far_faults, "pages", "far-faults that the host was told of")
         .per_tenant("coalesced", &S::coalesced, "requests",
-                    "refused for a page that the host knew of")
+                    "refusals for a page that the host knew of already")
         .per_tenant("permission_faults", &S::permission_faults, "pages",
                     "far-faults of stores to pages that are there")
-        .per_tenant("replays", &S::replays, "replays",
-                    "SMs told that a page has come; with broadcast, those that waited for it")
-        .per_tenant("invalid", &S::invalid, "requests", "outside of every buffer")
+        .per_tenant(
+            "replays", &S::replays, "replays",
+            "messages to SMs that a page has come; with broadcast, only to SMs that waited for it")
+        .per_tenant("invalid", &S::invalid, "requests", "accesses outside of every buffer")
         .per_tenant("pages_written", &S::pages_written, "notices",
                     "first stores of SMs under an entry")
-        .per_tenant("pages_unmapped", &S::pages_unmapped, "pages", "taken from all TLBs")
-        .per_tenant("shootdowns", &S::shootdowns, "messages", "to SMs, of ranges of pages")
-        .per_tenant("flushes", &S::flushes, "messages", "to SMs when a page had come or went")
+        .per_tenant("pages_unmapped", &S::pages_unmapped, "pages", "pages taken from all TLBs")
+        .per_tenant("shootdowns", &S::shootdowns, "messages",
+                    "messages to SMs, each for a range of pages")
+        .per_tenant("flushes", &S::flushes, "messages",
+                    "messages to SMs when a page had come or went")
         .per_tenant("entries_dropped", &S::entries_dropped, "entries",
-                    "of the GMMU, because of this tenant's pages")
+                    "entries of the GMMU that were dropped because of this tenant's pages")
         .per_tenant("tlb_port_cycles", &S::tlb_port_cycles, "cycles",
                     "requests waited for a port of the second-level TLB, summed")
         .per_tenant("mshr_stall_cycles", &S::mshr_stall_cycles, "cycles",
@@ -68,36 +73,40 @@ struct GmmuStatistics {
         .per_tenant_pair("tlb_port_wait_behind", &S::tlb_port_wait_behind, "cycles",
                          "requests of the first tenant waited for a port, right behind a lookup of "
                          "the second")
-        .per_tenant_pair("mshr_wait_behind", &S::mshr_wait_behind, "cycles",
-                         "misses of the first tenant waited until a walk of the second gave its "
-                         "MSHR up")
-        .per_tenant_pair("tlb_evicted_by", &S::tlb_evicted_by, "entries",
-                         "of the first tenant that left the second-level TLB for one of the second")
-        .per_tenant_pair("walker_wait_behind", &S::walker_wait_behind, "cycles",
-                         "walks of the first tenant waited until a walk of the second gave its "
-                         "walker up")
-        .per_tenant("mshr_stalls", &S::mshr_stalls, "lookups", "missed when all MSHRs were taken")
+        .per_tenant_pair(
+            "mshr_wait_behind", &S::mshr_wait_behind, "cycles",
+            "misses of the first tenant waited until a walk of the second released its MSHR")
+        .per_tenant_pair(
+            "tlb_evicted_by", &S::tlb_evicted_by, "entries",
+            "entries of the first tenant that left the second-level TLB for an entry of the second")
+        .per_tenant_pair(
+            "walker_wait_behind", &S::walker_wait_behind, "cycles",
+            "walks of the first tenant waited until a walk of the second released its walker")
+        .per_tenant("mshr_stalls", &S::mshr_stalls, "lookups",
+                    "lookups that missed when all MSHRs were taken")
         .per_tenant("far_fault_stalls", &S::far_fault_stalls, "requests",
-                    "of pages that are not there, when all far-fault MSHRs were taken; each begins "
-                    "another walk later, which counts as no further TLB hit or miss")
+                    "requests of pages that are not there, when all far-fault MSHRs were taken; "
+                    "each begins another walk later, which counts as no further TLB hit or miss")
         .per_tenant("far_fault_cycles", &S::far_fault_cycles, "page cycles",
-                    "in far-fault MSHRs, summed over pages: divided by the cycles, their mean use")
+                    "cycles of pages in far-fault MSHRs, summed over pages: divided by the cycles, "
+                    "the mean use of these MSHRs")
         .per_tenant("walk_latency", &S::walk_latency, "cycles",
-                    "from the miss to the end of the walk")
-        .per_tenant("replay_latency", &S::replay_latency, "cycles",
-                    "from the news that a page has come to its last replay's end, by page")
+                    "cycles from the miss to the end of the walk")
+        .per_tenant(
+            "replay_latency", &S::replay_latency, "cycles",
+            "cycles from the message that a page has come to the end of its last replay, by page")
         .per_tenant("far_faults_waiting", &S::far_faults_waiting, "pages",
-                    "in far-fault MSHRs: the host has been told of them")
+                    "pages in far-fault MSHRs: the host has been told of them")
         .gauge("far_faults_most", &S::far_faults_most, "pages",
-               "in far-fault MSHRs at once, of all tenants, until now")
+               "pages in far-fault MSHRs at once, of all tenants, until now")
         .per_tenant("local_handlers", &S::local_handlers, "handlers",
-                    "of untouched pages that the GPU began by itself, each for a granule")
+                    "handlers of untouched pages that the GPU began by itself, each for a granule")
         .per_tenant("local_refused", &S::local_refused, "pages",
-                    "untouched ones that the host was told of, since no zeroed frames were there")
+                    "untouched pages that the host was told of, since no zeroed frames were left")
         .per_tenant("local_handler_cycles", &S::local_handler_cycles, "handler cycles",
-                    "from fault to replay, summed over handlers")
+                    "cycles from fault to replay, summed over handlers")
         .gauge("local_handlers_most", &S::local_handlers_most, "handlers",
-               "of untouched pages at once, of all tenants, until now");
+               "handlers of untouched pages at once, of all tenants, until now");
   }
 };
 

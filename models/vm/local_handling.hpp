@@ -18,7 +18,7 @@ struct LocalHandling {
 /// For each page of a granule of local handling: the physical address of its frame, or its entry.
 using GranuleFrames = std::array<std::uint64_t, pages_per_block>;
 
-/// The entry of a page that got a frame from a handler.
+/// Returns the entry of a page that got a frame from a handler.
 constexpr PageTableEntry granule_entry(std::uint64_t frame) {
   return PageTableEntry::of(frame, PageTableEntry::present | PageTableEntry::writable);
 }

@@ -22,7 +22,8 @@ class PageTableMirror {
   PageTableMirror() = default;
   explicit PageTableMirror(std::size_t tenants) : spaces_(tenants) {}
 
-  /// The entry as a walk would return it: of the first page, with the `large` bit, in a large page.
+  /// Returns the entry as a walk would return it: of the first page, with the `large` bit, in a
+  /// large page.
   PageTableEntry find(TenantPage where) const {
     const Leaf* leaf = leaf_of(where);
     if (!leaf) return {};

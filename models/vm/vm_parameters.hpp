@@ -31,10 +31,10 @@ struct L1TlbParameters {
   static auto schema() {
     using P = L1TlbParameters;
     return parameters<P>()
-        .field("entries", &P::entries, 64, range(1, 1 << 16), "for 4 KiB pages", "entries")
+        .field("entries", &P::entries, 64, range(1, 1 << 16), "entries for 4 KiB pages", "entries")
         .field("ways", &P::ways, 0, range(0, 1 << 16), "ways of a set; 0: fully associative",
                "ways")
-        .field("large_entries", &P::large_entries, 16, range(1, 1 << 16), "for 2 MiB pages",
+        .field("large_entries", &P::large_entries, 16, range(1, 1 << 16), "entries for 2 MiB pages",
                "entries")
         .field("large_ways", &P::large_ways, 0, range(0, 1 << 16), "0: fully associative", "ways")
         .field("mshrs", &P::mshrs, 64, range(1, 1 << 16),
@@ -54,12 +54,13 @@ struct GpcTlbParameters {
     using P = GpcTlbParameters;
     return parameters<P>()
         .field("enabled", &P::enabled, false, "false: L1 TLB misses go straight to the GMMU")
-        .field("entries", &P::entries, 4096, range(1, 1 << 20), "for 4 KiB pages", "entries")
+        .field("entries", &P::entries, 4096, range(1, 1 << 20), "entries for 4 KiB pages",
+               "entries")
         .field("ways", &P::ways, 0, range(0, 1 << 20), "ways of a set; 0: fully associative",
                "ways")
         .field("large_entries", &P::large_entries, 4096, range(0, 1 << 20),
-               "for 2 MiB pages; 0: a large page takes an entry for each 4 KiB of it that is used, "
-               "and device memory reaches no further than `entries` of them, whatever "
+               "entries for 2 MiB pages; 0: a large page takes an entry for each 4 KiB of it that "
+               "is used, and device memory reaches no further than `entries` of them, whatever "
                "vm.device_pages says",
                "entries")
         .field("large_ways", &P::large_ways, 0, range(0, 1 << 20), "0: fully associative", "ways")
@@ -85,11 +86,11 @@ struct L2TlbParameters {
     return parameters<P>()
         .field("enabled", &P::enabled, true,
                "false: no L2 TLB, every L1 miss is a walk (001, section B.2)")
-        .field("entries", &P::entries, 512, range(1, 1 << 20), "for 4 KiB pages", "entries")
+        .field("entries", &P::entries, 512, range(1, 1 << 20), "entries for 4 KiB pages", "entries")
         .field("ways", &P::ways, 16, range(0, 1 << 20), "ways of a set; 0: fully associative",
                "ways")
-        .field("large_entries", &P::large_entries, 256, range(1, 1 << 20), "for 2 MiB pages",
-               "entries")
+        .field("large_entries", &P::large_entries, 256, range(1, 1 << 20),
+               "entries for 2 MiB pages", "entries")
         .field("large_ways", &P::large_ways, 0, range(0, 1 << 20), "0: fully associative", "ways")
         .field("mshrs", &P::mshrs, 128, range(1, 1 << 20), "pages with a walk under way or waiting",
                "pages")

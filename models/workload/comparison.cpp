@@ -79,7 +79,7 @@ class Contents {
             element_text(element.type, got_.data() + element.begin)};
   }
 
-  /// The element around a byte that differs.
+  /// Returns the element around a byte that differs.
   Element element_at(std::uint64_t at) const {
     const unsigned size = isa::bytes_of(buffer_.type);
     Element element{(offset_ + at) / size * size - offset_, buffer_.type, false};

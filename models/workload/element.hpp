@@ -11,7 +11,7 @@ namespace lockstep {
 /// toward zero and wrap).
 void store_element(isa::Type type, double value, std::byte* place);
 
-/// The 64 bits of a whole number in [-2^63, 2^64): -1 becomes all ones.
+/// Returns the 64 bits of a whole number in [-2^63, 2^64): -1 becomes all ones.
 std::uint64_t integer_bits(double value);
 
 /// Returns whether an element of the type can hold `value`: an integer with or without sign (-1

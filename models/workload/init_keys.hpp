@@ -11,7 +11,8 @@ struct LinearKeys {
     using P = LinearKeys;
     return parameters<P>()
         .part("start", &P::start, "formula", "the first element; without it 0")
-        .part("step", &P::step, "formula", "from each element to the next; without it 1");
+        .part("step", &P::step, "formula",
+              "difference from each element to the next; without it 1");
   }
 };
 
@@ -57,8 +58,8 @@ struct CsrGraphKeys {
     using P = CsrGraphKeys;
     auto keys = parameters<P>();
     keys.part("kind", &P::kind, "word (required)", "rmat or uniform")
-        .part("vertices", &P::vertices, "formula (required)", "of the graph, 1 or more")
-        .part("edges", &P::edges, "formula (required)", "of the graph")
+        .part("vertices", &P::vertices, "formula (required)", "vertices of the graph, 1 or more")
+        .part("edges", &P::edges, "formula (required)", "edges of the graph")
         .part("columns", &P::columns, "name (required)", "buffer that says where each edge leads")
         .part("weights", &P::weights, "name", "buffer with a weight for each edge");
     return with_seed(keys);
@@ -71,7 +72,7 @@ struct FileKeys {
     using P = FileKeys;
     return parameters<P>()
         .part("name", &P::name, "file (required)", "raw little-endian elements, or HDF5")
-        .part("data_set", &P::data_set, "text", "of an HDF5 file");
+        .part("data_set", &P::data_set, "text", "data set of an HDF5 file");
   }
 };
 
@@ -109,7 +110,7 @@ struct InitKeys {
   static auto schema() {
     using P = InitKeys;
     return parameters<P>()
-        .part("zero", &P::zero, "word", "as without init: zeros")
+        .part("zero", &P::zero, "word", "zeros, as without init")
         .part("value", &P::value, "formula", "value of each element")
         .group("linear", &P::linear, "numbers in equal steps")
         .group("uniform", &P::uniform, "random numbers, all equally likely")

@@ -17,7 +17,7 @@ class ProgramCursor {
   ProgramCursor& operator=(const ProgramCursor&) = delete;
   explicit ProgramCursor(const Workload& workload);
 
-  /// The step to do now; nullptr at the end.
+  /// Returns the step to do now; nullptr at the end.
   const Step* current() const { return current_; }
   /// Goes on to the step after current().
   void advance();

@@ -212,8 +212,7 @@ Tenant read_tenant(const Node& node, const SimulationParameters& simulation, std
   tenant.where = node.where();
   schema_of<TenantKeys>().read(node, static_cast<TenantKeys*>(&tenant));
   require_name(tenant.name, node.at("name"));
-  refuse_nothing(tenant.latency_bound, node.find("latency_bound"),
-                 "is no time in which an SM could be free");
+  refuse_nothing(tenant.latency_bound, node.find("latency_bound"), "leaves no time to free an SM");
   refuse_nothing(tenant.deadline, node.find("deadline"), "lies before the arrival");
   read_arrivals_of(tenant, simulation.seed, index);
   if (tenant.cpu_node.exists()) {

@@ -72,7 +72,7 @@ struct Scenario {
   std::vector<Tenant> tenants;
 };
 
-/// A scenario file after its `override:` and `settings` (`key=value` strings).
+/// Returns a scenario file after its `override:` and `settings` (`key=value` strings).
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings);
 /// Returns the scenario of one of its GPUs: that GPU, and the tenants with these numbers.
 Scenario part_of(const Scenario& scenario, std::uint32_t gpu,

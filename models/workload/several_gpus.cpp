@@ -38,15 +38,16 @@ void refuse_what_needs_one(const Tenant& tenant) {
                     "tenant " + tenant.name + " runs on several GPUs, and " + what, advice);
   };
   if (tenant.instructions != 0)
-    refuse("instructions: counts those of one", "leave one of them out", "");
+    refuse("`instructions` counts the instructions of one GPU",
+           "leave out instructions, or name one GPU", "");
   if (tenant.workload.heap != 0)
-    refuse("a heap lies on one", "leave heap: out", tenant.workload.heap_where);
+    refuse("a heap lies on one GPU", "leave heap: out", tenant.workload.heap_where);
   if (tenant.workload.recording && !tenant.workload.recording->has_devices())
     refuse("its recording is of a program that had one",
            "name one: gpu: " + std::to_string(tenant.gpu), "");
   for (const Buffer& buffer : tenant.workload.buffers) {
     if (!buffer.symbol.empty())
-      refuse("a variable of the module is on each of them", "pass a buffer to the kernel",
+      refuse("a variable of the module would lie on each of them", "pass a buffer to the kernel",
              buffer.where);
   }
 }
@@ -78,7 +79,7 @@ void check_steps(const std::vector<Step>& steps, const Tenant& tenant) {
     if (step.kind == Step::Kind::swap &&
         tenant.workload.buffers[step.buffer].gpu != tenant.workload.buffers[step.other].gpu)
       throw UserError(step.where, "the buffers lie on different GPUs",
-                      "only equal buffers can be swapped");
+                      "swap buffers that lie on one GPU");
     check_steps(step.body, tenant);
   }
 }

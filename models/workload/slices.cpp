@@ -165,7 +165,7 @@ void join_links(Scenario& scenario,
   for (const Node& uplink : more.items()) uplinks.data()->sequence.push_back(uplink);
 }
 
-/// The GPU that a tenant with `mig:` has a slice of.
+/// Returns the GPU that a tenant with `mig:` has a slice of.
 std::uint32_t divided_gpu(const Tenant& tenant, std::size_t gpus) {
   if (tenant.sms > 0)
     throw tenant.mig_node.error("says how many SMs tenant " + tenant.name + " has, and sms, too",

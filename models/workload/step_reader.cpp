@@ -192,7 +192,7 @@ class StepReader {
     for (const Node& item : keys.arguments.items()) step.arguments.push_back(argument(item));
   }
 
-  /// A buffer, a number, or a list of them.
+  /// Reads a buffer, a number, or a list of them.
   Step::Argument argument(const Node& item) const {
     Step::Argument argument;
     if (item.is_sequence()) {

@@ -172,7 +172,7 @@ struct Workload {
   bool is_recorded() const { return recording && !steps_are_written; }
   std::vector<std::uint32_t> by_address;  ///< buffers that have one, in its order
 
-  /// The buffer that is the module's variable of that name.
+  /// Returns the buffer that is the module's variable of that name.
   std::optional<std::uint32_t> buffer_of_symbol(const std::string& symbol) const;
 };
 
@@ -181,7 +181,7 @@ struct Workload {
 /// section 4.
 Workload read_workload(const Node& document, const Node& overrides);
 
-/// The word a type has in YAML ("i32"), and back (Type::none if there is no such type).
+/// Returns the word a type has in YAML ("i32"), and back (Type::none if there is no such type).
 std::string element_type_name(isa::Type type);
 isa::Type element_type(const std::string& name);
 

@@ -51,7 +51,7 @@ struct Variable {
   std::string name;
   std::size_t bytes = 0;
   void** managed_pointer = nullptr;  ///< where the program looks for a managed one's address
-  std::uint64_t address = 0;         ///< 0: has not been asked for
+  std::uint64_t address = 0;         ///< 0: nobody has asked for it yet
   bool may_be_missing = false;       ///< the program asks whether it is there
 };
 
@@ -61,7 +61,7 @@ class AddressBook {
 
   void add(const Allocation& allocation);
   std::optional<Allocation> remove(std::uint64_t address);
-  /// The allocation around the address.
+  /// Returns the allocation around the address.
   std::optional<Allocation> find(const void* pointer);
   /// Copies of memory that the CPU sees as well are done by the CPU.
   bool is_device(const void* pointer) {

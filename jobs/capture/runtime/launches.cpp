@@ -16,7 +16,7 @@ namespace {
 
 thread_local std::vector<CallConfiguration> call_configurations;
 
-/// All blocks of a cooperative launch run at once.
+/// Returns whether there is room for all blocks of a cooperative launch, which run at once.
 bool has_room(const Function& function, const CallConfiguration& how) {
   const Connection::Reply room = Connection::get().ask(
       Operation::occupancy,

@@ -10,7 +10,7 @@ struct LoadedFile {
   bool is_program = false;  ///< and no library
 };
 
-/// The file that this code or data was loaded from.
+/// Returns the file that this code or data was loaded from.
 LoadedFile file_around(const void* address);
 
 }  // namespace lockstep::capture

@@ -46,7 +46,7 @@ class Takeovers {
   void ask(const GridLaunch& urgent, std::size_t sms, Time now);
   /// Takes an SM's answer.  Returns whether all SMs have answered.
   bool answered(SmStatus status);
-  /// The grid for which SMs have been asked.
+  /// Returns the grid for which SMs have been asked.
   const GridLaunch& asking_grid() const { return *asked_for_; }
   struct Victim {
     GridLaunch launch;

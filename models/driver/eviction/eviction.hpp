@@ -17,8 +17,8 @@ class EvictionView {
  public:
   virtual ~EvictionView() = default;
   virtual const Residency& residency() const = 0;
-  /// A page in GPU memory that may be taken away now (nothing pins it, no replay of it is under
-  /// way).
+  /// Returns whether a page is in GPU memory and may be taken away now (nothing pins it, no replay
+  /// of it is under way).
   virtual bool evictable(ManagedPage page) const = 0;
   virtual std::uint64_t seed() const = 0;
   /// Returns the counts of emptied nodes, if the policy has them.

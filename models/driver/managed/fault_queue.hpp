@@ -40,9 +40,9 @@ class FaultQueue {
   void push(const PageFault& fault) { queue_.push_back(fault); }
   /// Queues a fault again that waited for something else.
   void push_again(PageFault fault, Time now);
-  /// The next fault by the tenants' turns.
+  /// Takes the next fault by the tenants' turns.
   PageFault take_next();
-  /// The faults that are handled together with the one that was just taken.
+  /// Takes the faults that are handled together with the one that was just taken.
   std::vector<PageFault> take_with(const PageFault& first);
 
   /// The fault waits until its page has left, here or other GPUs, or the CPU is done.

@@ -73,7 +73,8 @@ class ManagedMemory {
   }
   /// The GPU has used a page, which it maps at an address of another GPU, up to the threshold.
   void counted(TenantId tenant, std::uint64_t address, const HostCycle& cycle);
-  /// The buffer's pages, which neither side has used, are for the GPU to map when it needs them.
+  /// Returns whether the buffer's pages, which neither side has used, are for the GPU to map when
+  /// it needs them.
   bool offers_untouched() const { return handling_->offers_untouched(); }
   void offer(std::uint32_t allocation) { pages_.offer(allocation); }
   void prefer(std::uint32_t allocation, PreferredPlace place, const HostCycle& cycle);

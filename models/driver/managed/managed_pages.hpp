@@ -50,7 +50,7 @@ class ManagedPages {
   ManagedPages(Eviction& eviction, std::uint64_t granule)
       : eviction_(eviction), granule_(granule) {}
 
-  /// A new buffer, all at the host; the number of its allocation.
+  /// Adds a new buffer, which is all at the host; returns the number of its allocation.
   std::uint32_t add(TenantId tenant, BufferId buffer, VirtualPage page, std::uint64_t pages);
   void remove(std::uint32_t allocation);
 
@@ -74,7 +74,7 @@ class ManagedPages {
   bool is_to_be_mapped(ManagedPage page) const;
   /// Returns where the page lies, for this GPU to map.
   std::vector<FrameRun> borrow(ManagedPage page);
-  /// A page that the GPU maps at this address of another one; none: it maps no such page.
+  /// Returns a page that the GPU maps at this address of another one; none: it maps no such page.
   std::optional<ManagedPage> borrowed_at(std::uint64_t address) const;
   /// The GPU should have a page that it maps.  Returns false if the page is on its way already.
   bool attract(ManagedPage page);
@@ -116,14 +116,14 @@ class ManagedPages {
   const Buffer& buffer(std::uint32_t allocation) const { return buffers_[allocation]; }
   Buffer& buffer_of(ManagedPage page) { return buffers_[residency_.owner_index(page)]; }
   const Buffer& buffer_of(ManagedPage page) const { return buffers_[residency_.owner_index(page)]; }
-  /// A page of the range has content at the host.
+  /// Returns whether a page of the range has content at the host.
   bool has_data(PageRange range, const BufferDirectory& directory) const;
 
   std::uint64_t granule() const { return granule_; }
-  /// The granules that hold the range, as far as its allocation goes.
+  /// Returns the granules that hold the range, as far as its allocation goes.
   PageRange whole_granules(PageRange range) const;
-  /// A store to a read-mostly buffer takes only its own pages from the host; a large entry has one
-  /// permission, so that large pages are never copies.
+  /// Returns whether the pages come as a copy. A store to a read-mostly buffer takes only its own
+  /// pages from the host; a large entry has one permission, so that large pages are never copies.
   bool comes_as_copy(ManagedPage page) const {
     if (granule_ != 1) return false;
     const Buffer& buffer = buffer_of(page);
@@ -153,7 +153,7 @@ class ManagedPages {
   void offer(std::uint32_t allocation);
   /// The GPU does not map those of them that were offered, from now on.
   void withdraw(PageRange range);
-  /// The GPU has mapped a page by itself; true if that page is leaving.
+  /// Notes that the GPU has mapped a page by itself; returns whether that page is leaving.
   bool mapped_by_gpu(ManagedPage page, HostStatistics& statistics);
 
   /// Number of pages in GPU memory; of pages on their way off it; of pages with frames, but without

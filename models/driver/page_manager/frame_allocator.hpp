@@ -36,7 +36,7 @@ class FrameAllocator {
                                           TenantId tenant = TenantId{0});
   /// Takes `bytes` in as few ranges as first fit gives.  Returns no range if so much is not free.
   std::vector<FrameRun> allocate_scattered(std::uint64_t bytes, TenantId tenant = TenantId{0});
-  /// The n-th page that the tenant could get.
+  /// Returns the n-th page that the tenant could get.
   PhysicalAddress free_page(std::uint64_t n, TenantId tenant) const;
   std::uint64_t free_bytes(TenantId tenant) const;
   /// Takes these frames, which are free.
@@ -46,7 +46,7 @@ class FrameAllocator {
 
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t free_bytes() const { return capacity_ - taken_; }
-  /// The frame has been given back before, so that it may hold anything.
+  /// Returns whether the frame has been given back before, so that it may hold anything.
   bool used_before(Frame frame) const {
     return (used_before_[frame.value() / 64] >> (frame.value() % 64)) & 1;
   }

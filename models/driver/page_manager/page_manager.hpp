@@ -68,7 +68,7 @@ class PageManager {
   /// Prepares frames for pages that will be asked for. Returns false if room for them is being
   /// made, and the caller must wait.
   virtual bool settle(const TenantPages& /*pages*/, PageServices& /*services*/) { return true; }
-  /// No SM shall issue just now.
+  /// Returns whether no SM shall issue just now.
   virtual bool holds_issue() const { return false; }
   /// Returns how long a partition takes to copy a page.
   virtual Time copy_time() const { return Time{}; }

@@ -51,11 +51,12 @@ class PageTables {
   /// Returns the address of the level-3 entry that covers the page.
   PhysicalAddress directory_address(TenantId tenant, VirtualPage page) const;
   bool is_large(TenantId tenant, VirtualPage page) const;
-  /// The frames of mapped pages, in order.
+  /// Returns the frames of mapped pages, in order.
   std::vector<FrameRun> frames_of(const TenantPages& pages) const;
-  /// The 512 pages from `first` on, all mapped, lie in one aligned large frame.
+  /// Returns whether the 512 pages from `first` on, all mapped, lie in one aligned large frame.
   bool in_large_frame(TenantId tenant, VirtualPage first) const;
-  /// The large page was made of pages that were mapped before: their entries are disabled.
+  /// Returns whether the large page was made of pages that were mapped before: their entries are
+  /// disabled.
   bool is_coalesced(TenantId tenant, VirtualPage page) const;
 
   void set(TenantId tenant, VirtualPage page, PageTableEntry entry,

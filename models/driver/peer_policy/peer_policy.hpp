@@ -54,7 +54,8 @@ class PeerPolicy {
   /// Returns whether a read of a page that no GPU has maps it read-only, so that others can have
   /// copies.
   virtual bool copies_reads() const { return false; }
-  /// A read brings a copy of a page with this history, if the policy decides by pages.
+  /// Returns whether a read brings a copy of a page with this history, if the policy decides by
+  /// pages.
   virtual bool copies_reads(const PeerHistory&) const { return false; }
   virtual void note(const PeerFault&, PeerHistory&) const {}
   /// Returns whether pages of the same group should follow when a page's scheme has changed.

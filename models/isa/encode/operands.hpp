@@ -9,7 +9,7 @@ class OperandEncoder {
  public:
   explicit OperandEncoder(ProgramBuilder& program) : program_(program) {}
 
-  /// The row a source is read from; makes local addresses in recursive functions.
+  /// Returns the row a source is read from; makes local addresses in recursive functions.
   Operand source(const ir::Operation& op, std::size_t s);
   Operand value_row(const ir::Operation& op, const ir::Operand& operand, Type lane);
   void sources(const ir::Operation& op, Instruction& instruction);

@@ -190,7 +190,7 @@ Instruction ProgramBuilder::common_of(const ir::Operation& op) const {
   return instruction;
 }
 
-/// The form with the arithmetic of the machine, which must have it.
+/// Returns the form with the arithmetic of the machine, which must have it.
 std::uint32_t ProgramBuilder::matrix_form(const ir::Operation& op) const {
   MatrixForm form = unpack_form(op.immediate);
   const MatrixArithmetic first = first_with(form);

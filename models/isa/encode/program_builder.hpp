@@ -59,7 +59,7 @@ class ProgramBuilder {
   std::uint32_t matrix_form(const ir::Operation& op) const;
   const std::string& file() const { return module_.functions[current_->index].file; }
   void place_shared();
-  /// A row of constants not used yet.
+  /// Takes a row of constants not used yet.
   Operand next_row(Operand::Base base, std::size_t row) const;
 
   const SourceModule& module_;

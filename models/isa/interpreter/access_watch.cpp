@@ -169,7 +169,8 @@ void AccessWatch::races(const InterpretedWarp& warp, std::uint32_t pc,
     if (access.is_strong) block_.races_->before_strong(access, place_of_lane(address));
     const auto offset = static_cast<std::uint32_t>(place_of_lane(address));
     const bool is_there =
-        in_shared(address) && offset < block_.shared_.size();  // else the access fails soon
+        in_shared(address) &&
+        offset < block_.shared_.size();  // otherwise the access itself fails later
     if (!is_there) return;
     std::array<std::byte, 32> value{};
     for (unsigned e = 0; e < fields.elements && access.kind == AccessKind::store; ++e)

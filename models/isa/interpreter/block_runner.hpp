@@ -126,7 +126,7 @@ class BlockRunner {
   WordAccess words(const Warp& warp, const Instruction& instruction, std::uint32_t active);
   void load(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void store(Warp& warp, const Instruction& instruction, std::uint32_t active);
-  /// The store will change a word.
+  /// Returns whether the store will change a word.
   bool changes(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void atomic(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void copy(Warp& warp, const Instruction& instruction, std::uint32_t active);

@@ -41,7 +41,7 @@ const char* name_of(Space space) {
   }
 }
 
-/// The state space a generic address lies in.
+/// Returns the state space a generic address lies in.
 Space space_of(std::uint64_t address) {
   if (address - shared_window_base < shared_window_bytes) return Space::shared;
   if (address - local_window_base < local_window_bytes) return Space::local;
@@ -170,7 +170,7 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
   return found;
 }
 
-/// Atomics may count on it: fresh memory is zero.
+/// Notes an access to memory that was never written. Atomics may count on its being zero.
 void BlockRunner::touch_fresh(const Warp& warp, const Instruction& instruction,
                               std::uint64_t address) {
   const bool reads =

@@ -30,8 +30,8 @@ struct Candidate {
   std::size_t live_rows = 0;
   bool barrier = false;  ///< that operation is a barrier
 
-  /// A barrier is better than any other place: a warp that stopped before it would keep others
-  /// waiting.
+  /// Returns whether the place is better. A barrier is better than any other place: a warp that
+  /// stopped before it would keep others waiting.
   bool better_than(const Candidate& other) const {
     return barrier != other.barrier ? barrier : live_rows < other.live_rows;
   }
@@ -129,7 +129,7 @@ class Placement {
   }
 
  private:
-  /// No other loop that counts lies in it.
+  /// Returns whether no other loop that counts lies in the loop.
   bool is_innermost(const Flow::Loop& loop) const {
     std::vector<std::uint32_t> work = loop.inner;
     while (!work.empty()) {

@@ -86,7 +86,7 @@ MatrixArithmetic first_with(const MatrixForm& form);
 /// Returns whether the form exists and its arithmetic has it.
 bool is_supported(const MatrixForm& form);
 
-/// A form as a word: of ir::Operation::immediate and Instruction::target.
+/// Returns a form as a word: of ir::Operation::immediate and Instruction::target.
 std::uint32_t pack(const MatrixForm& form);
 MatrixForm unpack_form(std::uint32_t word);
 

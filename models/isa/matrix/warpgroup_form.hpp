@@ -43,7 +43,7 @@ MatrixForm step_of(const WarpgroupForm& form);
 /// fp8 keeps 13 bits below the largest exponent and in an f32 result.
 MatrixPlan plan_of(const WarpgroupForm& form);
 
-/// A form as a word: of ir::Operation::immediate and Instruction::target.
+/// Returns a form as a word: of ir::Operation::immediate and Instruction::target.
 std::uint32_t pack(const WarpgroupForm& form);
 WarpgroupForm unpack_warpgroup_form(std::uint32_t word);
 

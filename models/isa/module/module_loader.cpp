@@ -215,7 +215,7 @@ void ModuleLoader::refuse_registers(std::uint32_t kernel) const {
       "have some calls inlined or split the kernel");
 }
 
-/// A thread's registers: the kernel's and those of the functions below it.
+/// Returns a thread's registers: the kernel's and those of the functions below it.
 std::uint32_t ModuleLoader::registers_per_thread(std::uint32_t kernel, const Forms& forms) const {
   const std::uint32_t own = forms.at(kernel).allocation.registers_per_thread;
   std::uint32_t called = 0;

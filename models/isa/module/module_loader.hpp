@@ -28,7 +28,7 @@ class ModuleLoader {
  public:
   explicit ModuleLoader(SourceModule source, const LoweringOptions& options = {});
 
-  /// The module without programs: of its kernels name, parameters and bounds.
+  /// Returns the module without programs: of its kernels name, parameters and bounds.
   Module module() const;
   /// Makes the programs of these kernels (indices in Module::kernels). Throws UserError for the
   /// first operation in the text that a reached function has and that is not supported.

@@ -284,12 +284,13 @@ constexpr Category category_of(Opcode opcode) {
 constexpr bool is_branch(Opcode opcode) {
   return category_of(opcode) == Category::branch || category_of(opcode) == Category::branch_indexed;
 }
-/// The lanes that execute it end, or return.
+/// Returns whether the lanes that execute the operation end, or return.
 constexpr bool ends_thread(Opcode opcode) {
   const Category category = category_of(opcode);
   return category == Category::ret || category == Category::exit || category == Category::trap;
 }
-/// A load, a store, an atomic or a prefetch; its first source is an address.
+/// Returns whether the operation is a load, a store, an atomic or a prefetch; its first source is
+/// an address.
 constexpr bool accesses_memory(Opcode opcode) {
   return is_memory(category_of(opcode));
 }

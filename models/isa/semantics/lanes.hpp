@@ -292,7 +292,7 @@ Execute pick_ternary(Type type) {
   ((type == Types ? void(chosen = &ternary<Types, Op>) : void()), ...);
   return chosen;
 }
-/// Kernel<T>::run for the type.
+/// Returns Kernel<T>::run for the type.
 template <template <Type> class Kernel, Type... Types>
 Execute pick(Type type) {
   Execute chosen = nullptr;

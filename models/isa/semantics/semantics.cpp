@@ -40,8 +40,8 @@ Execute first_of(const Family (&families)[count], const SemanticKey& key) {
   return nullptr;
 }
 
-/// The declared type of a register where the operand states it; otherwise what PTX needs at least:
-/// there are no 8-bit registers.
+/// Returns the declared type of a register where the operand states it; otherwise what PTX needs at
+/// least: there are no 8-bit registers.
 Type register_type(const ir::Operand& operand, Type type) {
   const bool stated = operand.type != Type::none && operand.type != Type::pred;
   if (stated && bytes_of(operand.type) > bytes_of(type)) return operand.type;

@@ -25,7 +25,7 @@ class ModuleText {
       : module_(module), global_addresses_(global_addresses) {}
 
   std::optional<std::string> at(std::uint64_t address) const;
-  /// The text, or the address where there is none: "<0x7f00>".
+  /// Returns the text, or the address where there is none: "<0x7f00>".
   std::string or_address(std::uint64_t address) const;
 
  private:

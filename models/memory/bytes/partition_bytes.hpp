@@ -25,7 +25,7 @@ class PartitionBytes {
   PartitionBytes(std::uint64_t bytes, PartitionId index, const AddressMapping& mapping,
                  std::size_t tenants, TransactionPool& transactions);
 
-  /// The number of a line in the partition.
+  /// Returns the number of a line in the partition.
   std::uint32_t line_of(PhysicalAddress address) const {
     return static_cast<std::uint32_t>(mapping_.offset(address).value() / line_bytes);
   }
@@ -61,7 +61,7 @@ class PartitionBytes {
     return PartitionOffset{std::uint64_t{line} * line_bytes};
   }
   void check_owner(const MemoryRequest& request);
-  /// The request may be the first of a tenant's program that changes a word.
+  /// Returns whether the request may be the first of a tenant's program that changes a word.
   bool is_looked_at(const MemoryRequest& request) const {
     return changed_[request.tenant] == 0 && !is_of_host(request.source) &&
            (request.flags & (flag_context | flag_code)) == 0;

@@ -86,7 +86,8 @@ class TransactionPool {
   void warm(std::uint32_t index) const {
     if (index != Transaction::none) lockstep::warm(&items_[index]);
   }
-  /// The slot that the n-th allocation from now will take; `none` if it is still to be made.
+  /// Returns the slot that the n-th allocation from now will take; `none` if it is still to be
+  /// made.
   std::uint32_t free(std::size_t n) const {
     return n < free_.size() ? free_[free_.size() - 1 - n] : Transaction::none;
   }

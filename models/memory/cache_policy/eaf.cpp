@@ -16,7 +16,7 @@ struct EafParameters {
   static auto schema() {
     return parameters<EafParameters>().field(
         "recent", &EafParameters::recent, 64, range(1, 1'000'000),
-        "of so many lines that the filter does not know one is kept like a known one", "lines");
+        "one in this many lines that the filter does not know is kept like a known line", "lines");
   }
 };
 
@@ -25,9 +25,9 @@ struct EafStatistics {
   static auto schema() {
     using S = EafStatistics;
     return statistics<S>()
-        .counter("known", &S::known, "lines", "that came in and had left not long ago")
-        .counter("chosen", &S::chosen, "lines", "kept like these by chance")
-        .counter("next_to_go", &S::next_to_go, "lines", "that came in as the next to go");
+        .counter("known", &S::known, "lines", "lines that came in and had left not long ago")
+        .counter("chosen", &S::chosen, "lines", "lines kept like these by chance")
+        .counter("next_to_go", &S::next_to_go, "lines", "lines that came in as the next to go");
   }
 };
 

@@ -27,7 +27,7 @@ struct WalkLevelParameters {
         .field("epoch", &P::epoch, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
                "L2 cycles after which levels are judged anew")
         .field("probe", &P::probe, 32, range(2, 1'000'000),
-               "of so many reads of a level that goes past the L2 one looks up all the same",
+               "one in this many reads of a level that goes past the L2 looks up all the same",
                "requests")
         .field("least", &P::least, 100, range(1, 1'000'000),
                "number of lookups by which a level is judged", "requests");

@@ -40,8 +40,8 @@ struct DramParameters {
         .field("clock", &P::clock, 878_MHz, range(1_MHz, 10000_MHz), "command clock")
         .field("channels", &P::channels, 1, range(1, 16).powers_of_two(),
                "channels of a partition, each with banks, buses and queues of its own, as given "
-               "here; a pseudo-channel of HBM2 or HBM3 is one. Pieces of `interleave` bytes take "
-               "turns, permuted by a hash of the higher bits")
+               "here; the pseudo-channels of HBM2 and HBM3 count as channels. Pieces of "
+               "`interleave` bytes take turns, permuted by a hash of the higher bits")
         .field("bank_groups", &P::bank_groups, 4, range(1, 16).powers_of_two(),
                "groups, the low bits of the bank number")
         .field("banks", &P::banks, 16, range(1, 64).powers_of_two(), "banks of a channel, in all")

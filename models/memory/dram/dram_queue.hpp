@@ -74,7 +74,7 @@ class DramQueue {
     return (direction_of(write) == 0 ? counts_[0] < sizes_.reads : counts_[1] < sizes_.writes) &&
            used_[pool] < places_[pool];
   }
-  /// The place of the new entry.
+  /// Returns the place of the new entry.
   std::uint32_t push(const DramEntry& entry);
   void remove(std::uint32_t index);
   void row_opened(std::uint32_t bank, std::uint32_t row);
@@ -158,7 +158,7 @@ class DramQueue {
   }
   void choose_direction();
   static std::uint32_t place_of(std::uint16_t node) { return node == end ? DramEntry::none : node; }
-  /// The first entry for a row, from `node` on in its list.
+  /// Returns the first entry for a row, from `node` on in its list.
   std::uint16_t first_for(std::int64_t row, std::uint16_t node) const;
   void change(std::uint32_t bank) { changed_ |= std::uint64_t{1} << bank; }
 

@@ -44,9 +44,10 @@ struct AtlasStatistics {
   static auto schema() {
     using S = AtlasStatistics;
     return statistics<S>()
-        .per_tenant("service", &S::service, "cycles",
-                    "in which banks worked for the tenant, summed over the quanta that have ended")
-        .per_tenant("rank", &S::rank, "tenants", "that have attained more service");
+        .per_tenant(
+            "service", &S::service, "cycles",
+            "cycles in which banks worked for the tenant, summed over the quanta that have ended")
+        .per_tenant("rank", &S::rank, "tenants", "tenants that have attained more service");
   }
 };
 

@@ -54,8 +54,9 @@ struct MaskSchedulerStatistics {
         .counters("requests", &S::requests, queues, "requests", "served, by queue")
         .counters("queue_cycles", &S::queue_cycles, queues, "cycles",
                   "DRAM cycles from arrival to the last column command, summed")
-        .per_tenant("silver_requests", &S::silver_requests, "requests", "that came in their turn")
-        .per_tenant("turns", &S::turns, "turns", "that ended");
+        .per_tenant("silver_requests", &S::silver_requests, "requests",
+                    "requests that came in their turn")
+        .per_tenant("turns", &S::turns, "turns", "turns that ended");
   }
 };
 

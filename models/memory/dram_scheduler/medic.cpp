@@ -38,7 +38,8 @@ struct MedicSchedulerStatistics {
         .counters("requests", &S::requests, queues, "requests", "served, by queue")
         .counters("queue_cycles", &S::queue_cycles, queues, "cycles",
                   "DRAM cycles from arrival to the last column command, summed")
-        .counters("row_hits", &S::row_hits, queues, "requests", "that found their row open");
+        .counters("row_hits", &S::row_hits, queues, "requests",
+                  "requests that found their row open");
   }
 };
 

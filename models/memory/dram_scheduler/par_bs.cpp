@@ -38,7 +38,7 @@ struct ParBsStatistics {
     using S = ParBsStatistics;
     return statistics<S>()
         .counter("batches", &S::batches, "batches", "formed")
-        .per_tenant("marked", &S::marked, "requests", "that were in a batch")
+        .per_tenant("marked", &S::marked, "requests", "requests that were in a batch")
         .histogram("batch_length", &S::batch_length, "cycles",
                    "DRAM cycles from the forming of a batch to its last column command");
   }

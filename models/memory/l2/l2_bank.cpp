@@ -369,7 +369,7 @@ void L2Bank::use(const L2Context& context, const MemoryRequest& request, std::ui
     context.replacement.on_use(place_of(place), request);
 }
 
-/// A free place of the line's set, or the one of the line that the policies let go.
+/// Returns a free place of the line's set, or the one of the line that the policies let go.
 std::uint32_t L2Bank::choose_victim(const L2Context& context, std::uint32_t line) const {
   const std::uint32_t oldest = tags_.victim(line);
   const bool is_restricted = context.policy.has(CachePolicy::restricts);

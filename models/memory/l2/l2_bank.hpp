@@ -103,7 +103,7 @@ class L2Bank {
   struct Progress {
     bool served = false, filled = false;  ///< a place became free in the queue
   };
-  /// A cycle: a fill, then a lookup.
+  /// Runs a cycle: a fill, then a lookup.
   Progress run(const L2Context& context, L2Cycle cycle);
 
   /// Returns the answers of lookups (0) or of fills (1), each in order.

@@ -7,9 +7,9 @@
 /// 38 MiB, where half of the lines are in the far half (283) and half in memory (570).  That each
 /// half keeps what its own SMs ask for says NVIDIA's description of that GPU.
 ///
-/// Simplified: both ways across are taken before a request enters its partition, whose bytes are
-/// its home's.  Copies stand in the home's slice, where they take the room that they would take in
-/// the slice opposite: with accesses spread evenly both are the same.
+/// Simplified: a request takes both ways across before it enters its partition, and reads the bytes
+/// of its home partition there.  Copies stand in the home's slice, where they take the room that
+/// they would take in the slice opposite: with accesses spread evenly both are the same.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class L2Halves {
         link_(parameters.crossing_rate) {}
 
   bool are_apart() const { return latency_ > 0; }
-  /// The request comes from the half that this partition is not in.
+  /// Returns whether the request comes from the half that this partition is not in.
   bool is_far(const MemoryRequest& request) const {
     return request.source == SourceKind::sm &&
            topology_.in_second_half(SmId{request.requester}) != in_second_;

@@ -32,7 +32,7 @@ class L2Mshrs {
 
   explicit L2Mshrs(std::uint32_t entries);
 
-  /// The entry of a line, or none.
+  /// Returns the entry of a line, or none.
   std::uint32_t find(std::uint32_t line) const {
     std::uint32_t index = heads_[buckets_.of(line)];
     while (index != none && entries_[index].line != line) index = entries_[index].next;

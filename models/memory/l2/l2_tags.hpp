@@ -52,7 +52,7 @@ class L2Tags {
   /// two.  Up to 64 ways.
   L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride);
 
-  /// The place of a line, or absent.
+  /// Returns the place of a line, or absent.
   std::uint32_t find(std::uint32_t line) const;
   Line& operator[](std::uint32_t place) { return lines_of(place)[way_of(place)]; }
   const Line& operator[](std::uint32_t place) const { return lines_of(place)[way_of(place)]; }
@@ -78,7 +78,7 @@ class L2Tags {
   std::uint32_t dirty_lines(std::uint32_t begin) const {
     return static_cast<std::uint32_t>(std::popcount(dirty_[set_number(begin)]));
   }
-  /// The least recently used one of them; there must be one.
+  /// Returns the least recently used one of them; there must be one.
   std::uint32_t oldest_dirty(std::uint32_t begin) const;
 
   /// Marks the most recent use.
@@ -88,7 +88,7 @@ class L2Tags {
   /// Returns the first place of the set of a line; its ways follow.
   std::uint32_t set_begin(std::uint32_t line) const { return set_of(line) * most_ways; }
   std::uint32_t ways() const { return ways_; }
-  /// A free place of the line's set, otherwise the least recently used one.
+  /// Returns a free place of the line's set, otherwise the least recently used one.
   std::uint32_t victim(std::uint32_t line) const;
   /// Puts `line` at `place`, with no sector there.
   void install(std::uint32_t place, std::uint32_t line, CachePosition position);

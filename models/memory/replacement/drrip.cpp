@@ -27,9 +27,10 @@ struct DrripParameters {
         .field("bits", &P::bits, 2, range(1, 7), "bits of a line's re-reference interval", "bits")
         .field("leaders", &P::leaders, 32, range(1, 4096),
                "sets of a partition that always follow one rule, for each of the two", "sets")
-        .field("bimodal", &P::bimodal, 32, range(1, 1'000'000),
-               "of so many lines that come in by the bimodal rule one stays as by the static rule",
-               "lines");
+        .field(
+            "bimodal", &P::bimodal, 32, range(1, 1'000'000),
+            "one in this many lines that come in by the bimodal rule stays as by the static rule",
+            "lines");
   }
 };
 
@@ -39,9 +40,9 @@ struct DrripStatistics {
     using S = DrripStatistics;
     return statistics<S>()
         .counter("by_static", &S::by_static, "lines",
-                 "that came in by the static rule in sets that do not lead")
+                 "lines that came in by the static rule in sets that do not lead")
         .counter("by_bimodal", &S::by_bimodal, "lines",
-                 "that came in by the bimodal rule in sets that do not lead");
+                 "lines that came in by the bimodal rule in sets that do not lead");
   }
 };
 

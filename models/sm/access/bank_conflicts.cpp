@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned word_bytes = 4;
 
-/// The words of its line, one of each bank, that the lanes of a group want, as bits.
+/// Returns the words of its line, one of each bank, that the lanes of a group want, as bits.
 std::uint32_t wanted_words(const Access& access, const LineGroup& group) {
   const unsigned words_of_a_lane = access.stride <= word_bytes ? 1 : access.stride / word_bytes;
   const std::uint32_t each = (1u << words_of_a_lane) - 1;

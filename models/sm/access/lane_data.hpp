@@ -25,7 +25,7 @@ inline bool moves_words(const isa::MemoryFields& memory) {
 CopyTarget copy_target(const isa::Instruction& instruction, const isa::WarpContext& context,
                        std::uint32_t lanes);
 
-/// The low `bytes` (1, 2, 4, 8) bytes at `from`.
+/// Returns the low `bytes` (1, 2, 4, 8) bytes at `from`.
 inline std::uint64_t load_bytes(const std::byte* from, unsigned bytes) {
   const auto as = [from]<class T>(T value) -> std::uint64_t {
     std::memcpy(&value, from, sizeof value);

@@ -23,7 +23,7 @@ class BlockSwitching {
   /// it.
   virtual bool worth_leaving(std::uint32_t /*position*/) const { return false; }
   virtual ContextKind context() const { return ContextKind::occupied; }
-  /// A context moves within a cycle, without traffic.
+  /// Returns whether a context moves within a cycle, without traffic.
   virtual bool ideal() const { return false; }
   /// A block in memory that has waited for so long since it could go on takes another one's place.
   virtual Time max_wait() const { return Time::never(); }

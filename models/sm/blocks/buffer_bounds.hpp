@@ -28,7 +28,7 @@ class BufferBounds {
   /// Takes BufferBound after BufferBound, sorted by address.
   explicit BufferBounds(std::span<const std::byte> bounds);
 
-  /// The buffer that the instruction at `pc` used last has all of these bytes.
+  /// Returns whether the buffer that the instruction at `pc` used last has all of these bytes.
   bool holds(std::uint32_t pc, std::uint64_t address, std::uint64_t bytes) const {
     const Range& range = recent_[pc % recent_.size()];
     const std::uint64_t offset = address - range.first;

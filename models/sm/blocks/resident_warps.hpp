@@ -35,7 +35,7 @@ class ResidentWarps {
   /// Requests of the warps to memory that have no answer.
   UnderWay& under_way() { return under_way_; }
   const UnderWay& under_way() const { return under_way_; }
-  /// All that a release by this warp must wait for is acknowledged.
+  /// Returns whether all stores that a release by this warp must wait for are acknowledged.
   bool released(WarpSlot slot) const {
     return under_way_.is_released(slot, BlockPlace(warps_[slot.value()].block));
   }
@@ -52,7 +52,7 @@ class ResidentWarps {
   const isa::Instruction& instruction(const Warp& warp, std::uint32_t pc) const {
     return hot_.grids[warp.grid].instructions[pc];
   }
-  /// The warp issues it next.
+  /// Returns whether the warp's next instruction is a preemption point.
   bool at_preemption_point(const Warp& warp) const {
     return warp.paths.runnable() &&
            (instruction(warp, warp.paths.pc()).flags & isa::flag_preemption_point) != 0;

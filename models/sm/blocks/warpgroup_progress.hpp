@@ -20,8 +20,9 @@ struct WarpgroupProgress {
   ByWarp issued{};
   /// Last product of each of the newest committed groups, by warp; the newest group first.
   std::array<std::array<std::uint32_t, kept>, isa::warps_of_group> ends{};
-  std::array<SmCycle, kept> done{};       ///< by number modulo `kept`, of those that have started
-  std::array<std::uint32_t, kept> pcs{};  ///< likewise, of those that a warp has issued
+  std::array<SmCycle, kept> done{};  ///< products that have started, by number modulo `kept`
+  std::array<std::uint32_t, kept>
+      pcs{};  ///< products that a warp has issued, by number modulo `kept`
 
   std::uint32_t started() const { return *std::ranges::min_element(issued); }
   std::uint32_t begun() const { return *std::ranges::max_element(issued); }

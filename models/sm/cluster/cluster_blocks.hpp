@@ -22,14 +22,15 @@ namespace lockstep {
 class ClusterBlocks {
  public:
   struct Member {
-    ClusterBlock block;                ///< of size 1: no hub knows of it
-    bool ended = false;                ///< the hub has heard so
-    bool told = false;                 ///< the hub knows that all threads are at the barrier
-    std::uint32_t arrived = 0;         ///< threads that have come to the barrier, if any
-    std::vector<std::uint32_t> lanes;  ///< that have arrived, by warp in the block; empty: none
+    ClusterBlock block;         ///< of size 1: no hub knows of it
+    bool ended = false;         ///< the hub has heard so
+    bool told = false;          ///< the hub knows that all threads are at the barrier
+    std::uint32_t arrived = 0;  ///< threads that have come to the barrier, if any
     std::vector<std::uint32_t>
-        passed;                  ///< likewise, in the phase before, and have not waited since
-    std::vector<SmCycle> since;  ///< likewise: when the warp's last wait began
+        lanes;  ///< lanes that have arrived, by warp in the block; empty: none
+    std::vector<std::uint32_t>
+        passed;  ///< lanes that arrived in the phase before and have not waited since
+    std::vector<SmCycle> since;  ///< when each warp's last wait began
 
     bool is_alone() const { return block.size == 1; }
     void serialize(Archive& archive) { archive(block, ended, told, arrived, lanes, passed, since); }

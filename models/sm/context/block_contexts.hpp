@@ -131,7 +131,7 @@ class BlockContexts {
                                            std::vector<WarpRegisters> warps) const;
   /// Returns how many bytes at the beginning of a context are registers.
   static std::size_t bytes_of_registers(const std::vector<std::byte>& context);
-  /// All its warps stand at the same barrier, with no path elsewhere.
+  /// Returns whether all warps of the block stand at the same barrier, with no path elsewhere.
   bool stands_at_barrier(const BlockSlot& block, const std::vector<SavedWarp>& warps) const;
   /// Writes the registers, with which the context begins.
   void write_registers(BlockPlace place, const std::vector<SavedWarp>& warps, bool keeps,

@@ -65,7 +65,7 @@ class Issue {
   /// Returns whether a last condition held the instruction back, so that it has not issued.
   bool refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record,
                std::uint32_t active);
-  /// The instruction is in the SM, and so are the parameters of its grid.
+  /// Returns whether the instruction is in the SM, and so are the parameters of its grid.
   bool fetched(WarpSlot slot, GridSlot& grid, std::uint32_t pc, SmCycle now);
   /// Re-issues the warp's next squashed instruction.
   void issue_again(WarpSlot slot, SmCycle now);

@@ -26,7 +26,7 @@ class Printing {
   /// Executes a `print` of the active lanes.
   void execute(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t active,
                SmCycle now);
-  /// The warp has begun a printf.
+  /// Returns whether the warp has begun a printf.
   bool amid(WarpSlot slot) const { return prints_.count(slot.value()) != 0; }
   /// Drops the text of a warp that was ended in the middle of a printf.
   void forget(WarpSlot slot) { prints_.erase(slot.value()); }

@@ -106,7 +106,7 @@ void atomic_lanes(const Instruction& instruction, const isa::WarpContext& contex
   });
 }
 
-/// The most rows that differ in one column of banks as wide as a row.
+/// Returns the most rows that differ in one column of banks as wide as a row.
 unsigned matrix_conflicts(const std::uint64_t* rows, unsigned columns) {
   const auto column_of = [&](unsigned r) { return rows[r] / isa::matrix_row_bytes % columns; };
   std::uint64_t taken = 0;
@@ -136,7 +136,7 @@ inline std::byte* SharedMemoryUnit::place(const BlockSlot& block, const LanePatt
   return blocks_.shared_memory_of(block) + base;
 }
 
-/// The banks take `degree` cycles; the one from which they are free.
+/// Lets the banks take `degree` cycles; returns the cycle from which they are free.
 inline SmCycle SharedMemoryUnit::serve(const Warp& warp, unsigned degree, SmCycle now) {
   ++statistics_.tenant[warp.tenant].shared_accesses;
   statistics_.tenant[warp.tenant].shared_conflict_cycles += degree - 1;

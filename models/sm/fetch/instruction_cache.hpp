@@ -33,7 +33,8 @@ class InstructionCache final : public FetchAnswers {
   void prefetch(const GridSlot& grid, SmCycle now);
   /// Returns whether the caches are modelled; false: every fetch hits.
   bool on() const { return !l0_.empty(); }
-  /// The warp is about to issue an instruction of this line; not: it is told when it can.
+  /// Returns whether the warp may issue an instruction of this line now. If not, the warp is told
+  /// when it can.
   bool has(WarpSlot slot, std::uint32_t line, SmCycle now) {
     return line == buffered_[slot.value()] || fetch(slot, line, now);
   }

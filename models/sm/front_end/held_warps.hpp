@@ -57,7 +57,7 @@ class HeldWarps {
     reads_.push({record, static_cast<std::uint8_t>(warp.value())});
     update_reads(warp);
   }
-  /// An instruction of the warp is in the operand read stage.
+  /// Returns whether an instruction of the warp is in the operand read stage.
   bool reads(WarpSlot warp) const { return early_.any(warp); }
   /// The warp's oldest read is done.
   void end_read(WarpSlot warp) {

@@ -15,7 +15,7 @@ class MemoryGate {
  public:
   explicit MemoryGate(std::uint32_t limit) : limit_(limit) {}
 
-  /// A mask over all warps: all ones, or none.
+  /// Returns a mask over all warps: all ones, or none.
   std::uint64_t open() const { return open_; }
   /// Returns the cycle in which few enough accesses wait for the banks again.
   SmCycle wake() const { return wake_; }
@@ -27,7 +27,7 @@ class MemoryGate {
   void left(SmCycle now) {
     if (--queued_ < limit_) update(now);
   }
-  /// The banks take so many cycles more; the cycle from which they are free.
+  /// Lets the banks take so many cycles more; returns the cycle from which they are free.
   SmCycle serve_banks(unsigned cycles, SmCycle now) {
     banks_free_ = std::max(banks_free_, now) + cycles;
     if (banks_free_ - now >= limit_) {

@@ -32,7 +32,7 @@ class PendingSources {
   }
   /// Returns whether some instruction of the warp has yet to read its sources.
   bool any(WarpSlot warp) const { return bits_[warp.value()].instructions != 0; }
-  /// An instruction that writes these places would overwrite one of them.
+  /// Returns whether an instruction that writes these places would overwrite one of them.
   bool hold(WarpSlot warp, const Scoreboard& written) const {
     return bits_[warp.value()].pending.meets(written);
   }

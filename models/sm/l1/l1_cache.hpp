@@ -55,7 +55,7 @@ class L1Cache {
   void resize(std::uint32_t lines);
   std::uint32_t lines() const { return lines_; }
 
-  /// The line's index, if it is there and not of an older epoch; `none` otherwise.
+  /// Returns the line's index, if it is there and not of an older epoch; `none` otherwise.
   std::uint16_t find(std::uint64_t tag) const {
     const std::uint16_t i = find_any(tag);
     return i != none && (meta_[i].local || meta_[i].epoch == epoch_) ? i : none;

@@ -102,7 +102,7 @@ class MissTable {
     waiters_.warm_next(count);
   }
 
-  /// The open entry of the line.
+  /// Returns the open entry of the line.
   std::uint16_t find(std::uint64_t tag) const {
     for (std::uint16_t i = heads_[buckets_.of(tag)]; i != none; i = misses_[i].chain)
       if (misses_[i].tag == tag) return i;

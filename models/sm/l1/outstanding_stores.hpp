@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// A frame of GPU memory, or with the top bit set a page of host memory.
+/// Returns a frame of GPU memory, or with the top bit set a page of host memory.
 constexpr std::uint64_t frame_number(std::uint64_t physical, bool in_host) {
   return physical >> 12 | std::uint64_t{in_host} << 63;
 }

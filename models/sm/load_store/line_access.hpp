@@ -51,7 +51,7 @@ class LineAccess {
   bool load(const Target& target, SmCycle now);
   /// Joins the line's fill with the sectors that are missing, or begins it.
   bool miss(const Target& target, std::uint16_t line, std::uint8_t missing, SmCycle now);
-  /// A load that must not use L1, or cannot (host memory).
+  /// Returns whether a load must not use L1, or cannot (host memory).
   bool bypass(const Target& target, SmCycle now);
   bool store(const Target& target, SmCycle now);
   bool store_local(const Target& target, SmCycle now);

@@ -9,7 +9,7 @@ namespace lockstep {
 /// Source: 000, section 3.3 (an entry holds 8 bytes for each of 32 lanes; a store takes two).
 unsigned log_entries_of(const isa::Instruction& instruction);
 
-/// The most that an instruction of the program takes.
+/// Returns the most that an instruction of the program takes.
 unsigned largest_log_entries(const isa::Program& program);
 
 }  // namespace lockstep

@@ -92,9 +92,9 @@ struct SmL1Parameters {
                "lines_per_cycle tags are compared in a cycle, each once for every group of eight "
                "lanes that use its line (if banked)")
         .field("hit_latency", &P::hit_latency, 28_cycles, range(1_cycles, 1000_cycles),
-               "from issue to a dependent's issue on a hit")
+               "time from issue to a dependent's issue on a hit")
         .field("fill_latency", &P::fill_latency, 8_cycles, range(1_cycles, 1000_cycles),
-               "from the last byte of an answer to a dependent's issue")
+               "time from the last byte of an answer to a dependent's issue")
         .field("allocation", &P::allocation, L1Allocation::on_fill, choice({"on-miss", "on-fill"}),
                "when a missed line gets its place; on-fill never blocks a miss")
         .field("fetch", &P::fetch, L1Fetch::sectors, choice({"sectors", "line"}),
@@ -369,7 +369,7 @@ struct SmParameters {
                "where blocks find registers and shared memory: in any pieces if the sum suffices, "
                "in the first gap (002), or at multiples of the size of their kernel's blocks (003)")
         .field("operand_read", &P::operand_read, 2_cycles, range(0_cycles, 100_cycles),
-               "between issue and execution")
+               "time between issue and execution")
         .field("source_release", &P::source_release, SourceRelease::issue,
                choice({"issue", "operand-read"}),
                "when a younger instruction of the warp may overwrite a source: at once, or in the "

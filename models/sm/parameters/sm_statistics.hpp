@@ -87,13 +87,14 @@ struct SmStatistics {
     using T = OfTenant;
     return statistics<S>()
         .per_tenant("warp_instructions", &S::tenant, &T::warp_instructions, "instructions",
-                    "issued, counted per warp; what hardware expands counts as often as it issues")
+                    "issued, counted per warp; an instruction that hardware expands counts as "
+                    "often as it issues")
         .per_tenant("thread_instructions", &S::tenant, &T::thread_instructions, "instructions",
                     "issued, counted per active thread")
         .per_tenant("active_cycles", &S::tenant, &T::active_cycles, "cycles",
-                    "in which the tenant had at least one block here")
+                    "cycles in which the tenant had at least one block here")
         .per_tenant("warp_cycles", &S::tenant, &T::warp_cycles, "warp cycles",
-                    "sum over its cycles of its resident warps: occupancy")
+                    "resident warps of the tenant, summed over its cycles: occupancy")
         .per_tenant("blocks", &S::tenant, &T::blocks, "blocks", "thread blocks finished here")
         .per_tenant("issue_slots", &S::tenant, &T::issue_slots, "slots",
                     "scheduler cycles that issued")
@@ -109,14 +110,14 @@ struct SmStatistics {
         .per_tenant("l1_bypasses", &S::tenant, &T::l1_bypasses, "lines",
                     "loads that must not use L1")
         .per_tenant("sectors_requested", &S::tenant, &T::sectors_requested, "sectors",
-                    "asked of L2 or host")
+                    "sectors asked of L2 or host")
         .per_tenant("stores_sent", &S::tenant, &T::stores_sent, "requests", "stores to L2 or host")
         .per_tenant("atomics_sent", &S::tenant, &T::atomics_sent, "requests",
                     "atomics to L2 or host")
         .per_tenant("async_copy_bytes", &S::tenant, &T::async_copy_bytes, "bytes",
-                    "that asynchronous copies read from global memory")
+                    "bytes that asynchronous copies read from global memory")
         .per_tenant("bulk_copies", &S::tenant, &T::bulk_copies, "copies",
-                    "that the bulk engine has begun")
+                    "copies that the bulk engine has begun")
         .per_tenant("bulk_lines", &S::tenant, &T::bulk_lines, "lines",
                     "that it has asked for or stored")
         .per_tenant("bulk_bytes", &S::tenant, &T::bulk_bytes, "bytes",
@@ -124,16 +125,17 @@ struct SmStatistics {
         .per_tenant("matrix_instructions", &S::tenant, &T::matrix_instructions,
                     isa::matrix_type_names, "instructions",
                     "matrix products (mma and wmma.mma), by the type of what they multiply")
-        .per_tenant("tensor_cycles", &S::tenant, &T::tensor_cycles, "unit cycles",
-                    "in which tensor units were busy with them, summed over units")
+        .per_tenant(
+            "tensor_cycles", &S::tenant, &T::tensor_cycles, "unit cycles",
+            "cycles in which tensor units were busy with matrix instructions, summed over units")
         .per_tenant("matrix_wavefronts", &S::tenant, &T::matrix_wavefronts, "cycles",
-                    "of shared memory's banks for ldmatrix and stmatrix")
+                    "cycles of shared memory's banks for ldmatrix and stmatrix")
         .per_tenant("local_writebacks", &S::tenant, &T::local_writebacks, "requests",
                     "evicted dirty local lines")
         .per_tenant("shared_accesses", &S::tenant, &T::shared_accesses, "instructions",
                     "loads, stores and atomics to shared memory")
         .per_tenant("shared_conflict_cycles", &S::tenant, &T::shared_conflict_cycles, "cycles",
-                    "shared memory was busy beyond the first")
+                    "cycles in which shared memory was busy beyond the first")
         .per_tenant("branches", &S::tenant, &T::branches, "instructions",
                     "branches, calls and returns")
         .per_tenant("divergent_branches", &S::tenant, &T::divergent_branches, "instructions",
@@ -143,112 +145,117 @@ struct SmStatistics {
         .per_tenant("fences", &S::tenant, &T::fences, "instructions",
                     "fences of gpu or system scope")
         .per_tenant("remote_accesses", &S::tenant, &T::remote_accesses, "messages",
-                    "to shared memory of other blocks of a cluster")
+                    "messages to shared memory of other blocks of a cluster")
         .per_tenant("remote_bytes", &S::tenant, &T::remote_bytes, "bytes",
-                    "that those read or wrote there")
+                    "bytes that remote accesses read or wrote there")
         .per_tenant("cluster_barriers", &S::tenant, &T::cluster_barriers, "barriers",
-                    "of clusters that blocks here have passed, each block for itself")
+                    "barriers of clusters that blocks here have passed, each block for itself")
         .per_tenant("cluster_wait_cycles", &S::tenant, &T::cluster_wait_cycles, "warp cycles",
-                    "in which warps waited at barriers of clusters")
+                    "cycles in which warps waited at barriers of clusters, summed over warps")
         .per_tenant("tlb_lookups", &S::tenant, &T::tlb_lookups, "lines",
-                    "of global memory, in the L1 TLB")
-        .per_tenant("tlb_hits", &S::tenant, &T::tlb_hits, "lines", "whose page was there")
-        .per_tenant("tlb_misses", &S::tenant, &T::tlb_misses, "lines", "that asked the GMMU")
+                    "lines of global memory that were looked up in the L1 TLB")
+        .per_tenant("tlb_hits", &S::tenant, &T::tlb_hits, "lines",
+                    "lines whose page was in the L1 TLB")
+        .per_tenant("tlb_misses", &S::tenant, &T::tlb_misses, "lines", "lines that asked the GMMU")
         .per_tenant("tlb_flush_misses", &S::tenant, &T::tlb_flush_misses, "lines",
-                    "of those misses, on pages that were there until the TLB was flushed")
+                    "lines of tlb_misses on pages that were there until the TLB was flushed")
         .per_tenant("tlb_merges", &S::tenant, &T::tlb_merges, "lines",
-                    "whose page was asked for already")
+                    "lines whose page was asked for already")
         .per_tenant("tlb_refusals", &S::tenant, &T::tlb_refusals, "pages",
-                    "not in GPU memory when asked for, or not for a store")
+                    "pages not in GPU memory when asked for, or not for a store")
         .per_tenant("tlb_stall_cycles", &S::tenant, &T::tlb_stall_cycles, "cycles",
                     "the load-store unit waited for a translation or a place to wait for one")
         .per_tenant("fault_page_cycles", &S::tenant, &T::fault_page_cycles, "page cycles",
-                    "between refusal and translation, summed over pages")
+                    "cycles between refusal and translation, summed over pages")
         .per_tenant("fault_warp_cycles", &S::tenant, &T::fault_warp_cycles, "warp cycles",
                     "warps had lines that waited for refused pages, summed: divided by the cycles, "
                     "the mean number of such warps")
         .per_tenant("pages_shot_down", &S::tenant, &T::pages_shot_down, "pages",
-                    "that a shootdown named, in the TLB or not")
+                    "pages that a shootdown named, in the TLB or not")
         .per_tenant("tlb_shot_down", &S::tenant, &T::tlb_shot_down, "entries",
-                    "dropped by those shootdowns")
+                    "entries dropped by shootdowns")
         .per_tenant("tlb_flushed", &S::tenant, &T::tlb_flushed, "entries",
-                    "dropped when other pages came or went")
+                    "entries dropped when other pages came or went")
         .per_tenant("last_checks", &S::tenant, &T::last_checks, "instructions",
                     "memory instructions that could fault no more (preemptible schemes)")
         .per_tenant("last_check_cycles", &S::tenant, &T::last_check_cycles, "cycles",
-                    "from their issue to that moment, summed")
+                    "cycles from the issue of memory instructions to their last check, summed")
         .per_tenant("last_check_latency", &S::tenant, &T::last_check_latency, "instructions",
-                    "those by the cycles from issue to that moment")
+                    "memory instructions by the cycles from issue to their last check")
         .per_tenant("squashed_instructions", &S::tenant, &T::squashed_instructions, "instructions",
-                    "squashed by faults, an instruction as often as it was")
+                    "instructions squashed by faults, each as often as it was squashed")
         .per_tenant("reissued_instructions", &S::tenant, &T::reissued_instructions, "instructions",
-                    "issued again after a fault; not among warp_instructions")
+                    "instructions issued again after a fault; not among warp_instructions")
         .per_tenant("logged_entries", &S::tenant, &T::logged_entries, "entries",
-                    "written to the operand log")
+                    "entries written to the operand log")
         .per_tenant("fault_notices", &S::tenant, &T::fault_notices, "faults",
-                    "of which the scheduler of blocks heard (block switching), once per "
+                    "faults of which the scheduler of blocks was told (block switching), once per "
                     "instruction and page")
         .per_tenant("kept_for_near_faults", &S::tenant, &T::kept_for_near_faults, "faults",
-                    "of those, with no more than the threshold pending before them")
-        .per_tenant("kept_for_want_of_others", &S::tenant, &T::kept_for_want_of_others, "faults",
-                    "of those, behind the threshold but with no block to take the place")
+                    "faults of fault_notices with no more than the threshold pending before them")
+        .per_tenant(
+            "kept_for_want_of_others", &S::tenant, &T::kept_for_want_of_others, "faults",
+            "faults of fault_notices behind the threshold, but with no block to take the place")
         .per_tenant("blocks_flushed", &S::tenant, &T::blocks_flushed, "blocks",
-                    "dropped for a more urgent tenant, to start again")
+                    "blocks dropped for a more urgent tenant, to start again")
         .per_tenant("flushed_instructions", &S::tenant, &T::flushed_instructions, "instructions",
-                    "warp instructions that those had executed, in vain")
+                    "warp instructions that flushed blocks had executed, in vain")
         .per_tenant("blocks_saved", &S::tenant, &T::blocks_saved, "blocks",
-                    "that left the SM to return, their contexts in memory")
+                    "blocks that left the SM to return, their contexts in memory")
         .per_tenant("blocks_restored", &S::tenant, &T::blocks_restored, "blocks",
-                    "of those, that returned")
+                    "saved blocks that returned")
         .per_tenant("context_bytes_saved", &S::tenant, &T::context_bytes_saved, "bytes",
-                    "of contexts that left")
+                    "bytes of contexts that left")
         .per_tenant("context_bytes_restored", &S::tenant, &T::context_bytes_restored, "bytes",
-                    "of contexts that returned")
+                    "bytes of contexts that returned")
         .per_tenant(
             "block_stop_cycles", &S::tenant, &T::block_stop_cycles, "block cycles",
-            "from the decision that a block leaves until nothing of it is in flight, summed")
-        .per_tenant("block_stops", &S::tenant, &T::block_stops, "blocks", "those by that time")
+            "cycles from the decision that a block leaves until nothing of it is in flight, summed")
+        .per_tenant("block_stops", &S::tenant, &T::block_stops, "blocks",
+                    "blocks by the time of block_stop_cycles")
         .per_tenant("context_move_cycles", &S::tenant, &T::context_move_cycles, "block cycles",
-                    "that contexts waited to move and moved, summed")
-        .per_tenant("context_lines", &S::tenant, &T::context_lines, "lines",
-                    "of contexts, stored or asked for: cycles in which they had the port")
+                    "time for which contexts waited to move and moved, summed")
+        .per_tenant(
+            "context_lines", &S::tenant, &T::context_lines, "lines",
+            "lines of contexts that were stored or asked for: cycles in which they had the port")
         .per_tenant("context_port_stalls", &S::tenant, &T::context_port_stalls, "cycles",
-                    "in which a line could have left, but the port was busy with other requests or "
-                    "could not send")
+                    "cycles in which a line could have left, but the port was busy with other "
+                    "requests or could not send")
         .per_tenant("points_passed", &S::tenant, &T::points_passed, {"point", "barrier_point"},
                     "instructions",
-                    "preemption points that warps executed; those that are no barriers took an "
-                    "issue slot for nothing else")
+                    "preemption points that warps executed; a point that is no barrier takes an "
+                    "issue slot of its own")
         .per_tenant("context_parts", &S::tenant, &T::context_parts,
                     {"registers_occupied", "registers_live", "registers_saved", "shared", "control",
                      "kept"},
                     "bytes",
-                    "of blocks that stopped to be saved: what their registers take in the register "
-                    "file, those of them that their warps need again, and what they, shared memory "
-                    "and control state take in contexts; and what stays on chip")
-        .per_tenant("context_registers", &S::tenant, &T::context_registers,
-                    {"dead", "uniform", "random", "strided"}, "registers",
-                    "of warps, in contexts that are compressed, by what the compressor found")
+                    "bytes of blocks that stopped to be saved: their registers in the register "
+                    "file, the registers that their warps need again, registers, shared memory and "
+                    "control state in contexts, and the bytes that stay on chip")
+        .per_tenant(
+            "context_registers", &S::tenant, &T::context_registers,
+            {"dead", "uniform", "random", "strided"}, "registers",
+            "registers of warps in compressed contexts, by the class that the compressor found")
         .per_tenant("context_block_registers", &S::tenant, &T::context_block_registers,
                     {"dead", "random", "local_uniform", "local_strided", "global_uniform",
                      "global_strided"},
-                    "registers", "of blocks, in contexts that are compressed over the block")
-        .per_tenant(
-            "context_stops", &S::tenant, &T::context_stops,
-            {"fault", "barrier", "barrier_point", "point", "asleep", "elsewhere"}, "warps",
-            "of those blocks, by where they stopped: an access was squashed, waiting at a "
-            "barrier or for other lanes, in front of preemption points (002, section IV.A), "
-            "in a nanosleep")
+                    "registers",
+                    "registers of blocks in contexts that are compressed over the block")
+        .per_tenant("context_stops", &S::tenant, &T::context_stops,
+                    {"fault", "barrier", "barrier_point", "point", "asleep", "elsewhere"}, "warps",
+                    "warps of blocks that stopped to be saved, by the place where they stopped: "
+                    "with a squashed access, waiting at a barrier or for other lanes, in front of "
+                    "preemption points (002, section IV.A), in a nanosleep")
         .per_tenant("fault_positions", &S::tenant, &T::fault_positions, "faults",
-                    "those of fault_notices by the granules that were pending before them")
+                    "faults of fault_notices by the granules that were pending before them")
         .per_tenant("gpc_tlb_hits", &S::tenant, &T::gpc_tlb_hits, "lookups",
-                    "those of tlb_hits that the L1 TLB lacked and the one behind it had")
+                    "hits of tlb_hits in the TLB of the GPC, on pages that the L1 TLB lacked")
         .per_tenant("code_misses", &S::tenant, &T::code_misses, "lines",
-                    "instructions that a warp wanted and a scheduler's instruction cache lacked")
+                    "instructions that a warp needed and a scheduler's instruction cache lacked")
         .per_tenant("code_requests", &S::tenant, &T::code_requests, "requests",
                     "lines of instructions asked of L2, also ahead of warps")
         .per_tenant("constant_misses", &S::tenant, &T::constant_misses, "lines",
-                    "that a load wanted and the first constant cache lacked")
+                    "lines that a load needed and the first constant cache lacked")
         .per_tenant("constant_requests", &S::tenant, &T::constant_requests, "requests",
                     "lines of constants and parameters asked of L2")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
@@ -257,14 +264,16 @@ struct SmStatistics {
         .counter("port_wait_cycles", &S::port_wait_cycles, "cycles",
                  "requests waited for the injection port, summed")
         .counter("skipped_cycles", &S::skipped_cycles, "cycles",
-                 "in which there was nothing to do and that were passed over at once")
-        .counter("skips", &S::skips, "skips", "runs of such cycles that began")
-        .per_tenant("resident_warps", &S::tenant, &T::resident_warps, "warps", "of resident blocks")
-        .per_tenant("resident_blocks", &S::tenant, &T::resident_blocks, "blocks", "in their slots")
+                 "cycles in which there was nothing to do and that were passed over at once")
+        .counter("skips", &S::skips, "skips", "gaps of such cycles that began")
+        .per_tenant("resident_warps", &S::tenant, &T::resident_warps, "warps",
+                    "warps of resident blocks")
+        .per_tenant("resident_blocks", &S::tenant, &T::resident_blocks, "blocks",
+                    "blocks in their slots")
         .per_tenant("blocks_in_memory", &S::tenant, &T::blocks_in_memory, "blocks",
-                    "whose contexts stand in memory or move")
+                    "blocks whose contexts stand in memory or move")
         .per_tenant("blocks_to_return", &S::tenant, &T::blocks_to_return, "blocks",
-                    "of those, whose pages have come and that wait for a place");
+                    "saved blocks whose pages have come and that wait for a place");
   }
 };
 

@@ -30,9 +30,10 @@ struct alignas(64) IssueRecord {
     ordered_before = 4,  ///< release: waits for acknowledgements first
     ordered_after = 8,   ///< acquire: the warp waits for the value, then drops cached lines
     bypasses_l1 = 16,
-    shared_only = 32,        ///< shared memory at 32-bit addresses from a register
-    word_load = 64,          ///< ... to one 32-bit register per lane
-    computes_address = 128,  ///< first, by the instruction at `target`: see deferred_values.hpp
+    shared_only = 32,  ///< shared memory at 32-bit addresses from a register
+    word_load = 64,    ///< ... to one 32-bit register per lane
+    computes_address =
+        128,  ///< the instruction at `target` is executed first: see deferred_values.hpp
   };
   Scoreboard needs;           ///< places that must not be pending
   std::uint8_t unit = 0;      ///< unit that executes it, after substitution of absent ones

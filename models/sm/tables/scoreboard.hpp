@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-/// The bits of a commit in the word of its place.
+/// Returns the bits of a commit in the word of its place.
 constexpr std::uint64_t pending_bits(std::uint16_t event) {
   static_assert(WarpEvent::pair == 512);
   return std::uint64_t{1u | (event / 256u & 2u)} << (event % 64);

@@ -32,12 +32,12 @@ class L1Tlb {
   PhysicalAddress physical(VirtualAddress address) const {
     return PhysicalAddress(hot_.last_frame | (address.value() & (page_bytes - 1)));
   }
-  /// The page found last is host memory, reached over the host link.
+  /// Returns whether the page found last is host memory, reached over the host link.
   bool remote() const { return hot_.last_remote; }
 
   /// Returns the entry for a page or the large page around it; nullptr: none.
   TlbArray::Entry* entry_of(TlbKey key);
-  /// A store under this entry needs no page_written.
+  /// Returns whether a store under this entry needs no page_written.
   static bool is_known_written(PageTableEntry entry);
   /// A store goes out under the entry, if there is one.  Returns whether no earlier store under it
   /// is known.
@@ -48,7 +48,7 @@ class L1Tlb {
   bool drop(TlbKey key);
   /// Returns the number of entries dropped.
   std::uint32_t flush(TenantId tenant);
-  /// The page was there until a flush, and has not been since.
+  /// Returns whether the page was there until a flush, and has not been since.
   bool was_flushed(TlbKey key) const { return flushed_.find(key.where()).has_value(); }
 
   void warm_hot() const { warm(&hot_, sizeof hot_); }

@@ -104,7 +104,7 @@ class ParkedPages {
   std::size_t parked_accesses() const { return accesses_.used(); }
   /// Copies the access unless that was done for an earlier line.
   void park(std::uint16_t miss, Access& access, unsigned group);
-  /// The first line parked for a page.
+  /// Returns the first line parked for a page.
   const ParkedGroup& front(std::uint16_t miss) const { return groups_[misses_[miss].first]; }
   Access& access_of(const ParkedGroup& group) { return accesses_[group.access]; }
   const Access& access_of(const ParkedGroup& group) const { return accesses_[group.access]; }

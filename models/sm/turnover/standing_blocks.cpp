@@ -40,7 +40,7 @@ bool polls(const Instruction& instruction) {
          instruction.memory.space != isa::Space::local;
 }
 
-/// The loop around `pc`: from the target of the next branch that leads back over it.
+/// Returns the loop around `pc`: from the target of the next branch that leads back over it.
 std::optional<std::uint32_t> begin_of_loop(const isa::Program& program, std::uint32_t pc) {
   const auto end = static_cast<std::uint32_t>(program.instructions.size());
   for (std::uint32_t at = pc; at < end && at < pc + reach; ++at) {
@@ -51,7 +51,7 @@ std::optional<std::uint32_t> begin_of_loop(const isa::Program& program, std::uin
   return std::nullopt;
 }
 
-/// The load or atomic of the loop around `pc` that comes last before it, going round.
+/// Returns the load or atomic of the loop around `pc` that comes last before it, going round.
 std::optional<std::uint32_t> poll_of(const isa::Program& program, std::uint32_t pc) {
   const std::optional<std::uint32_t> begin = begin_of_loop(program, pc);
   if (!begin) return std::nullopt;

@@ -37,8 +37,8 @@ class FarFaults {
   using Askers = std::vector<Asker>;
 
   struct Setup {
-    std::size_t entries = 0;          ///< 0: as many as there are faults
-    std::uint64_t granule_pages = 1;  ///< that are one fault in the queue
+    std::size_t entries = 0;          ///< entries of the table; 0: as many as there are faults
+    std::uint64_t granule_pages = 1;  ///< pages that are one fault in the queue
     std::size_t tenants = 0;
     /// Requests that wait for an entry are refused meanwhile: an SM that issues again what was
     /// squashed does so behind what is being looked up, which must not wait for that.

@@ -77,7 +77,7 @@ class LocalHandlers {
   /// Takes the first refusal of an untouched page: a handler has its granule, or begins with it.
   /// Returns false if the host has to handle it.
   bool take(const TranslateRequest& request, GmmuCycle& cycle);
-  /// A handler is about to put frames into entries of the span.
+  /// Returns whether a handler is about to put frames into entries of the span.
   bool handles_in(const PageSpan& span) const;
   /// The tenant's tables are other ones.
   void forget_tenant(TenantId tenant);
@@ -88,7 +88,7 @@ class LocalHandlers {
   void send_swaps(const FarFaults& faults, GmmuCycle& cycle);
   /// Takes memory's answer to a swap: the entries as they were.
   void swapped(std::uint32_t index, const std::byte* old_entries);
-  /// A handler that has ended; others that waited for it begin.
+  /// Takes a handler that has ended; others that waited for it begin.
   std::optional<LocalHandler> take_finished(GmmuCycle& cycle);
 
   std::size_t under_way() const { return by_granule_.size(); }

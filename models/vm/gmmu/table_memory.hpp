@@ -52,7 +52,7 @@ class TableMemory {
   void answered() { --in_flight_; }
   std::uint64_t in_flight() const { return in_flight_; }
 
-  /// The entry at `place` in the sector that a read brought.
+  /// Returns the entry at `place` in the sector that a read brought.
   static PageTableEntry entry_in(const std::byte* sector, PhysicalAddress place);
 
   void serialize(Archive& archive);

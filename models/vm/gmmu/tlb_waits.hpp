@@ -14,7 +14,7 @@ class TlbWaits {
  public:
   explicit TlbWaits(GmmuStatistics& statistics) : statistics_(statistics) {}
 
-  /// The lookup of a request that arrived begins; false if there is none.
+  /// Begins the lookup of a request that arrived; returns false if there is none.
   bool take_arrived(LookupStage& arrived, std::int64_t cycle, TranslateRequest& request) {
     const std::int64_t arrival = arrived.next();
     if (!arrived.take(cycle, request)) return false;

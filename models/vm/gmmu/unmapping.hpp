@@ -65,7 +65,7 @@ class Unmappings {
   std::uint32_t exchanged(std::uint32_t asker, const std::byte* old_entries, std::uint32_t count,
                           GmmuCycle& cycle);
   std::uint32_t cleared(std::uint32_t asker);
-  /// An SM's answer; true if it was the last one.
+  /// Takes an SM's answer; returns whether it was the last one.
   bool shot_down(std::uint32_t index, std::span<const std::byte> stored);
   void remove(std::uint32_t index);
 

@@ -30,7 +30,8 @@ struct FinishedWalk {
 class TlbFill : public EpochPolicy {
  public:
   virtual void fill(const FinishedWalk& walk, Time now, Tlb& tlb) = 0;
-  /// An entry beside the TLB that translates the page, looked up together with the TLB's arrays.
+  /// Returns an entry beside the TLB that translates the page, looked up together with the TLB's
+  /// arrays.
   virtual const PageTableEntry* find(TenantPage) { return nullptr; }
   /// A lookup of a tenant has ended.
   virtual void on_lookup(TenantId, bool /*hit*/, Time /*now*/) {}

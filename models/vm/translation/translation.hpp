@@ -16,7 +16,7 @@ namespace lockstep {
 
 /// Services of the GMMU's pipeline that a TranslationPath uses.
 struct TranslationTiming {
-  bool walks = true;        ///< false: the page tables' content is known at once
+  bool walks = true;  ///< translations take walks; false: the page tables' content is known at once
   std::uint32_t ports = 0;  ///< lookups that begin in a cycle; 0: requests go on to a walk
   Cycles lookup{0};         ///< of the large-page entries, and again of the others
   Cycles level{0};          ///< a lookup before each read of a walk; 0: none

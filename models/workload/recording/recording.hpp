@@ -59,7 +59,7 @@ class Recording {
 
   Window open(const char* path, h5::Scalar type, const h5::Shape& row,
               std::uint64_t piece_rows) const;
-  /// The row, and those behind it in the same piece.
+  /// Returns the row, and those behind it in the same piece.
   std::span<const std::byte> rows(const Window& window, std::uint64_t row) const;
 
   std::string file_name_;

@@ -34,7 +34,7 @@ Error apart(const Call& call) {
   return error;
 }
 
-/// The entry of exactly this name; null: none.
+/// Returns the entry of exactly this name; null: none.
 void* entry_named(const std::string& name);
 /// The entry that programs of this CUDA version (12080 for 12.8) mean by the name; null: none.
 void* find_entry(const char* name, int version);

@@ -64,13 +64,13 @@ Error update(Graph* executable, const Graph* graph, GraphUpdateResult* result);
 /// Returns the nodes, each behind those that it waits for, else as they were made; empty for a
 /// graph with a circle.
 std::vector<GraphNode*> in_order(const Graph& graph);
-/// The node of `graph` that is a copy of `origin`; null: none.
+/// Returns the node of `graph` that is a copy of `origin`; null: none.
 GraphNode* find_copy(const Graph& graph, const GraphNode* origin);
 
 /// Does it, or keeps it for the graph that the stream is being captured into.
 Error in_stream(StreamHandle stream, Action action, GraphNode::Type type = GraphNode::Type::copy);
 Error in_stream(StreamHandle stream, std::shared_ptr<KernelCall> call);
-/// The graph that the stream is captured into; null: none.
+/// Returns the graph that the stream is captured into; null: none.
 Graph* graph_of(StreamHandle stream);
 /// Captures the stream as well from now on: it waits for an event of the graph.
 void join(StreamHandle stream, Graph* graph);

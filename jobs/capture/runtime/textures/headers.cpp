@@ -39,8 +39,8 @@ std::uint32_t half_bits(float value) {
   return sign | (steps + (static_cast<std::uint32_t>(exponent + 13) << 10));
 }
 
-/// A channel of the border's colour as the format has it: integers that are not read as fractions
-/// stand as their bits in the description.
+/// Returns a channel of the border's colour as the format has it: integers that are not read as
+/// fractions stand as their bits in the description.
 std::uint32_t border_bits(float colour, const ChannelFormat& format, bool fractions) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &colour, sizeof bits);

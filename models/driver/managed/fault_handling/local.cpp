@@ -23,7 +23,7 @@ struct LocalFaultParameters : HostFaultParameters {
     using P = LocalFaultParameters;
     return fields<P>()
         .field("handler", &P::handler, 20_us, range(0_ns, 1000_ms),
-               "from a fault on an untouched page to its replay, both at the GMMU")
+               "time from a fault on an untouched page to its replay, both at the GMMU")
         .field("handlers_per_sm", &P::handlers_per_sm, 0, range(0, 1 << 16),
                "handlers that run at once on an SM; 0: any number", "handlers")
         .field("pool", &P::pool, 16, range(1, 1 << 20),

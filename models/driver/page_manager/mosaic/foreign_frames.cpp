@@ -69,7 +69,8 @@ bool Mosaic::empty_frame(PageServices& services) {
   return true;
 }
 
-/// A place for each foreign page of the frame, in their order; none if one of them has no place.
+/// Returns a place for each foreign page of the frame, in their order; none if one of them has no
+/// place.
 std::vector<PhysicalAddress> Mosaic::places_elsewhere(std::uint32_t number) const {
   const PageSet& foreign = large_[number].foreign;
   std::map<PartitionId, std::vector<std::size_t>> waiting;  // by channel

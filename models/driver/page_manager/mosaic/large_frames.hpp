@@ -58,11 +58,11 @@ class LargeFrames {
     return PhysicalAddress{number * large_page_bytes + place * page_bytes};
   }
 
-  /// A whole free frame for 2 MiB of addresses; nothing if there is none.
+  /// Takes a whole free frame for 2 MiB of addresses; nothing if there is none.
   std::optional<PhysicalAddress> take_region(Owner owner, std::uint64_t region);
-  /// A page in its place in the frame of its region, or elsewhere; there must be a free one.
+  /// Takes a page in its place in the frame of its region, or elsewhere; there must be a free one.
   PhysicalAddress take_in_region(Owner owner, VirtualPage page);
-  /// A free base page.
+  /// Takes a free base page.
   PhysicalAddress take(Owner owner);
   /// A foreign page takes a place.
   void take_foreign(PhysicalAddress page);

@@ -50,7 +50,7 @@ class Mosaic final : public PageManager {
   struct Compaction {
     std::uint32_t number = 0;
     TenantPages large;
-    bool moves = false;                ///< false: only its holes are wanted
+    bool moves = false;                ///< pages move; false: only the holes are wanted
     std::vector<VirtualPage> copying;  ///< empty: it is being splintered
     template <class Archive>
     void serialize(Archive& archive) {

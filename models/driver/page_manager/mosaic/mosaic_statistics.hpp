@@ -16,33 +16,35 @@ struct MosaicStatistics {
     using S = MosaicStatistics;
     return statistics<S>()
         .per_tenant("large_allocations", &S::large_allocations, "frames",
-                    "taken whole for 2 MiB of addresses")
-        .per_tenant("base_allocations", &S::base_allocations, "pages", "taken one by one")
+                    "frames taken whole for 2 MiB of addresses")
+        .per_tenant("base_allocations", &S::base_allocations, "pages", "pages taken one by one")
         .per_tenant("coalesced", &S::coalesced, "large pages", "made in place")
         .per_tenant("splintered", &S::splintered, "large pages",
-                    "with holes, to be compacted or because frames ran out; those of which part "
-                    "left are not among them")
-        .per_tenant("moved", &S::moved, "pages", "to other frames of their tenant and channel")
+                    "large pages with holes that were split, to be compacted or because frames ran "
+                    "out; without those of which a part left")
+        .per_tenant("moved", &S::moved, "pages",
+                    "pages moved to other frames of their tenant and channel")
         .per_tenant("bytes_copied", &S::bytes_copied, "bytes",
                     "bytes of pages that moved to other frames")
         .per_tenant("without_destination", &S::without_destination, "pages",
-                    "that stayed, since no other frame had room in their channel")
-        .per_tenant("emptied", &S::emptied, "large frames", "that came free by compaction")
+                    "pages that stayed, since no other frame had room in their channel")
+        .per_tenant("emptied", &S::emptied, "large frames",
+                    "large frames that came free by compaction")
         .per_tenant("emergencies", &S::emergencies, "large frames",
-                    "taken from the emergency list, by the tenant that needed frames")
-        .per_tenant("allocated_pages", &S::allocated_pages, "pages", "that have a frame")
+                    "large frames taken from the emergency list, by the tenant that needed frames")
+        .per_tenant("allocated_pages", &S::allocated_pages, "pages", "pages that have a frame")
         .per_tenant("owned_frames", &S::owned_frames, "large frames",
-                    "that only this tenant's pages are to lie in")
+                    "large frames that only this tenant's pages are to lie in")
         .per_tenant(
             "unused_pages", &S::unused_pages, "pages",
             "pages of owned frames that no page lies in; over allocated_pages: memory bloat")
         .gauge("free_frames", &S::free_frames, "large frames", "without any page")
         .gauge("emergency_frames", &S::emergency_frames, "large frames",
-               "in the emergency list: large pages with holes")
+               "large frames in the emergency list: large pages with holes")
         .counter("guarantee_violations", &S::guarantee_violations, "pages",
-                 "that went into frames of other owners")
+                 "pages that went into frames of other owners")
         .counter("foreign_moved", &S::foreign_moved, "pages",
-                 "of nobody (gpu.memory.fragmentation), to other frames")
+                 "foreign pages (gpu.memory.fragmentation) moved to other frames")
         .counter("foreign_emptied", &S::foreign_emptied, "large frames",
                  "large frames that came free because foreign pages moved");
   }

@@ -22,7 +22,7 @@ class PageSet {
   }
   bool empty() const { return count() == 0; }
   bool full() const { return count() == pages_per_large; }
-  /// The lowest page from `from` on that is not in the set; 512: there is none.
+  /// Returns the lowest page from `from` on that is not in the set; 512: there is none.
   std::uint64_t next_missing(std::uint64_t from = 0) const {
     while (from < pages_per_large && has(from)) ++from;
     return from;

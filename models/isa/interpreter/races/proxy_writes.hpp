@@ -17,7 +17,7 @@ namespace lockstep::isa {
 class ProxyWrites {
  public:
   struct Write {
-    std::uint32_t time = 0;  ///< 0: none
+    std::uint32_t time = 0;  ///< time of the write; 0: none
     std::uint32_t pc = 0, thread = 0;
   };
 

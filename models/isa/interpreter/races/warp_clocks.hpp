@@ -7,8 +7,8 @@
 /// Source: Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI
 /// 2009, section 3 (vector clocks).
 ///
-/// Simplified: knowledge that a lane gets other than by a member mask counts as known to all lanes
-/// of its warp. So fewer races are found, and the found ones are sure.
+/// Simplified: an order that one lane learns of counts for all lanes of its warp, unless the lane
+/// learned of it by a member mask. So fewer races are found, and the found ones are sure.
 #pragma once
 
 #include <array>

@@ -146,7 +146,7 @@ class Legalization {
     return result;
   }
 
-  /// The block before the outermost loop around this one that has a single entrance.
+  /// Returns the block before the outermost loop around this one that has a single entrance.
   std::uint32_t in_front_of_loops(std::uint32_t b) {
     std::uint32_t& home = home_[b];
     if (home != Flow::unreachable) return home;

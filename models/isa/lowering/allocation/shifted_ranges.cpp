@@ -31,7 +31,7 @@ class Shift {
   bool ends_block(Place place) const {
     return first_[place.block] + place.operation + 1 == first_[place.block + 1];
   }
-  /// The number of the operation that stood there.
+  /// Returns the number of the operation that stood there.
   std::uint32_t after(Place place) const { return after_[first_[place.block] + place.operation]; }
   /// A range begins at a write, or with a block.
   std::uint32_t from(std::uint32_t position) const {
@@ -51,7 +51,7 @@ class Shift {
   std::vector<std::uint32_t> first_, first_after_;  ///< operation, by block, and one behind
 };
 
-/// A temporary's range: from what loads or writes it to what reads or saves it.
+/// Returns a temporary's range: from what loads or writes it to what reads or saves it.
 LiveRange range_of(const Detour& detour, std::uint32_t operation, std::uint32_t depth) {
   LiveRange range;
   const std::uint32_t reads = 2 * operation, writes = reads + 1;

@@ -8,7 +8,7 @@
 
 namespace lockstep::isa::lowering {
 
-/// The value's low bits as this type extends them to 64.
+/// Returns the value's low bits as this type extends them to 64.
 std::int64_t as_type(std::int64_t value, Type type);
 
 /// Returns the result of an operation all of whose sources are immediates; nothing when it is not

@@ -266,7 +266,7 @@ class Unrolling {
   static bool is_short(std::int64_t value) {
     return value < std::int64_t{1} << 40 && value > -(std::int64_t{1} << 40);
   }
-  /// A register plus a number.
+  /// Returns whether the operation adds a number to a register.
   static bool is_step(const ir::Operation& o) {
     return o.opcode == Opcode::add && !is_guarded(o) && !o.saturate && !is_float(o.type) &&
            bytes_of(o.type) >= 4 && o.sources.size() == 2 && o.sources[0].kind == Kind::reg &&

@@ -67,7 +67,7 @@ class BlockIndex {
     const auto next = std::upper_bound(all.begin(), all.end(), first);
     return {next, all.end()};
   }
-  /// The first operation behind this load that loads of its space do not pass.
+  /// Returns the first operation behind this load that loads of its space do not pass.
   std::uint32_t end_for(std::uint32_t load) const {
     return (operations_[load].space == Space::shared ? shared_end_ : local_end_)[load + 1];
   }

@@ -59,7 +59,7 @@ bool is_candidate(const ir::Operation& operation, const Definitions& definitions
 /// Results of one computation.  No block with one dominates another: then the other would read it.
 class Computed {
  public:
-  /// The result in a block that dominates this one.
+  /// Returns the result in a block that dominates this one.
   std::optional<std::uint32_t> find(const Flow& flow, std::uint32_t block) const {
     auto next = results_.upper_bound(flow.tree_place[block]);
     if (next == results_.begin()) return {};

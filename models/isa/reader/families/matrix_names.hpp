@@ -12,7 +12,7 @@ void take_shape(PtxInstruction& instruction, MatrixForm& form);
 bool take_layout(PtxInstruction& instruction);
 Rounding take_rounding(Modifiers& modifiers);
 MatrixOperation take_operation(Modifiers& modifiers);
-/// The next type, which must be one of results or of elements.
+/// Takes the next type, which must be one of results or of elements.
 MatrixResult take_result(PtxInstruction& instruction);
 MatrixElement take_element(PtxInstruction& instruction);
 /// Returns how many types are left.

@@ -136,7 +136,7 @@ void MbarrierReader::arrive(PtxInstruction& instruction, bool drops) {
   code_.finish(instruction);
 }
 
-/// The parity of the phase that a state belongs to.
+/// Returns the parity of the phase that a state belongs to.
 ir::Operand MbarrierReader::parity_of(PtxInstruction& instruction, const ir::Operand& state) {
   return narrow(code_, instruction,
                 compute(code_, instruction, Opcode::shr, Type::u64, state,

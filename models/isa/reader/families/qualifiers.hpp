@@ -14,7 +14,7 @@ Space take_space(Modifiers& modifiers);
 Ordering take_ordering(Modifiers& modifiers, Ordering otherwise);
 Scope take_scope(Modifiers& modifiers);
 void read_qualifiers(PtxInstruction& instruction);
-/// The next eviction priority among the modifiers; `otherwise` if there is none.
+/// Takes the next eviction priority among the modifiers; `otherwise` if there is none.
 L2Priority take_l2_priority(Modifiers& modifiers, L2Priority otherwise);
 /// A policy of L2 as the last operand.  Returns how many operands it is.
 std::size_t take_cache_hint(Modifiers& modifiers);

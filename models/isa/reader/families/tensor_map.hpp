@@ -24,7 +24,7 @@ class TensorMapReader : public FamilyReader {
   void replace(PtxInstruction& instruction);
   void copy(PtxInstruction& instruction);
   Place place(PtxInstruction& instruction, const Argument& argument, Space space);
-  /// The dimension that the second operand names, of those from `first` on.
+  /// Returns the dimension that the second operand names, of those from `first` on.
   unsigned dimension(PtxInstruction& instruction, unsigned first);
   /// Replaces a field of few values, which the last operand gives as a constant.
   void replace_choice(PtxInstruction& instruction, const Place& map);

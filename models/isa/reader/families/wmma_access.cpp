@@ -158,7 +158,7 @@ WmmaAccess::Base WmmaAccess::base_of(PtxInstruction& instruction, const Fragment
   return base;
 }
 
-/// The address in the line of that number of the lane's first element's place.
+/// Returns the address in the line of that number of the lane's first element's place.
 ir::Operand WmmaAccess::line(PtxInstruction& instruction, Base& base, unsigned number) {
   for (const auto& [known, address] : base.lines)
     if (known == number) return address;

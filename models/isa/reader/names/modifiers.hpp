@@ -62,7 +62,7 @@ class Modifiers {
     return take_one(roundings, Rounding::none);
   }
 
-  /// The first type that is there, or Type::none.
+  /// Takes the first type that is there, or Type::none.
   Type take_type() {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const Type type = type_named(parts_[i]);

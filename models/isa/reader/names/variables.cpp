@@ -148,7 +148,8 @@ void store(Target& target, const syntax::Operand& value, std::uint64_t at, std::
   }
 }
 
-/// An .extern line behind the variable itself says nothing new.
+/// Returns whether the declaration stands behind its definition: such an .extern line says nothing
+/// new.
 bool is_declared_after_definition(const ModuleSymbols& symbols, const syntax::Declaration& d) {
   return d.linkage == Linkage::external && symbols.names.contains(d.name);
 }

@@ -19,7 +19,8 @@ std::uint32_t Translation::add_local(const ir::Variable& variable) {
   return static_cast<std::uint32_t>(function_.local.size() - 1);
 }
 
-/// The register that stands for a parameter or result; that of a structure holds its address.
+/// Returns the register that stands for a parameter or result; that of a structure holds its
+/// address.
 ir::Operand Translation::formal(const syntax::Declaration& declaration, Symbol& symbol) {
   const Type type = declaration.is_array ? Type::b32 : symbol.type;
   symbol.kind = declaration.is_array         ? Symbol::Kind::parameter_pointer

@@ -21,7 +21,7 @@ class OperandReader {
   ir::Operand immediate(const PtxInstruction& instruction, const syntax::Operand& operand,
                         Type type) const;
   ir::Operand label(const PtxInstruction& instruction, const syntax::Operand& operand) const;
-  /// An argument or result of a call.
+  /// Returns an argument or result of a call.
   ir::Operand call_operand(const PtxInstruction& instruction, const syntax::Operand& name);
   /// Puts [base + offset] into sources[0] and offset.
   void address(PtxInstruction& instruction, const syntax::Operand& operand);

@@ -24,7 +24,7 @@ struct PtxInstruction {
   void refuse_known() const;
   /// Fails because no type was found among the modifiers.
   [[noreturn]] void lacks_type() const;
-  /// An operation at the same place, without the guard.
+  /// Returns an operation at the same place, without the guard.
   ir::Operation plain(Opcode opcode, Type type) const;
 
   /// Throws a UserError.  Where no other advice is given, the advice is the form of the

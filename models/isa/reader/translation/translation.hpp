@@ -44,7 +44,7 @@ class Translation {
   void declare_parameters();
   void declare(const syntax::Declaration& declaration);
   std::uint32_t new_register(Type type, const std::string& name = "");
-  /// The condition code.
+  /// Returns the condition code.
   std::uint32_t carry_register();
   /// Returns the type of a register; of any other operand `otherwise`.
   Type register_type(const ir::Operand& operand, Type otherwise) const;

@@ -43,7 +43,7 @@ void for_each_active(u32 active, F lane) {
     lane(static_cast<unsigned>(__builtin_ctz(rest)));
 }
 
-/// The texel that index i of n means.
+/// Returns the texel that index i of n means.
 s32 addressed(s64 i, s64 n, TextureAddressing mode) {
   if (n == 0) return outside;
   switch (mode) {

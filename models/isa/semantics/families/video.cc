@@ -94,7 +94,7 @@ unsigned position_of(VideoPart part) {
 s64 part_of(u32 value, VideoPart part, bool is_signed) {
   return extended(value >> position_of(part), width_of(part), is_signed);
 }
-/// The value's low bits into their part of c.
+/// Returns c with the value's low bits in their part.
 u32 merged(VideoPart part, u32 value, u32 c) {
   const u32 mask = (all_lanes >> (32 - width_of(part))) << position_of(part);
   return (c & ~mask) | (value << position_of(part) & mask);

@@ -105,8 +105,8 @@ LOCKSTEP_INLINE Ints sum_of_group(const TermsFrom& at, Floats scale, Ints addend
   return sum;
 }
 
-/// A magnitude below 2^31 as an f32 truncated to 24 bits: with the bit below them cleared, rounding
-/// to nearest is rounding down.
+/// Returns a magnitude below 2^31 as an f32 truncated to 24 bits: with the bit below them cleared,
+/// rounding to nearest is rounding down.
 LOCKSTEP_INLINE Floats truncated_to_24(Ints magnitude) {
   return as_floats(magnitude & ~(magnitude >> 24));
 }

@@ -44,7 +44,7 @@ LOCKSTEP_INLINE FourRows turned(const FourRows& from) {
 #undef LOCKSTEP_LOW_PAIRS
 #undef LOCKSTEP_HIGH_PAIRS
 
-/// The four words of row g, and those of row g + 4 if there are two halves.
+/// Returns the four words of row g, and those of row g + 4 if there are two halves.
 LOCKSTEP_INLINE RowWords load_row(const u32* lanes, unsigned g) {
   RowWords row;
   for (unsigned half = 0; half < words_at_once / 4; ++half)

@@ -32,13 +32,14 @@ struct MedicStatistics {
         .per_tenant("bypasses", &S::tenant, &T::bypasses, types, "requests",
                     "told to go past the L2")
         .per_tenant("reused", &S::tenant, &T::reused, "requests",
-                    "looked up although their warp misses mostly: the line was here not long ago")
+                    "requests that looked up although their warp mostly misses: the line was here "
+                    "not long ago")
         .counters("fills", &S::fills, classes, "lines",
-                  "that came in, by class, with `bypass` or `insertion`")
+                  "lines that came in, by class, with `bypass` or `insertion`")
         .counters("evictions", &S::evictions, classes, "lines",
-                  "that left, by class, with `insertion` or `reuse`")
+                  "lines that left, by class, with `insertion` or `reuse`")
         .counters("walk_bypasses", &S::walk_bypasses, WalkLevels::names, "requests",
-                  "of page walks told to go past the L2, with `walks`");
+                  "requests of page walks that were told to go past the L2, with `walks`");
   }
 };
 

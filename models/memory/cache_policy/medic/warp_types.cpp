@@ -30,17 +30,19 @@ struct WarpTypeStatistics {
     return statistics<S>()
         .per_tenant("warps", &S::warps,
                     {"all_miss", "mostly_miss", "balanced", "mostly_hit", "all_hit"}, "warps",
-                    "judged so, once in each period")
+                    "warps judged to be of a type, once in each period")
         .per_tenant("hit_ratio", &S::hit_ratio, "warps",
-                    "judged, by percent of their requests that hit")
-        .per_tenant("changed_types", &S::changed_types, "warps", "judged to be of another type")
+                    "judged warps, by the percentage of their requests that hit")
+        .per_tenant("changed_types", &S::changed_types, "warps",
+                    "warps judged to be of another type than before")
         .per_tenant(
             "all_hit_loads", &S::all_hit_loads, "instructions",
             "loads of several requests, all of which hit; of several loads under way one counts")
         .per_tenant("hit_spread", &S::hit_spread, "cycles",
-                    "of the L2 between the first and the last of those answers, summed")
-        .per_tenant("longest_spread", &S::longest_spread, "cycles", "the most of them")
-        .gauge("threshold", &S::threshold, "%", "share of hits up to which a warp misses mostly");
+                    "cycles of the L2 between the first and the last of those answers, summed")
+        .per_tenant("longest_spread", &S::longest_spread, "cycles",
+                    "the longest time between the first and the last of those answers")
+        .gauge("threshold", &S::threshold, "%", "share of hits up to which a warp mostly misses");
   }
 };
 

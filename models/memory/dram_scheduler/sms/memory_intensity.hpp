@@ -21,7 +21,7 @@ class MemoryIntensity {
   explicit MemoryIntensity(double few = 1, double many = 10)
       : few_(few * period / 1000), many_(many * period / 1000) {}
 
-  /// A request came; its source's intensity.
+  /// Counts a request; returns its source's intensity.
   Intensity arrived(DramCycle now) {
     const std::int64_t number = now.value() / period;
     if (number != period_) {

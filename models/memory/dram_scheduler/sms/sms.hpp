@@ -78,10 +78,11 @@ struct SmsStatistics {
     return statistics<S>()
         .counter("batches", &S::batches, "batches", "picked")
         .counter("picks_of_fewest", &S::picks_of_fewest, "batches",
-                 "of the source with the fewest requests")
-        .counter("picks_in_turn", &S::picks_in_turn, "batches", "of the next source")
-        .per_tenant("bypasses", &S::bypasses, "requests", "that went past the batches")
-        .histogram("batch_size", &S::batch_size, "requests", "of the batches that were picked");
+                 "batches of the source with the fewest requests")
+        .counter("picks_in_turn", &S::picks_in_turn, "batches", "batches of the next source")
+        .per_tenant("bypasses", &S::bypasses, "requests", "requests that went past the batches")
+        .histogram("batch_size", &S::batch_size, "requests",
+                   "sizes of the batches that were picked, in requests");
   }
 };
 

@@ -20,7 +20,7 @@ class SourceFifo {
   bool empty() const { return requests_.empty(); }
   bool full() const { return requests_.size() == places_; }
 
-  /// A request that waits for `threshold` at most until its batch is closed.
+  /// Adds a request, which waits for `threshold` at most until its batch is closed.
   void push(std::uint32_t place, const DramEntry& entry, std::int64_t threshold) {
     const std::uint64_t row = std::uint64_t{entry.bank} << 32 | entry.row;
     Batch* last = batches_.empty() ? nullptr : &batches_[batches_.size() - 1];

@@ -48,9 +48,9 @@ struct TcmStatistics {
     using S = TcmStatistics;
     return statistics<S>()
         .per_tenant("latency_quanta", &S::latency_quanta, "quanta",
-                    "after which the tenant was in the latency cluster")
-        .per_tenant("rank", &S::rank, "tenants", "that rank below, after the last shuffle")
-        .counter("shuffles", &S::shuffles, "shuffles", "of the bandwidth cluster");
+                    "quanta after which the tenant was in the latency cluster")
+        .per_tenant("rank", &S::rank, "tenants", "tenants that rank below, after the last shuffle")
+        .counter("shuffles", &S::shuffles, "shuffles", "shuffles of the bandwidth cluster");
   }
 };
 

@@ -74,7 +74,7 @@ std::size_t TcmClusters::latency_cluster(const std::vector<std::uint16_t>& by_re
   return count;
 }
 
-/// The nicest last.
+/// Returns the tenants, the nicest last.
 std::vector<std::uint16_t> TcmClusters::by_niceness(std::vector<std::uint16_t> tenants) const {
   std::sort(tenants.begin(), tenants.end());
   std::vector<std::int64_t> niceness(averages_.size());

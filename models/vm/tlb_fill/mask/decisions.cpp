@@ -98,7 +98,7 @@ class MaskDecisions final : public EpochController {
     tenant.decision.first_without = first_without(tenant, warps);
   }
 
-  /// The miss rate has risen, or fallen: whether there are to be more tokens.
+  /// Returns whether there are to be more tokens, because the miss rate has risen, or fallen.
   bool worse(Tenant& tenant) const {
     if (parameters_.token_rule == TokenRule::threshold) return false;
     tenant.rises = !tenant.rises;

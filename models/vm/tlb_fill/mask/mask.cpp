@@ -15,11 +15,12 @@ struct MaskFillStatistics {
   static auto schema() {
     using S = MaskFillStatistics;
     return statistics<S>()
-        .per_tenant("tlb_fills", &S::tlb_fills, "walks", "kept in the second-level TLB")
-        .per_tenant("beside_fills", &S::beside_fills, "walks", "kept beside it")
-        .per_tenant("beside_hits", &S::beside_hits, "lookups", "that hit there")
-        .per_tenant("tokens", &S::tokens, "warps", "that have one")
-        .per_tenant("turn", &S::turn, "requests", "of a turn at a DRAM channel");
+        .per_tenant("tlb_fills", &S::tlb_fills, "walks", "walks kept in the second-level TLB")
+        .per_tenant("beside_fills", &S::beside_fills, "walks",
+                    "walks kept beside the second-level TLB")
+        .per_tenant("beside_hits", &S::beside_hits, "lookups", "lookups that hit there")
+        .per_tenant("tokens", &S::tokens, "warps", "warps that have a token")
+        .per_tenant("turn", &S::turn, "requests", "requests of a turn at a DRAM channel");
   }
 };
 
