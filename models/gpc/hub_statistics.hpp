@@ -26,18 +26,20 @@ struct HubStatistics {
         .per_tenant("barriers", &S::tenant, &T::barriers, "barriers",
                     "barriers of clusters that all threads have come to")
         .per_tenant("refused", &S::tenant, &T::refused, "messages",
-                    "to a block whose threads had ended")
+                    "messages to a block whose threads had ended")
         .per_tenant("saved", &S::tenant, &T::saved, "clusters",
-                    "whose blocks left their SMs together, their contexts in memory")
+                    "clusters whose blocks left their SMs together, their contexts in memory")
         .per_tenant("flushed", &S::tenant, &T::flushed, "clusters",
-                    "whose blocks were dropped together, to start again")
-        .per_tenant("kept", &S::tenant, &T::kept, "clusters",
-                    "that stopped to leave and could not: they were neither repeatable nor to be "
-                    "saved")
-        .per_tenant("cluster_cycles", &S::tenant, &T::cluster_cycles, "cycles",
-                    "of the network for which its clusters were in the GPC, summed over those that "
-                    "have left it: divided by the cycles of a run, the mean number of them")
-        .gauge("clusters_there", &S::clusters_there, "clusters", "that are in the GPC");
+                    "clusters whose blocks were dropped together, to start again")
+        .per_tenant(
+            "kept", &S::tenant, &T::kept, "clusters",
+            "clusters that stopped to leave and could not: they were neither repeatable nor to be "
+            "saved")
+        .per_tenant(
+            "cluster_cycles", &S::tenant, &T::cluster_cycles, "cycles",
+            "cycles of the network for which its clusters were in the GPC, summed over those that "
+            "have left it: divided by the cycles of a run, the mean number of them")
+        .gauge("clusters_there", &S::clusters_there, "clusters", "clusters that are in the GPC");
   }
 };
 

@@ -6,7 +6,7 @@
 /// cluster is in flight, and the hub lets all of them leave, by one technique.  Blocks whose
 /// threads have ended leave with the others, since these may read their shared memory.  What other
 /// blocks still do to a quiet block's shared memory finds it in its place, because none has left.
-/// Source: modern-isa.md, section 5.4 (a cluster is saved, flushed and drained only as a whole).
+/// Source: modern-isa.md, section 5.8 (a cluster is saved, flushed and drained only as a whole).
 ///
 /// Simplified: a cluster whose blocks turn out not to be repeatable has stopped in vain, and goes
 /// on if it cannot be saved.

@@ -119,9 +119,9 @@ struct SmStatistics {
         .per_tenant("bulk_copies", &S::tenant, &T::bulk_copies, "copies",
                     "copies that the bulk engine has begun")
         .per_tenant("bulk_lines", &S::tenant, &T::bulk_lines, "lines",
-                    "that it has asked for or stored")
+                    "lines that the bulk engine has asked for or stored")
         .per_tenant("bulk_bytes", &S::tenant, &T::bulk_bytes, "bytes",
-                    "that its copies were to move, prefetches among them")
+                    "bytes that bulk copies were to move, prefetches among them")
         .per_tenant("matrix_instructions", &S::tenant, &T::matrix_instructions,
                     isa::matrix_type_names, "instructions",
                     "matrix products (mma and wmma.mma), by the type of what they multiply")
