@@ -587,13 +587,12 @@ void Session::other_runtime(const Request& request, Bytes bytes) {
     has_runtime_inside_ = true;
     return;
   }
-  const std::string file = text_of(bytes);
-  if (!other_runtimes_.insert(file).second) return;
+  const auto [file, is_new] = other_runtimes_.insert(text_of(bytes));
+  if (!is_new) return;
   const std::string why =
-      file +
-      " cannot be captured: it has its own way to the GPU, past the CUDA runtime, and "
-      "kernels as machine code only; it gets an error, and the recording has "
-      "nothing of what it would do";
+      *file +
+      " cannot be captured: it has its own way to the GPU, past the CUDA runtime, and kernels as "
+      "machine code only; it gets an error, and the recording has nothing of what it would do";
   say(why + " - build the program with kernels of its own in its place");
   if (!failure_) failure_ = why;
 }
