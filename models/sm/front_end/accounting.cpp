@@ -14,11 +14,11 @@ using enum StallCause;
 /// Causes for which warps are not ready, the nearest to issuing first.
 constexpr std::array usual_causes{dependency, StallCause::memory, control, fence, barrier, drain};
 /// Causes when an exception scheme or a source may hold warps back, or some wait for copies, for
-/// phases of mbarriers, for products of warp groups or for registers.
+/// phases of mbarriers, at barriers of clusters, for products of warp groups or for registers.
 constexpr std::array all_causes{
-    log_full, queue_full, dependency, late_source, StallCause::fetch, StallCause::memory,
-    control,  last_check, fence,      barrier,     mbarrier,          async_copy,
-    wgmma,    registers,  fault,      drain};
+    log_full,   queue_full, dependency, late_source, StallCause::fetch, StallCause::memory, control,
+    last_check, fence,      barrier,    mbarrier,    cluster,           async_copy,         wgmma,
+    registers,  fault,      drain};
 
 /// Cause that is charged for cycles in which schedulers issued nothing.
 struct Charges {
@@ -82,8 +82,8 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
   const bool some_are_held =
       holds_.any() && (waiting(log_full) | waiting(queue_full) | waiting(late_source) |
                        waiting(StallCause::fetch) | waiting(last_check) | waiting(fault)) != 0;
-  const std::uint64_t asynchronous =
-      waiting(async_copy) | waiting(mbarrier) | waiting(wgmma) | waiting(StallCause::registers);
+  const std::uint64_t asynchronous = waiting(async_copy) | waiting(mbarrier) | waiting(cluster) |
+                                     waiting(wgmma) | waiting(StallCause::registers);
   if (some_are_held || (faulted | asynchronous) != 0) [[unlikely]]
     charge_each(all_causes, waits_for);
   else

@@ -73,11 +73,11 @@ void FrontEnd::evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now) {
 
 /// A warp comes here once more when its block has been away.
 void FrontEnd::wait_for_others(WarpSlot slot, const Warp& warp) {
+  if (blocks_.block_of(warp).waits_for_phase(warp.warp_in_block)) return wait_for_phase(slot);
   bool at_cluster = false;
   warp.paths.for_each_waiting([&](std::uint32_t pc, std::uint32_t) {
     at_cluster |= blocks_.instruction(warp, pc).category == isa::Category::cluster_barrier;
   });
-  if (blocks_.block_of(warp).waits_for_phase(warp.warp_in_block)) return wait_for_phase(slot);
   at_cluster ? wait_for_cluster(slot) : wait_at_barrier(slot);
 }
 

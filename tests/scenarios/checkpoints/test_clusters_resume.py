@@ -12,7 +12,7 @@ from segments import WORKLOADS, SegmentsTest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "kernels"))
 import test_clusters as clusters  # noqa: E402
 
-URGENT = f"workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 64}}, arrival: 30us, priority: 1"
+URGENT = f"workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 64}}, arrival: 12us, priority: 1, latency_bound: 20us"
 
 
 class ClustersInSegments(SegmentsTest):
@@ -34,7 +34,7 @@ class ClustersInSegments(SegmentsTest):
                                             ("flush", "storm", None), ("dual-kernel", "w", None)):
             with self.subTest(preemption=preemption, workload=workload):
                 rounds = "" if workload == "spread" else "rounds: 40, "
-                self.tenants(f"workload: {workload}.yaml, parameters: {{{rounds}clusters: 8}}", URGENT,
+                self.tenants(f"workload: {workload}.yaml, parameters: {{{rounds}clusters: 16, size: 3}}", URGENT,
                              policies=f"{{sharing: exclusive, preemption: {preemption}}}")
                 self.assert_same_in_any_layout()
                 with h5py.File(self.folder / "whole.h5") as file:

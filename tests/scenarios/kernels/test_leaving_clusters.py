@@ -94,9 +94,8 @@ class LeavingClusters(ScenarioTest):
         self.assertIn("check passed", run.stdout)
         with h5py.File(self.folder / "o.h5") as file:
             stats = file["final/stats"]
-            return {name: int(stats["sm"][name][:, 0].sum())
-                    for name in ("blocks_saved", "blocks_restored", "blocks_flushed")} | {
-                        name: int(stats["hub"][name][:, 0].sum()) for name in ("saved", "flushed", "kept") if "hub" in stats}
+            names = {"sm": ("blocks_saved", "blocks_restored", "blocks_flushed"), "hub": ("saved", "flushed", "kept")}
+            return {name: int(stats[kind][name][:, 0].sum()) for kind in names if kind in stats for name in names[kind]}
 
     def assert_whole(self, counts, size):
         self.assertEqual(counts["blocks_saved"], size * counts["saved"], counts)

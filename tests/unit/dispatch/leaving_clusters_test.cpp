@@ -25,7 +25,7 @@ class LeavingClusters : public ::testing::Test {
     options.preemption = preemption;
     bench.emplace(options);
     bench->launch(0, {.grid = 1, .blocks = 6, .kernel = wide, .cluster = 3});
-    EXPECT_EQ(blocks_until(300), "sm3:1.0 sm4:1.1 sm5:1.2 sm0:1.3 sm1:1.4 sm2:1.5");
+    EXPECT_EQ(blocks_until(300), "sm0:1.0 sm1:1.1 sm2:1.2 sm3:1.3 sm4:1.4 sm5:1.5");
   }
   std::string blocks_until(double ns) {
     bench->run_until(ns);
@@ -54,17 +54,17 @@ TEST_F(LeavingClusters, ASavedClusterReturnsWhenAllOfItIsSavedAndAGpcHasRoom) {
   bench->launch(300, {.grid = 2, .blocks = 3, .tenant = 1, .kernel = wide, .priority = 1});
   bench->run_until(500);  // SMs 6 and 7 are free, and SM 0 is taken
   bench->blocks();
-  save(500, 0, 3);
+  save(500, 0, 0);
   bench->grid_stopped(500, 1, 0);
-  save(501, 1, 4);
+  save(501, 1, 1);
   EXPECT_THAT(returns_until(550), ::testing::IsEmpty()) << "a block of it is not saved yet";
-  save(550, 2, 5);
+  save(550, 2, 2);
   bench->block_done(600, 2, 6, 0);
   bench->block_done(600, 2, 7, 1);
   EXPECT_THAT(returns_until(700), ::testing::IsEmpty()) << "no GPC has room for three blocks";
   bench->block_done(700, 2, 0, 2);
   EXPECT_THAT(returns_until(800),
-              ::testing::ElementsAre("sm0 returns 1.3", "sm1 returns 1.4", "sm2 returns 1.5"));
+              ::testing::ElementsAre("sm0 returns 1.0", "sm1 returns 1.1", "sm2 returns 1.2"));
 }
 
 TEST_F(LeavingClusters, ASavedClusterReturnsToAnotherGpcThatHasRoomSooner) {
@@ -72,15 +72,15 @@ TEST_F(LeavingClusters, ASavedClusterReturnsToAnotherGpcThatHasRoomSooner) {
   bench->launch(300, {.grid = 2, .blocks = 3, .tenant = 1, .kernel = wide, .priority = 1});
   bench->run_until(500);
   bench->blocks();
-  save(500, 0, 3);
+  save(500, 0, 0);
   bench->grid_stopped(500, 1, 0);
-  save(501, 1, 4);
-  save(502, 2, 5);
+  save(501, 1, 1);
+  save(502, 2, 2);
   bench->run_until(600);
-  for (std::uint32_t sm = 3; sm < 6; ++sm) bench->block_done(600, 1, sm, sm - 3);
+  for (std::uint32_t sm = 3; sm < 6; ++sm) bench->block_done(600, 1, sm, sm);
   const auto lines = returns_until(700);
   EXPECT_THAT(lines,
-              ::testing::ElementsAre("sm3 returns 1.3", "sm4 returns 1.4", "sm5 returns 1.5"));
+              ::testing::ElementsAre("sm3 returns 1.0", "sm4 returns 1.1", "sm5 returns 1.2"));
 }
 
 TEST_F(LeavingClusters, AFlushedClusterStartsAgainWhenAllOfItHasLeft) {
@@ -88,14 +88,14 @@ TEST_F(LeavingClusters, AFlushedClusterStartsAgainWhenAllOfItHasLeft) {
   bench->launch(300, {.grid = 2, .blocks = 3, .tenant = 1, .kernel = wide, .priority = 1});
   bench->run_until(500);
   bench->blocks();
-  bench->block_flushed(500, 1, 0, 3, {}, {});
+  bench->block_flushed(500, 1, 0, 0, {}, {});
   bench->grid_stopped(500, 1, 0);
-  bench->block_flushed(501, 1, 2, 5, {}, {});
+  bench->block_flushed(501, 1, 2, 2, {}, {});
   EXPECT_EQ(blocks_until(600), "sm0:2.2");
-  for (std::uint32_t sm = 3; sm < 6; ++sm) bench->block_done(600, 1, sm, sm - 3);
-  EXPECT_EQ(blocks_until(700), "") << "block 1.4 still stands";
-  bench->block_flushed(700, 1, 1, 4, {}, {});
-  EXPECT_EQ(blocks_until(800), "sm3:1.3 sm4:1.4 sm5:1.5");
+  for (std::uint32_t sm = 3; sm < 6; ++sm) bench->block_done(600, 1, sm, sm);
+  EXPECT_EQ(blocks_until(700), "") << "block 1.1 still stands";
+  bench->block_flushed(700, 1, 1, 1, {}, {});
+  EXPECT_EQ(blocks_until(800), "sm3:1.0 sm4:1.1 sm5:1.2");
 }
 
 TEST_F(LeavingClusters, ATenantThatEndsWhileItsClusterIsSavedIsDone) {
@@ -103,11 +103,11 @@ TEST_F(LeavingClusters, ATenantThatEndsWhileItsClusterIsSavedIsDone) {
   bench->launch(300, {.grid = 2, .blocks = 3, .tenant = 1, .kernel = wide, .priority = 1});
   bench->run_until(500);
   bench->sent();
-  save(500, 0, 3);
-  save(501, 1, 4);
+  save(500, 0, 0);
+  save(501, 1, 1);
   bench->abort_tenant(510, 0);
-  save(520, 2, 5);
-  for (std::uint32_t sm = 3; sm < 6; ++sm) bench->block_done(530, 1, sm, sm - 3);
+  save(520, 2, 2);
+  for (std::uint32_t sm = 3; sm < 6; ++sm) bench->block_done(530, 1, sm, sm);
   bench->run_until(600);
   EXPECT_THAT(bench->sent(), ::testing::Contains(::testing::HasSubstr("host done 1")));
 }
@@ -117,12 +117,12 @@ TEST_F(LeavingClusters, GoOnAfterSavingAndRestoring) {
   bench->launch(300, {.grid = 2, .blocks = 3, .tenant = 1, .kernel = wide, .priority = 1});
   bench->run_until(500);
   bench->blocks();
-  save(500, 0, 3);
+  save(500, 0, 0);
   bench->grid_stopped(500, 1, 0);
-  save(501, 1, 4);
+  save(501, 1, 1);
   bench->run_until(510);
   bench->save_and_restore();
-  save(550, 2, 5);
+  save(550, 2, 2);
   for (std::uint32_t sm : {6u, 7u, 0u}) bench->block_done(600, 2, sm, sm == 0 ? 2 : sm - 6);
   EXPECT_THAT(returns_until(800), ::testing::SizeIs(3));
 }

@@ -240,6 +240,7 @@ TEST_F(HubOfThreeSms, ABlockThatBeginsWhileItsClusterStopsIsToldSo) {
 
 TEST_F(HubOfThreeSms, AClusterIsFlushedOnlyIfAllOfItsBlocksAreRepeatable) {
   for (const bool repeatable : {true, false}) {
+    hub = make();
     join_both();
     move(100, ClusterMoveStep::ask, 0, Technique::flush);
     move(200, ClusterMoveStep::quiet, 0, Technique::save, repeatable);
