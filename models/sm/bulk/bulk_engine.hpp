@@ -84,6 +84,7 @@ class BulkEngine final : public BulkLines {
   void all_lines_done(std::uint16_t copy, SmCycle usable, SmCycle now) override;
   std::byte* room(std::uint16_t copy) override;
   isa::Type atomic_type(std::uint16_t copy, unsigned bytes) const override;
+  unsigned lane(std::uint16_t copy) const override { return copies_[copy].lane; }
   void line_sent(std::uint16_t copy) override { ++copies_[copy].unacknowledged; }
   void line_acknowledged(std::uint16_t copy, SmCycle now) override;
   void line_refused(std::uint16_t copy, const Access& line, SmCycle now) override;

@@ -23,6 +23,8 @@ class BulkLines {
   virtual std::byte* room(std::uint16_t copy) = 0;
   /// Returns the type of the atomics of a line of the copy, each of so many bytes.
   virtual isa::Type atomic_type(std::uint16_t copy, unsigned bytes) const = 0;
+  /// Returns the lane that asked for the copy.
+  virtual unsigned lane(std::uint16_t copy) const = 0;
   /// A line that the copy stores is on its way, and will be acknowledged.
   virtual void line_sent(std::uint16_t copy) = 0;
   virtual void line_acknowledged(std::uint16_t copy, SmCycle now) = 0;

@@ -417,7 +417,10 @@ void LoadStoreUnit::forget_lines(const Access& access, unsigned count) {
 void LoadStoreUnit::violated(const Access& access, unsigned group, SmCycle now) {
   const Warp& warp = blocks_.warp(WarpSlot(access.warp));
   const LineGroup& line = access.group[group];
-  const unsigned lane = static_cast<unsigned>(std::countr_zero(line.lanes));
+  const std::uint16_t copy = bulk_copy_of(access);
+  const unsigned lane = copy != BulkLines::none
+                            ? flights_.bulk_lines()->lane(copy)
+                            : static_cast<unsigned>(std::countr_zero(line.lanes));
   mistakes_.report(
       TenantId(access.tenant),
       mistakes_.by(warp, access.pc, lane,

@@ -39,7 +39,7 @@ ready:
   mov.u32 %r8, room;
   setp.ne.u32 %p1, %r5, 70;
   @%p1 bra after;
-  ts: .branchtargets none, swizzle, rank, shared, room_end, global_end, store_end, at_data, place;
+  ts: .branchtargets none, swizzle, rank, shared, room_end, global_end, store_end, at_data, place, outside;
   brx.idx %r1, ts;
 none:
   cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes [%r8], [%rd5+128, {0}], [gate];
@@ -67,6 +67,10 @@ at_data:
   bra after;
 place:
   cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r8], [%rd5+16, {0, 28}], [gate];
+  bra after;
+outside:
+  add.s64 %rd6, %rd1, 1073741824;
+  cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r8], [%rd6, {0, 28}], [gate];
 after:
   bar.sync 0;
   st.global.u32 [%rd3], %r4;
@@ -104,6 +108,7 @@ MISTAKES = (
     ("k.ptx:51", "bulk copy to "),
     ("k.ptx:54", "these bytes are no tensor map"),
     ("k.ptx:57", "which is not a multiple of 64"),
+    ("k.ptx:61", "which is outside of every buffer"),
 )
 
 
