@@ -42,6 +42,8 @@ bool TenantProgram::launch(const Step& step, Time now) {
   KernelRecord record{
       step.kernel, services_.numbers[id_.value()], step.stream, launch.blocks, launch.threads, now};
   record.gpu = there.services->gpu;
+  // Where parameters of a launch stand must not depend on what other GPUs launch.
+  launch.number_on_gpu = services_.kernels.launches_on(record.gpu);
   launch.grid = services_.kernels.add(std::move(record));
   push(step.gpu, step.stream, std::move(operation));
   pause(services_.launch_overhead, now);

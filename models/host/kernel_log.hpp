@@ -37,8 +37,14 @@ class KernelLog {
   /// `settling`: time after which all components have heard that a grid is done.
   explicit KernelLog(Time settling) : settling_(settling) {}
 
-  /// Returns the number of its grid.
+  /// Returns how many launches the GPU has had.
+  std::uint32_t launches_on(std::uint32_t gpu) const {
+    return gpu < launches_.size() ? launches_[gpu] : 0;
+  }
+  /// Adds a launch.  Returns the number of its grid.
   std::uint32_t add(KernelRecord record) {
+    if (record.gpu >= launches_.size()) launches_.resize(record.gpu + 1);
+    ++launches_[record.gpu];
     records_.push_back(std::move(record));
     return static_cast<std::uint32_t>(first_ + records_.size() - 1);
   }
@@ -72,7 +78,7 @@ class KernelLog {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(records_, first_);
+    archive(records_, first_, launches_);
   }
 
  private:
@@ -85,7 +91,8 @@ class KernelLog {
 
   const Time settling_;
   std::deque<KernelRecord> records_;
-  std::uint64_t first_ = 0;  ///< grid of the first record
+  std::uint64_t first_ = 0;              ///< grid of the first record
+  std::vector<std::uint32_t> launches_;  ///< by GPU
 };
 
 }  // namespace lockstep

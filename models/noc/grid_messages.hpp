@@ -56,7 +56,7 @@ struct GridLaunch {
   std::uint32_t primary = 0;
   std::array<std::uint8_t, 3> cluster{1, 1, 1};  ///< blocks of a cluster; one: there are none
   std::uint8_t explicit_cluster = 0;             ///< 1: the launch or the kernel names a size
-  std::uint32_t reserved = 0;
+  std::uint32_t number_on_gpu = 0;               ///< counts the launches of its GPU, from 0 on
 
   std::uint32_t cluster_blocks() const {
     return std::uint32_t{cluster[0]} * cluster[1] * cluster[2];
@@ -68,7 +68,7 @@ struct GridLaunch {
   void serialize(Archive& archive) {
     archive(grid, tenant, module, kernel, stream, priority, blocks, threads, dynamic_shared_bytes,
             parameter_bytes, globals, queued, registers, overwritten, pinned, bounds, primary,
-            cluster, explicit_cluster);
+            cluster, explicit_cluster, number_on_gpu);
   }
 };
 static_assert(sizeof(GridLaunch) == 88);

@@ -53,8 +53,9 @@ void ConstantMemory::issue(WarpSlot slot, const Instruction& instruction, const 
       words[distinct++] = address[lane] / 4;
     if (!cache_.on()) return;
     for (const std::uint64_t at : {offset, offset + lane_bytes(instruction.memory) - 1}) {
-      const std::uint32_t line = is_parameter ? CodeRegion::parameter_line(grid.launch.grid, at)
-                                              : CodeRegion::constant_line(grid.launch.module, at);
+      const std::uint32_t line = is_parameter
+                                     ? CodeRegion::parameter_line(grid.launch.number_on_gpu, at)
+                                     : CodeRegion::constant_line(grid.launch.module, at);
       const auto lines_end = lines.begin() + line_count;
       if (std::find(lines.begin(), lines_end, line) == lines_end) lines[line_count++] = line;
     }

@@ -67,7 +67,7 @@ void ConstantCache::prefetch(const GridSlot& grid, SmCycle now) {
   bank.missing = std::max<std::uint32_t>(
       1, static_cast<std::uint32_t>((grid.parameters.size() + CodeRegion::constant_line_bytes - 1) /
                                     CodeRegion::constant_line_bytes));
-  const std::uint32_t first = CodeRegion::parameter_line(bank.grid, 0);
+  const std::uint32_t first = CodeRegion::parameter_line(grid.launch.number_on_gpu, 0);
   for (std::uint32_t i = 0; i < bank.missing; ++i)
     ask(first + i, grid.launch.tenant, bank.index(), now);
   banks_.push_back(bank);

@@ -6,7 +6,7 @@ import h5py
 import numpy
 
 from harness import ROOT
-from machines import COPIED, DENSE, PAGED, ManyGpusTest, datasets, ends
+from machines import COPIED, DENSE, PAGED, WORKLOADS, ManyGpusTest, datasets, ends
 
 sys.path.insert(0, str(ROOT / "jobs/analysis"))
 
@@ -46,6 +46,21 @@ class SeveralGpus(ManyGpusTest):
                     self.assertEqual(len(faults), len(alone["faults"]))
                     numpy.testing.assert_array_equal(faults["mapped"], alone["faults"]["mapped"])
             self.assertGreater(len(file["faults"]), 3)
+
+    def test_launches_of_other_gpus_do_not_move_parameters(self):
+        """SMs fetch parameters of a launch from memory: where they stand must not count launches of other GPUs."""
+        gpu = ROOT / "configs/gpus/v100.yaml"
+        more = "override: {gpus.0.sm.count: 4, gpus.1.sm.count: 4}"
+        victim = f"{DENSE}, gpu: 0, arrival: 20us"
+        pager = f"workload: {WORKLOADS}/managed_add.yaml, parameters: {{n: 8192, blocks: 4}}, gpu: 1"
+        gpus = f"gpus: [{gpu}, {gpu}]"
+        with self.run_it(self.machine([victim], gpus, more, name="alone.yaml"), "alone.h5") as alone, \
+                self.run_it(self.machine([victim, pager], gpus, more)) as beside:
+            first = beside["kernels"][0]
+            self.assertEqual(int(first["tenant"]), 1, "the other GPU launches first")
+            mine = beside["kernels"][beside["kernels"]["tenant"] == 0]
+            for column in ("launched", "done", "warp_instructions", "l2_hits"):
+                numpy.testing.assert_array_equal(mine[column], alone["kernels"][column])
 
     def test_tenants_of_one_gpu_share_it_and_nobody_else(self):
         pair = [COPIED, DENSE]
