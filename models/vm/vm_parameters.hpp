@@ -27,6 +27,7 @@ std::string tlb_misfit(const TlbParameters& p) {
 /// Key `vm.l1_tlb`: one in each SM, looked up beside the L1 cache; a hit costs no time of its own.
 struct L1TlbParameters {
   std::uint32_t entries, ways, large_entries, large_ways, mshrs;
+  bool merges_large;
 
   static auto schema() {
     using P = L1TlbParameters;
@@ -39,6 +40,9 @@ struct L1TlbParameters {
         .field("large_ways", &P::large_ways, 0, range(0, 1 << 16), "0: fully associative", "ways")
         .field("mshrs", &P::mshrs, 64, range(1, 1 << 16),
                "pages asked for and not answered; refused ones do not count", "pages")
+        .field("merges_large", &P::merges_large, false,
+               "true: a miss waits for one that is under way in the same 2 MiB, unless the last "
+               "answer for the tenant was a page of 4 KiB (no publication has it)")
         .check(tlb_misfit<P>);
   }
 };

@@ -56,6 +56,7 @@ struct PageMiss {
   bool replayed = false;  ///< a replay has named it
   bool handled = false;   ///< refused, and the GPU handles the fault by itself
   bool come = false;      ///< refused, and replayed since: squashed accesses may ask again
+  bool held = false;      ///< waits for the answer to a miss in the same large page
 
   TenantPage where() const { return key.where(); }
   TenantId tenant() const { return key.tenant(); }
@@ -65,7 +66,7 @@ struct PageMiss {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(key, entry, refused_since, position, chain, first, last, state, stored, faulted,
-            replayed, handled, come);
+            replayed, handled, come, held);
   }
 };
 

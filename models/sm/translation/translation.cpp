@@ -25,6 +25,7 @@ Translation::Translation(const SmContext& sm, ParkedLines& lines)
       pages_(sm.constants.setup.vm.l1_tlb.mshrs),
       known_(sm.constants.setup.tenants.size()),
       waits_(sm.statistics, sm.blocks),
+      has_small_pages_(sm.constants.setup.tenants.size()),
       squashes_(sm.constants.setup.preemptible) {}
 
 Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle now) {
@@ -71,7 +72,9 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
   const bool is_first = !pages_.miss(miss).has_lines();
   pages_.park(miss, access, group);
   if (pages_.miss(miss).was_refused()) waits_.begin(access, now);
-  ++(merges ? counts.l1_tlb_merges : counts.l1_tlb_misses);
+  const bool held = !merges && !outside && hold(miss);
+  ++(merges || held ? counts.l1_tlb_merges : counts.l1_tlb_misses);
+  if (held) return Lookup::parked;
   const bool invalid = merges && is_first && pages_.miss(miss).state == PageMiss::State::invalid;
   if (merges && !invalid) return Lookup::parked;
   if (outside || invalid) {
@@ -125,6 +128,32 @@ void Translation::on_pages_mapped(const PagesMapped& mapped, std::span<const std
   }
 }
 
+bool Translation::hold(std::uint16_t index) {
+  const TlbKey key = pages_.miss(index).key;
+  if (!constants_.setup.vm.l1_tlb.merges_large || has_small_pages_[key.tenant().value()] != 0)
+    return false;
+  bool is_under_way = false;
+  pages_.for_each_miss([&](std::uint16_t i) {
+    const PageMiss& other = pages_.miss(i);
+    is_under_way |= other.state == PageMiss::State::asked && !other.held && i != index &&
+                    same_large_page(other.key, key);
+  });
+  if (!is_under_way) return false;
+  pages_.miss(index).held = true;
+  pages_.set_state(index, PageMiss::State::asked);
+  return true;
+}
+
+void Translation::ask_held(TlbKey key, SmCycle now) {
+  pages_.for_each_miss([&](std::uint16_t i) {
+    PageMiss& miss = pages_.miss(i);
+    if (!miss.held || !same_large_page(miss.key, key)) return;
+    miss.held = false;
+    if (miss.has_lines()) return ask(i, now);
+    pages_.give_back_miss(i);  // its tenant was ended
+  });
+}
+
 void Translation::ask(std::uint16_t index, SmCycle now) {
   const PageMiss& miss = pages_.miss(index);
   const Access& first = pages_.access_of(pages_.front(index));
@@ -153,6 +182,9 @@ void Translation::on_answer(const TranslationAnswer& answer, SmCycle now, bool b
       if (miss != ParkedPages::none) page_invalid(miss, blocks_in_memory, now);
       break;
   }
+  if (!constants_.setup.vm.l1_tlb.merges_large) return;
+  has_small_pages_[answer.tenant] = !answer.entry.is(PageTableEntry::large);
+  ask_held(key, now);
 }
 
 /// A large page may bring the translation that lines of its other pages wait for.
@@ -190,6 +222,7 @@ bool Translation::can_leave(std::uint16_t miss, PageTableEntry entry) const {
 
 void Translation::start_draining(std::uint16_t index, PageTableEntry entry, SmCycle now) {
   PageMiss& miss = pages_.miss(index);
+  miss.held = false;
   miss.entry =
       entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, miss.where().page) : entry;
   miss.stored = L1Tlb::is_known_written(entry);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "models/sm/parameters/sm_context.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
@@ -97,8 +98,8 @@ class Translation {
   std::string waiting_for() const;
   void warm_hot() const { tlb_.warm_hot(); }
   void serialize(Archive& archive) {
-    archive.section("sm/translation", 7);
-    archive(tlb_, gpc_, pages_, known_, waits_);
+    archive.section("sm/translation", 8);
+    archive(tlb_, gpc_, pages_, known_, waits_, has_small_pages_);
   }
 
  private:
@@ -108,6 +109,12 @@ class Translation {
   bool find_in_gpc(TlbKey key, const Access& access, SmCycle now);
   void note_store(TlbKey key, SmCycle now);
   void ask(std::uint16_t miss, SmCycle now);
+  /// Lets the miss wait if another miss in the same large page is under way. Returns whether it
+  /// waits.
+  bool hold(std::uint16_t miss);
+  /// Misses that were held back for the answer for `key`, and did not get their translation by it,
+  /// ask for themselves.
+  void ask_held(TlbKey key, SmCycle now);
   void page_found(TlbKey key, std::uint16_t miss, PageTableEntry entry, SmCycle now);
   void page_refused(std::uint16_t miss, const TranslationAnswer& answer, SmCycle now);
   /// The lines parked for the page leave it, to come again.
@@ -137,7 +144,8 @@ class Translation {
   ParkedPages pages_;
   PageTableMirror known_;  ///< with ideal translation: all pages that are mapped
   FaultWaits waits_;
-  const bool squashes_;  ///< the SM squashes lines with a refused page
+  std::vector<std::uint8_t> has_small_pages_;  ///< by tenant: the last answer was no large page
+  const bool squashes_;                        ///< the SM squashes lines with a refused page
 };
 
 template <class Forget>
