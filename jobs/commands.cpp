@@ -8,6 +8,7 @@
 #include "core/output/hdf5.hpp"
 #include "core/parameters/differing_values.hpp"
 #include "core/parameters/document.hpp"
+#include "core/parameters/renamed_keys.hpp"
 #include "core/parameters/schema.hpp"
 #include "jobs/capture/describe_recording.hpp"
 #include "jobs/command_line/describe_output.hpp"
@@ -75,6 +76,8 @@ int validate_command(const CommandLine& line) {
   for (const std::string& note : machine.notes())
     std::fprintf(stderr, "lockstep: %s\n", note.c_str());
   for (const std::string& note : notes_of_idle_settings(scenario))
+    std::fprintf(stderr, "lockstep: %s\n", note.c_str());
+  for (const std::string& note : take_renamed_keys())
     std::fprintf(stderr, "lockstep: %s\n", note.c_str());
   for (const std::string& warning : find_forgotten_copies(scenario, machine))
     std::fprintf(stderr, "lockstep: %s\n", warning.c_str());

@@ -65,6 +65,7 @@ struct Conditions {
     std::string text = field.doc;
     for (const One& one : all)
       if (one.key == field.key) text += "; only " + one.when;
+    if (!field.formerly.empty()) text += "; formerly " + field.formerly;
     return text;
   }
 };

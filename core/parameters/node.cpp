@@ -127,6 +127,15 @@ void Node::reject_unknown_keys() const {
   }
 }
 
+std::string Node::rename_key(const std::string& before, const std::string& now) const {
+  if (!is_map() || data_->find(before) == nullptr) return "";
+  std::erase_if(data_->map, [&](const Data::Entry& entry) { return entry.key == now; });
+  Data::Entry& entry = *data_->find(before);
+  entry.key = now;
+  set_paths(entry.value, data_->path.empty() ? now : data_->path + "." + now);
+  return entry.key_position.text();
+}
+
 std::size_t Node::size() const {
   if (kind() == Kind::map) return data_->map.size();
   return expect(*this, Kind::sequence).sequence.size();

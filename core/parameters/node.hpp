@@ -55,6 +55,9 @@ class Node {
   std::string where_key(const std::string& key) const;
   /// Throws UserError for the first key that was not asked for, with the nearest one that was.
   void reject_unknown_keys() const;
+  /// The value under an old name of a key gets the key's name, in place of a value that the key
+  /// has. Returns where the old name stood; "": nowhere.
+  std::string rename_key(const std::string& before, const std::string& now) const;
 
   // Sequences (throw UserError if it is none) and sizes of maps and sequences.
   std::size_t size() const;

@@ -221,6 +221,13 @@ class ParametersOf {
     return *this;
   }
 
+  /// The field before was called `key` in earlier versions: the old name is accepted, and a note
+  /// names the new one.
+  ParametersOf& formerly(const char* key) {
+    schema_.add_old_name(key);
+    return *this;
+  }
+
   /// A condition between fields: returns "what is wrong - what to do", or "".
   ParametersOf& check(std::string (*condition)(const T&)) {
     schema_.add_check(

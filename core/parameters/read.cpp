@@ -3,6 +3,7 @@
 #include "core/parameters/access.hpp"
 #include "core/parameters/document.hpp"
 #include "core/parameters/policy.hpp"
+#include "core/parameters/renamed_keys.hpp"
 #include "core/parameters/suggest.hpp"
 #include "core/parameters/units.hpp"
 
@@ -144,6 +145,12 @@ void ParameterSchema::set_defaults(void* values) const {
 
 void ParameterSchema::read(const Node& map, void* values) const {
   set_defaults(values);
+  for (const ParameterField& field : fields_) {
+    if (field.formerly.empty()) continue;
+    if (const std::string where = map.rename_key(field.formerly, field.key); !where.empty())
+      note_renamed_key("note: " + where + ": the key \"" + field.formerly + "\" is called \"" +
+                       field.key + "\" now; the old name still works");
+  }
   for (const ParameterField& field : fields_) {
     const Node node = map.find(field.key);
     if (node.exists() && !(node.is_null() && field.type == ParameterType::group)) {

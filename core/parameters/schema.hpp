@@ -58,6 +58,7 @@ struct ParameterField {
   ~ParameterField();
 
   std::string key, doc, unit;
+  std::string formerly;  ///< an old name of the key, which is accepted, too
   ParameterType type;
   bool is_list = false;  ///< std::vector of `type`
   bool required = false;
@@ -94,6 +95,8 @@ class ParameterSchema {
   std::shared_ptr<void> create() const { return create_(); }
 
   void add(const ParameterField& field);
+  /// The field declared last was called `key` in earlier versions.
+  void add_old_name(const char* key) { fields_.back().formerly = key; }
   void add_check(std::function<std::string(const void*)> check) {
     checks_.push_back(std::move(check));
   }

@@ -160,7 +160,7 @@ DISPATCH = {
     "columns": [
         [box("launch", "Launch arrives", prefix="gpu.dispatch", keys=("launch_latency", "launch_overlap")),
          box("sharing", "Whose blocks an SM runs", kind="policy", keys=("policies.sharing",)),
-         box("send", "Blocks go out", prefix="gpu.dispatch", keys=("block_interval", "clusters"), text=(
+         box("send", "Blocks go out", prefix="gpu.dispatch", keys=("block_interval", "gpc_count"), text=(
              "cluster after cluster, SM after SM",)),
          box("link", "Link to an SM", kind="link", prefix="gpu.dispatch", keys=("link_latency",))],
         [box("staged", "Staged block", kind="queue", text=(

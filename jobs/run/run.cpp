@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "core/engine/engine.hpp"
+#include "core/parameters/renamed_keys.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/block_profile.hpp"
 #include "jobs/run/check.hpp"
@@ -143,6 +144,7 @@ void tell(const Prepared& run, const CommandLine& line, std::vector<std::string>
   notes.push_back(note_of_shares(run.scenario, run.parameters));
   std::ranges::move(run.machine.notes(), std::back_inserter(notes));
   std::ranges::move(notes_of_idle_settings(run.scenario), std::back_inserter(notes));
+  std::ranges::move(take_renamed_keys(), std::back_inserter(notes));
   if (line.check) notes.push_back(note_of_check(run.scenario));
   if (!line.check)
     std::ranges::move(find_forgotten_copies(run.scenario, run.machine), std::back_inserter(notes));

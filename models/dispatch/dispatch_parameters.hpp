@@ -27,17 +27,18 @@ struct DispatchParameters {
         .field("block_interval", &P::block_interval, 1_cycles, range(1_cycles, 100000_cycles),
                "cycles between two blocks sent to SMs, or to those of one cluster")
         .field(
-            "clusters", &P::clusters, 1, range(1, 64),
+            "gpc_count", &P::clusters, 1, range(1, 64),
             "clusters of SMs (NVIDIA: GPCs) that get their blocks side by side: so many leave in "
             "block_interval",
-            "clusters")
-        .optional("gpcs", &P::gpcs, {}, "clusters", range(1, 1024),
+            "GPCs")
+        .formerly("clusters")
+        .optional("gpcs", &P::gpcs, {}, "gpc_count", range(1, 1024),
                   "number of SMs of each GPC, if the GPCs are not equal: sm.count SMs in all; the "
                   "blocks of a thread block cluster stand in one GPC",
                   "SMs")
         .field("link_latency", &P::link_latency, 45_cycles, range(1_cycles, 100000_cycles),
                "latency between the dispatcher and an SM, each way; a hub's real distance")
-        .only_if("clusters", "without gpcs", [](const P& p) { return p.gpcs.empty(); });
+        .only_if("gpc_count", "without gpcs", [](const P& p) { return p.gpcs.empty(); });
   }
 };
 

@@ -114,7 +114,8 @@ Node slice_of(const Node& whole, const Node& name, const Share& share) {
   const std::uint64_t granule = partitions * (std::uint64_t{2} << 20);  // whole large pages
   const std::uint64_t capacity =
       gpu.at("memory").at("capacity").bytes().count() * share.memory / memory_parts;
-  divide(gpu, "dispatch", nullptr, "clusters", share.sms, sms);
+  for (const char* key : {"gpc_count", "clusters"})  // the old name, too
+    divide(gpu, "dispatch", nullptr, key, share.sms, sms);
   divide_gpcs(gpu, share.sms);
   set(gpu, "sm.count", share.sms);
   set(gpu, "memory.partitions", partitions);

@@ -24,9 +24,10 @@ struct PeerParameters {
                "least time for which a page stays on the GPU to which it came, before another "
                "GPU's fault takes it away")
         .field(
-            "pages_go", &P::pages_go, PageWay::fabric, choice({"fabric", "host"}),
+            "page_route", &P::pages_go, PageWay::fabric, choice({"fabric", "host"}),
             "fabric: pages go from GPU to GPU over the fabric where there is a way; host: by way "
             "of host memory always")
+        .formerly("pages_go")
         .field(
             "spill", &P::spill, Spill::host, choice({"host", "neighbour", "least-loaded"}),
             "where evicted pages go that several GPUs share: host; neighbour: the next GPU of the "

@@ -10,8 +10,8 @@
 /// Simplified: mma.sync beside wgmma takes none of its cycles, and operands in shared memory take
 /// none of the banks'.  The queue is each warp group's own.
 ///
-/// Cost model: a product of n columns occupies the unit for n / 8 * wgmma.eight_columns cycles, or
-/// as long as its operands take to come, if that is longer: A and B by
+/// Cost model: a product of n columns occupies the unit for n / 8 * wgmma.interval_of_8_columns
+/// cycles, or as long as its operands take to come, if that is longer: A and B by
 /// wgmma.operand_bytes_per_cycle, A in registers wgmma.register_operand.  It is complete
 /// wgmma.latency cycles and one for each register of D after its start.
 #pragma once

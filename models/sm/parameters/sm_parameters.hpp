@@ -264,8 +264,9 @@ struct SmWarpgroupParameters {
     return parameters<P>()
         .field("queue", &P::queue, 6, range(1, 7),
                "products of a warp group that wait or are under way", "products")
-        .field("eight_columns", &P::eight_columns, 4_cycles, range(1_cycles, 100_cycles),
+        .field("interval_of_8_columns", &P::eight_columns, 4_cycles, range(1_cycles, 100_cycles),
                "cycles for eight columns of a product")
+        .formerly("eight_columns")
         .field("operand_bytes_per_cycle", &P::operand_bytes_per_cycle, 128, range(16, 4096),
                "bytes a cycle of matrices that come from shared memory", "bytes")
         .field("register_operand", &P::register_operand, 18_cycles, range(0_cycles, 100_cycles),

@@ -138,7 +138,7 @@ RandomStorm::RandomStorm(std::uint64_t seed) {
     settings.push_back("policies.peer_policy.events=" + number(1 + random() % 3));
   const char* const places[] = {"host", "neighbour", "least-loaded"};
   settings.push_back("policies.peer_policy.spill=" + std::string(places[random() % 3]));
-  if (random() % 4 == 0) settings.emplace_back("policies.peer_policy.pages_go=host");
+  if (random() % 4 == 0) settings.emplace_back("policies.peer_policy.page_route=host");
   const char* const times[] = {"0us", "300ns", "2us", "30us"};
   settings.push_back("policies.peer_policy.stays=" + std::string(times[random() % 4]));
   settings.push_back("simulation.record_faults=true");

@@ -234,11 +234,11 @@ class SharedMemory(SharedMemoryTest):
         self.assertLess(served[16], served[800])
         self.assertLess(served[800], served[0])
 
-    def test_pages_go_over_the_fabric_where_there_is_a_way_and_the_policy_lets_them(self):
+    def test_page_route_over_the_fabric_where_there_is_a_way_and_the_policy_lets_them(self):
         self.write("w.yaml", storm(2, 200))
         none = self.machine(["workload: w.yaml, gpus: [0, 1]"], "gpus: 2",
                             "policies: {peer_policy: {name: migrate, stays: 0us}, prefetcher: none}")
-        host = self.shared(["workload: w.yaml, gpus: [0, 1]"], "{name: migrate, stays: 0us, pages_go: host}",
+        host = self.shared(["workload: w.yaml, gpus: [0, 1]"], "{name: migrate, stays: 0us, page_route: host}",
                            name="host.yaml")
         fabric = self.shared(["workload: w.yaml, gpus: [0, 1]"], "{name: migrate, stays: 0us}", name="fabric.yaml")
         for scenario in (none, host):
@@ -272,7 +272,7 @@ class SharedMemory(SharedMemoryTest):
             self.assertEqual(self.counted(file, "pages_migrated"), 8)
             self.assertEqual(self.counted(file, "pages_fetched"), 2 * 8)
 
-    def test_evicted_pages_go_to_a_neighbour_and_come_back_or_are_reached_there(self):
+    def test_evicted_page_route_to_a_neighbour_and_come_back_or_are_reached_there(self):
         self.write("w.yaml", spilling(3, 3))
         tenant = ["workload: w.yaml, gpus: [0, 1, 2]"]
         little = "override: {gpu.memory.capacity: 96KiB, host.link_bandwidth: 500MB/s}"

@@ -45,14 +45,14 @@ TEST(Arrivals, RandomOnesAreTheSameForTheSameTenant) {
 }
 
 TEST(Arrivals, OneFormIsGiven) {
-  EXPECT_THAT(error_of("{count: 3}"), HasSubstr("says nothing of when"));
+  EXPECT_THAT(error_of("{count: 3}"), HasSubstr("does not say when the program starts again"));
   EXPECT_THAT(error_of("{every: 1us, poisson: 1us, count: 3}"),
-              HasSubstr("says in several ways when"));
+              HasSubstr("says in several ways when the program starts again"));
 }
 
 TEST(Arrivals, HowManyIsSaidWhereTheFormDoesNot) {
   EXPECT_THAT(error_of("{every: 1us}"), HasSubstr("\"count\" is missing"));
-  EXPECT_THAT(error_of("{at: [9us], count: 1}"), HasSubstr("count: means nothing beside at"));
+  EXPECT_THAT(error_of("{at: [9us], count: 1}"), HasSubstr("count: has no effect beside at"));
 }
 
 TEST(Arrivals, UnknownKeysNameTheNearest) {

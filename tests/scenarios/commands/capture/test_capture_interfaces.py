@@ -100,7 +100,7 @@ class Clusters(CaptureTest):
         with open(ROOT / "configs/gpus/h100.yaml", encoding="utf-8") as file:
             gpu = yaml.safe_load(file)
         sms, dispatch = gpu["sm"]["count"], gpu["dispatch"]
-        count = dispatch.get("clusters", 1)
+        count = dispatch.get("gpc_count", 1)
         first = [-(-gpc * sms // count) for gpc in range(count + 1)]
         gpcs = dispatch.get("gpcs", [end - begin for begin, end in zip(first, first[1:])])
         for size in (1, 4, 8):

@@ -93,7 +93,7 @@ class SharedUnits : public testing::Test {
 };
 
 TEST_F(SharedUnits, AGpuWaitsUntilTheOtherHasGivenThePageUp) {
-  use("{name: migrate, stays: 0us, pages_go: host}");
+  use("{name: migrate, stays: 0us, page_route: host}");
   EXPECT_TRUE(wants(0, true, 1_us));
   comes(0, 2_us);
   EXPECT_FALSE(wants(1, false, 3_us));
@@ -106,7 +106,7 @@ TEST_F(SharedUnits, AGpuWaitsUntilTheOtherHasGivenThePageUp) {
 }
 
 TEST_F(SharedUnits, APageStaysForAWhileAndThenGoesToWhoeverWaitsInTurn) {
-  use("{name: migrate, stays: 10us, pages_go: host}");
+  use("{name: migrate, stays: 10us, page_route: host}");
   EXPECT_TRUE(wants(1, true, 0_us));
   comes(1, 1_us);
   EXPECT_FALSE(wants(0, true, 2_us));
