@@ -37,7 +37,8 @@ GpusOfRun::GpusOfRun(const Node& configuration) : several_(configuration.has("gp
     if (const Node several = tenant.find("gpus"); several.exists())
       for (const Node& number : several.items()) all.push_back(number.unsigned_integer());
     for (const std::size_t number : all)
-      if (number >= count()) throw gpu.error("names a GPU that is not there", "it may be damaged");
+      if (number >= count())
+        throw gpu.error("names a GPU that is not there", "the file may be damaged");
   }
 }
 

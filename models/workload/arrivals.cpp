@@ -62,11 +62,12 @@ std::vector<Time> read_arrivals(const Node& node, Time first, std::uint64_t seed
   const int forms =
       keys.every.exists() + keys.uniform.exists() + keys.poisson.exists() + keys.at.exists();
   if (forms != 1)
-    throw node.error(forms == 0 ? "says nothing of when" : "says in several ways when",
+    throw node.error(forms == 0 ? "does not say when the program starts again"
+                                : "says in several ways when the program starts again",
                      "write one of every, uniform, poisson and at");
   if (keys.at.exists()) {
     if (keys.count.exists())
-      throw keys.count.error("means nothing beside at", "leave it out: at names all starts");
+      throw keys.count.error("has no effect beside at", "leave it out: at names all starts");
     return read_times(keys.at, first);
   }
   const Node& count = required_key(node, keys.count, "count");

@@ -25,7 +25,8 @@ inline std::uint32_t buffer_index(const Node& name, std::span<const Buffer> buff
 inline std::uint32_t stream_number(const Node& node) {
   const std::int64_t number = node.integer();
   if (number < 0 || number > 65535)
-    throw node.error("a stream is a number from 0 to 65535", "use streams again");
+    throw node.error("a stream is a number from 0 to 65535",
+                     "write 0 to 65535: a stream may be used again");
   return static_cast<std::uint32_t>(number);
 }
 

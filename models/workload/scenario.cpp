@@ -31,7 +31,7 @@ void read_arrivals_of(Tenant& tenant, std::uint64_t seed, std::uint32_t index) {
   tenant.arrivals = {tenant.arrival};
   if (!arrivals.exists()) return;
   if (tenant.relaunch)
-    throw arrivals.error("and relaunch both say when the program starts again",
+    throw arrivals.error("arrivals and relaunch both say when the program starts again",
                          "leave one of them out");
   tenant.arrivals = read_arrivals(arrivals, tenant.arrival, seed, index);
   tenant.arrival = tenant.arrivals[0];
@@ -90,7 +90,7 @@ std::vector<Node> read_gpus(const Node& root) {
     return gpus.items();
   }
   if (gpus.exists() && !root.has("gpu"))
-    throw gpus.error("says how many GPUs there are, and nobody which",
+    throw gpus.error("gives the number of GPUs, and no key says which GPU",
                      "add gpu: v100, or list them: gpus: [v100, v100]");
   const std::uint64_t count = gpus.exists() ? gpus.unsigned_integer() : 1;
   if (count < 1 || count > most_gpus)
@@ -105,7 +105,7 @@ void check_gpu(Tenant& tenant, const Node& node, const Scenario& scenario) {
   const std::size_t there = scenario.gpus.size();
   if (!at.exists()) return check_several_gpus(tenant, there);
   if (tenant.gpus_node.exists())
-    throw at.error("names a GPU, and gpus others", "leave one of them out");
+    throw at.error("gpu and gpus both name GPUs of the tenant", "leave one of them out");
   check_several_gpus(tenant, there);
   if (there == 1)
     throw at.error("the scenario has one GPU, on which all tenants run",
@@ -202,7 +202,7 @@ void check_end(const Tenant& tenant, const Node& node, const SimulationParameter
 void read_cpu(Tenant& tenant, const Node& node, const SimulationParameters& simulation) {
   const TenantKeys& keys = tenant;
   for (const IdleKey& key : idle_keys(schema_of<TenantKeys>(), &keys, node))
-    throw key.node.error("means nothing to a tenant on a CPU core", "leave it or cpu: out");
+    throw key.node.error("has no effect for a tenant on a CPU core", "leave it or cpu: out");
   tenant.cpu = read_cpu_program(tenant.cpu_node);
   check_end(tenant, node, simulation);
 }

@@ -158,7 +158,8 @@ class StepReader {
     step.other = buffer(keys.into);
     step.other_offset = optional(keys.at);
     const Buffer &from = workload_.buffers[step.buffer], &to = workload_.buffers[step.other];
-    if (keys.to.exists()) throw keys.to.error("and into both say where to", "leave one out");
+    if (keys.to.exists())
+      throw keys.to.error("to and into both say where the copy goes", "leave one of them out");
     if (keys.recorded.exists())
       throw keys.recorded.error("is for copies from and to the host", "leave it out");
     if (from.memory != MemoryKind::device || to.memory != MemoryKind::device)
@@ -201,7 +202,7 @@ class StepReader {
         if (word.is_sequence()) throw word.error("a list in a list", "write all words in one");
         argument.words.push_back(this->argument(word));
       }
-      if (argument.words.empty()) throw item.error("has no word", "leave the list out");
+      if (argument.words.empty()) throw item.error("the list is empty", "leave the list out");
       return argument;
     }
     argument.expression = Expression(item);

@@ -75,14 +75,15 @@ Buffer read_buffer(const std::string& name, const Node& node, const Variables& v
   }
   if (const Node& gpu = keys.gpu; gpu.exists()) {
     if (buffer.memory != MemoryKind::device)
-      throw gpu.error("only device memory is a GPU's", "leave it out, or write memory: device");
+      throw gpu.error("only a device buffer lies on one GPU",
+                      "leave it out, or write memory: device");
     buffer.gpu = static_cast<std::uint32_t>(
         Expression(gpu).evaluate_integer(variables, 0, most_gpus_of_tenant - 1));
   }
   if (const Node& copied = keys.copied; copied.exists()) {
     buffer.copied = copied.boolean();
     if (!buffer.copied && buffer.memory == MemoryKind::device)
-      throw copied.error("device memory has its content from copies",
+      throw copied.error("a device buffer gets its content by copies",
                          "leave it out, or write memory: managed");
   }
   if (keys.check.exists()) buffer.check = keys.check.boolean();

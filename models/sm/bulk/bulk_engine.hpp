@@ -59,8 +59,7 @@ class BulkEngine final : public BulkLines {
              Flights& flights, Transactions& transactions, Deliveries& deliveries);
 
   // Instructions.
-  /// Returns whether the queue has room for one more copy. If not, tells the warp when to look
-  /// again.
+  /// Returns whether the queue has room for a copy. If not, tells the warp when to look again.
   bool has_room_for(WarpSlot slot);
   /// Begins a bulk_copy, with a copy for each lane. Throws a Mistake.
   void begin(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,

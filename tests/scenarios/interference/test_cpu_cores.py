@@ -164,7 +164,7 @@ class Mistakes(CoresTest):
         for key in ("sms: 1", f"workload: {WORKLOADS}/vector_add.yaml", "priority: 1"):
             with self.subTest(key):
                 self.assert_refused("s.yaml:5:", key.split(":", maxsplit=1)[0],
-                                    "means nothing to a tenant on a CPU core",
+                                    "has no effect for a tenant on a CPU core",
                                     tenants=[f"name: one, cpu: {{profile: mcf}}, {key}"])
 
     def test_a_profile_that_never_ends(self):
