@@ -52,9 +52,10 @@ std::uint64_t GrowingTable::most_bytes() const {
          rows_ / rows_per_chunk;
 }
 
-void GrowingTable::write() {
+void GrowingTable::flush() {
   if (!has_pending()) return;
   series_.append(pending_.data(), pending_rows());
+  series_.flush();
   rows_ += pending_rows();
   pending_.clear();
 }

@@ -27,14 +27,14 @@ class GrowingTable {
   /// Takes the rows that were written before the state that serialize() restored; for a resumed
   /// run, before RunOutput::start().
   void take_rows(const h5::File& from);
-  /// Returns the bytes by which the file grows at most when the pending rows are written.
+  /// Returns the bytes by which the file grows at most when the pending rows are flushed.
   std::uint64_t most_bytes() const;
-  /// Writes all rows to the file, whose flush() makes them readable.
-  void write();
+  /// Makes all rows readable.
+  void flush();
   /// Closes the table after its last row, before RunOutput::finish_epochs().
   void close() { series_.close(); }
 
-  /// Saves or restores, after write(), how many rows the file has.
+  /// Saves or restores, after flush(), how many rows the file has.
   template <class Archive>
   void serialize(Archive& archive) {
     archive(rows_);

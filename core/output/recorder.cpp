@@ -273,11 +273,12 @@ void StatisticsRecorder::flush() {
   output_.make_room(most_bytes(rows));
   pending_.for_each_series(places_, series_.size(), [&](std::size_t number, auto words) {
     series_[number].dataset.append(rows, words);
+    series_[number].dataset.flush();
   });
   pending_.cut(0);
-  for (GrowingTable* table : tables_) table->write();
-  // Once for all: whatever is flushed, HDF5 looks through its whole cache.
-  output_.file().flush();
+  // Data set by data set: a flush of the file would write the superblock of the library, which says
+  // that the file is being written.
+  for (GrowingTable* table : tables_) table->flush();
   // Last, so that every epoch a reader sees here is complete everywhere.
   times_.append(pending_times_.data(), rows);
   pending_times_.clear();
