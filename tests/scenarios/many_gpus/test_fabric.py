@@ -228,8 +228,8 @@ class Mistakes(FabricTest):
                             "buffer index is on GPU 1 of tenant t0, which has 1")
 
     def test_what_a_tenant_on_several_gpus_cannot_have(self):
-        for change, text in ((", instructions: 1000", "instructions"), (", memory: managed", "only device memory"),
-                             (", set: {buffers.index.memory: pinned}", "only device memory")):
+        for change, text in ((", instructions: 1000", "instructions"), (", memory: managed", "only a device buffer"),
+                             (", set: {buffers.index.memory: pinned}", "only a device buffer")):
             self.assert_refused(self.joined([GATHER + change]), text)
         self.assert_refused(self.joined([GATHER], more="policies: {page_manager: mosaic}"), "moves pages")
 
@@ -245,7 +245,7 @@ program:
   - copy: """
         for step, text in (("{buffer: a, into: x}", 'no buffer "x"'), ("{buffer: a, into: c}", "another type"),
                            ("{buffer: a, into: d}", "lie on the same GPU"), ("{buffer: a}", "to"),
-                           ("{buffer: a, into: b, to: host}", "both say where to"),
+                           ("{buffer: a, into: b, to: host}", "both say where the copy goes"),
                            ("{buffer: a, to: host, at: 3}", "into")):
             self.write("w.yaml", head + step + "\n")
             self.assert_refused(self.joined(["workload: w.yaml, gpus: [0, 1]"]), text)
