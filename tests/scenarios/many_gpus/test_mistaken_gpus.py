@@ -28,7 +28,7 @@ class Mistakes(ManyGpusTest):
 
     def test_a_number_without_a_gpu(self):
         scenario = self.write("s.yaml", f"gpus: 2\nhost: pcie3\ntenants: [{{name: a, {DENSE}}}]\n")
-        self.assert_refused(scenario, "nobody which", "add gpu: v100")
+        self.assert_refused(scenario, "no key says which GPU", "add gpu: v100")
 
     def test_a_file_that_is_not_there(self):
         self.assert_refused(self.machine([DENSE], "gpus: [v100, v1000]"), "v1000")
