@@ -94,9 +94,13 @@ TEST(Pipeline, PairsOfHalvesArePackedBesideSpecialFunctions) {
     functions += function;
     both += function + pack;
   }
-  EXPECT_EQ(cycles_per(packs), 8 * 4);
-  EXPECT_EQ(cycles_per(functions), 8 * 8);
-  EXPECT_EQ(cycles_per(both), 8 * 8);
+  // Twice as many take so much longer: latencies count once.
+  const auto interval = [](const std::string& text) {
+    return cycles_per(text + text) - cycles_per(text);
+  };
+  EXPECT_EQ(interval(packs), 8 * 4);
+  EXPECT_EQ(interval(functions), 8 * 8);
+  EXPECT_EQ(interval(both), 8 * 8);
 }
 
 /// ptxas tests for the slow path of a division of floats and branches; that of integers has none.

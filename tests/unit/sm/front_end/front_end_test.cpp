@@ -128,6 +128,7 @@ TEST_F(FrontEndTest, AWarpWithoutThreadsAndRequestsIsDrained) {
 TEST_F(FrontEndTest, EveryCycleOfASchedulerIsChargedToOneCause) {
   start(3 * 32);
   for (SmCycle now{0}; now < SmCycle(30); now += 1) cycle(now, 7);
+  front_end.account_stalls(SmCycle(30));
   world.blocks.flush_statistics(SmCycle(30));
   std::uint64_t stalls = 0;
   for (const Counter& cause : world.statistics.tenant[0].stalls) stalls += cause.value();

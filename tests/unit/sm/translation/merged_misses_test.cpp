@@ -25,7 +25,7 @@ class MergedMisses : public testing::Test {
     access.kind = kind;
     access.groups = 1;
     access.group[0] = {.line = (first_page + page) * page_bytes + 256, .lanes = 1, .sectors = 1};
-    ASSERT_EQ(translation->look_up(access, 0, SmCycle(10)), Translation::Lookup::parked);
+    ASSERT_EQ(translation->look_up(access, 0, now += 1), Translation::Lookup::parked);
     translation->release(access.parked);
   }
   void answer(std::uint64_t page, std::uint64_t flags,
@@ -35,7 +35,7 @@ class MergedMisses : public testing::Test {
     answer.page = first_page + page;
     answer.status = status;
     answer.entry = PageTableEntry::of(frame * page_bytes, flags);
-    translation->on_answer(answer, SmCycle(100));
+    translation->on_answer(answer, now += 1);
   }
   /// Pages of the large page that the GMMU has been asked for since the last call.
   std::vector<std::uint64_t> asked() {
@@ -57,6 +57,7 @@ class MergedMisses : public testing::Test {
   }
 
   SmWorld world{"", [](SmSetup& setup) { setup.vm.l1_tlb.merges_large = true; }};
+  SmCycle now{10};
   ParkedLog log;
   std::unique_ptr<Translation> translation = std::make_unique<Translation>(world.sm, log);
 };
