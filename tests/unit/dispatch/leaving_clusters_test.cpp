@@ -83,21 +83,6 @@ TEST_F(LeavingClusters, ASavedClusterReturnsToAnotherGpcThatHasRoomSooner) {
               ::testing::ElementsAre("sm3 returns 1.0", "sm4 returns 1.1", "sm5 returns 1.2"));
 }
 
-TEST_F(LeavingClusters, AFlushedClusterStartsAgainWhenAllOfItHasLeft) {
-  use("flush");
-  bench->launch(300, {.grid = 2, .blocks = 3, .tenant = 1, .kernel = wide, .priority = 1});
-  bench->run_until(500);
-  bench->blocks();
-  bench->block_flushed(500, 1, 0, 0, {}, {});
-  bench->grid_stopped(500, 1, 0);
-  bench->block_flushed(501, 1, 2, 2, {}, {});
-  EXPECT_EQ(blocks_until(600), "sm0:2.2");
-  for (std::uint32_t sm = 3; sm < 6; ++sm) bench->block_done(600, 1, sm, sm);
-  EXPECT_EQ(blocks_until(700), "") << "block 1.1 still stands";
-  bench->block_flushed(700, 1, 1, 1, {}, {});
-  EXPECT_EQ(blocks_until(800), "sm3:1.0 sm4:1.1 sm5:1.2");
-}
-
 TEST_F(LeavingClusters, ATenantThatEndsWhileItsClusterIsSavedIsDone) {
   use("switch");
   bench->launch(300, {.grid = 2, .blocks = 3, .tenant = 1, .kernel = wide, .priority = 1});
