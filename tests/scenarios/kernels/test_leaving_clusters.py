@@ -3,7 +3,6 @@ and end with the values that they would have had."""
 import itertools
 import os
 import random
-import time
 import unittest
 
 import h5py
