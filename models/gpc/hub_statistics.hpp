@@ -18,7 +18,7 @@ struct HubStatistics {
     using T = OfTenant;
     return statistics<S>()
         .per_tenant("clusters", &S::tenant, &T::clusters, "clusters",
-                    "of thread blocks that have begun in the GPC, or returned to it")
+                    "clusters of thread blocks that have begun in the GPC, or returned to it")
         .per_tenant("accesses", &S::tenant, &T::accesses, "messages",
                     "messages to shared memory of another block of a cluster")
         .per_tenant("bytes", &S::tenant, &T::bytes, "bytes",
