@@ -36,7 +36,7 @@ struct LinkBytes {
 /// link_moved: link -> host, when the last line is acknowledged.
 struct LinkMoved {
   std::uint64_t number = 0;
-  Time began;  ///< its direction was free for it
+  Time began;  ///< when its direction was free for the transfer
 };
 
 /// link_answer: host -> link -> SM as memory_response; payload: the answer's.

@@ -82,8 +82,8 @@ enum class ClusterBarrierStep : std::uint16_t {
 /// Operation::mode of a print: the steps of one printf.
 enum class PrintStep : std::uint16_t {
   begin,  ///< d = bytes of arguments that the format at a asks for
-  word,   ///< the next four of them
-  end,    ///< out with it; d = return value of printf
+  word,   ///< the next four bytes of arguments
+  end,    ///< prints the text; d = return value of printf
 };
 
 /// Operation::mode of a cp_async_group.

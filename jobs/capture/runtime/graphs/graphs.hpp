@@ -36,7 +36,7 @@ struct GraphNode {
   Action action;                     ///< of a node that is no kernel and no child
   std::shared_ptr<KernelCall> call;  ///< of a kernel
   std::shared_ptr<Graph> child;
-  std::shared_ptr<GraphMemory> memory;  ///< of a node that allocates or frees
+  std::shared_ptr<GraphMemory> memory;  ///< what a node allocates or frees
   std::vector<GraphNode*> after;        ///< nodes that it waits for
   Graph* graph = nullptr;               ///< that it belongs to
   GraphNode* origin = nullptr;          ///< of a copy

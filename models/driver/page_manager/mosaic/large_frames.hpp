@@ -32,7 +32,7 @@ class LargeFrames {
     std::uint64_t region = no_region;  ///< region (address / 2 MiB) whose pages keep their places
                                        ///< here
     PageSet taken;                     ///< given out
-    PageSet there;                     ///< of those, mapped and with their data
+    PageSet there;                     ///< pages that are mapped and have their data
     PageSet holes;                     ///< of those, freed while the frame is one large page
     PageSet foreign;                   ///< of those, foreign ones
     bool locked = false;               ///< nothing may come in
