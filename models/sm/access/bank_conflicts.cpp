@@ -7,6 +7,7 @@
 
 #include "models/isa/lane_mask.hpp"
 #include "models/noc/messages.hpp"
+#include "models/sm/access/lane_runs.hpp"
 
 namespace lockstep {
 namespace {
@@ -39,13 +40,9 @@ std::uint32_t word_followers(const Access& access) {
 /// wanted_words() of lanes that have a word each, run by run.
 std::uint32_t wanted_by_runs(const Access& access, std::uint32_t lanes, std::uint32_t followers) {
   std::uint32_t words = 0;
-  while (lanes != 0) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-    const auto count =
-        1 + static_cast<unsigned>(std::countr_one((followers & (lanes >> 1)) >> lane));
+  for_each_run(lanes, followers, [&](unsigned lane, unsigned count) {
     words |= isa::lanes_from(access.offset[lane] / word_bytes, count);
-    lanes &= ~isa::lanes_from(lane, count);
-  }
+  });
   return words;
 }
 
@@ -59,10 +56,8 @@ unsigned most_words_of_a_bank(const Access& access) {
     return static_cast<unsigned>((bytes + line_bytes - 1) / line_bytes);
   }
   // Run by run where many lanes stand in few runs.
-  constexpr int few_runs = 8;
   const std::uint32_t followers = access.stride == word_bytes ? word_followers(access) : 0;
-  const bool by_runs =
-      followers != 0 && std::popcount(access.active & ~(followers << 1)) <= few_runs;
+  const bool by_runs = followers != 0 && count_runs(access.active, followers) <= few_runs;
   // How many words each bank gives: a plane for each bit of these numbers.
   std::array<std::uint32_t, 6> planes{};
   for (unsigned g = 0; g < access.groups; ++g) {

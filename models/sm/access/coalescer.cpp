@@ -7,6 +7,7 @@
 
 #include "models/isa/lane_mask.hpp"
 #include "models/noc/messages.hpp"
+#include "models/sm/access/lane_runs.hpp"
 
 namespace lockstep {
 
@@ -27,12 +28,6 @@ std::uint32_t find_followers(const LaneAddresses& address, unsigned bytes) {
   }
   return followers;
 }
-
-/// Returns how many runs of lanes at consecutive addresses these lanes are.
-int count_runs(std::uint32_t lanes, std::uint32_t followers) {
-  return std::popcount(lanes & ~((followers & lanes) << 1));
-}
-constexpr int few_runs = 8;
 
 /// Calls each(line, first byte in it, bytes, first lane, lanes) for the lines of lanes [first,
 /// first + count) at consecutive addresses.
@@ -109,13 +104,9 @@ void coalesce_runs(Access& access, const LaneAddresses& address, unsigned bytes,
       for (unsigned i = 0; i < lanes; ++i)
         access.offset[lane + i] = static_cast<std::uint8_t>(offset + i * bytes);
   };
-  for (std::uint32_t left = access.active; left != 0;) {
-    const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
-    const unsigned count =
-        1 + static_cast<unsigned>(std::countr_one((followers & (left >> 1)) >> lane));
+  for_each_run(access.active, followers, [&](unsigned lane, unsigned count) {
     for_each_line(address[lane], bytes, lane, count, add);
-    left &= ~lanes_from(lane, count);
-  }
+  });
   access.groups = static_cast<std::uint8_t>(groups);
   access.contiguous = false;
 }
