@@ -9,6 +9,7 @@
 #include "core/random/random.hpp"
 #include "partitioner/fair_turns.hpp"
 #include "partitioner/partitioner.hpp"
+#include "partitioner/rank_shares.hpp"
 
 namespace lockstep {
 namespace {
@@ -340,14 +341,13 @@ void deal_groups(const std::vector<Group>& groups, std::vector<int>& rank_of,
   }
 }
 
-/// Gives one rank to each group, the others one by one for the group whose ranks have most to do.
-/// Returns false if that gives some group more ranks than it has members.
+/// Gives each group its ranks.  Returns false if that gives some group more ranks than it has
+/// members.
 bool deal_ranks(std::vector<Group>& groups, int ranks) {
-  const auto load = [](const Group& group) { return group.weight / group.ranks; };
-  for (int rank = int(groups.size()); rank < ranks; ++rank)
-    ++std::max_element(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
-        return load(a) < load(b);
-      })->ranks;
+  std::vector<double> weights;
+  for (const Group& group : groups) weights.push_back(group.weight);
+  const std::vector<std::size_t> shares = rank_shares(weights, std::size_t(ranks));
+  for (std::size_t g = 0; g < groups.size(); ++g) groups[g].ranks = int(shares[g]);
   return std::all_of(groups.begin(), groups.end(), [](const Group& group) {
     return std::size_t(group.ranks) <= group.members.size();
   });

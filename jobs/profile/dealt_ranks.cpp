@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "jobs/profile/largest_costs.hpp"
+#include "partitioner/rank_shares.hpp"
 
 namespace lockstep {
 namespace {
@@ -71,15 +72,12 @@ bool costs_more(const Share& one, const Share& other) {
   return one.cost > other.cost;
 }
 
-/// Each share gets a rank, and the others go one by one to the share whose ranks have most to do.
+/// Deals ranks to shares as the partitioner does.
 void deal_ranks(std::vector<Share>& shares, std::size_t ranks) {
-  const auto load = [](const Share& share) {
-    return share.cost / static_cast<double>(share.ranks);
-  };
-  for (std::size_t rank = shares.size(); rank < ranks; ++rank)
-    ++std::max_element(shares.begin(), shares.end(), [&](const Share& a, const Share& b) {
-        return load(a) < load(b);
-      })->ranks;
+  std::vector<double> costs;
+  for (const Share& share : shares) costs.push_back(share.cost);
+  const std::vector<std::size_t> dealt = rank_shares(costs, ranks);
+  for (std::size_t s = 0; s < shares.size(); ++s) shares[s].ranks = dealt[s];
 }
 
 }  // namespace
