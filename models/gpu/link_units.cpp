@@ -3,18 +3,13 @@
 #include <algorithm>
 
 #include "models/host_link/link_unit.hpp"
+#include "models/workload/tenant_priorities.hpp"
 
 namespace lockstep {
 
 namespace {
 
 constexpr double unit_weight = 0.2;  // relative cost, for the partitioner
-
-std::vector<std::uint32_t> priorities_of(const Scenario& scenario) {
-  std::vector<std::uint32_t> result;
-  for (const Tenant& tenant : scenario.tenants) result.push_back(tenant.priority);
-  return result;
-}
 
 Time part_of(Time latency, std::int64_t parts) {
   return Time{std::max<std::int64_t>(1, latency.femtoseconds() / parts)};
@@ -84,7 +79,7 @@ std::unique_ptr<Component> LinkUnits::build(const Graph& graph, ComponentId comp
     LinkUnit::PortSetup port;
     port.parameters = site.parameters().host;
     port.mapping = site.gpu().mapping();
-    port.priorities = priorities_of(site.scenario());
+    port.priorities = priorities_of(site.scenario().tenants);
     port.tenants = site.place().tenants;
     port.group = site.place().group;
     port.to_host = graph.link(unit.to_host[p]);

@@ -10,6 +10,7 @@
 #include "models/host/remote_memory.hpp"
 #include "models/noc/core_messages.hpp"
 #include "models/noc/peer_address.hpp"
+#include "models/workload/tenant_priorities.hpp"
 
 namespace lockstep {
 
@@ -27,12 +28,6 @@ std::vector<FrameRun> frames_of(const std::vector<std::uint64_t>& entries) {
     append_frame(runs, PhysicalAddress{entry.address()}, page_bytes);
   }
   return runs;
-}
-
-std::vector<std::uint32_t> priorities_of(const std::vector<Tenant>& tenants) {
-  std::vector<std::uint32_t> result;
-  for (const Tenant& tenant : tenants) result.push_back(tenant.priority);
-  return result;
 }
 
 Driver::Setup driver_setup(const HostPart::Setup& setup) {

@@ -15,7 +15,7 @@ import statistics
 import sys
 
 import yaml
-from validate import PAGES, ROOT, results_of
+from validate import PAGES, ROOT, cells_of_pages, is_row, number, results_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 BEGIN, END = "<!-- left_out.py: begin -->\n", "<!-- left_out.py: end -->\n"
@@ -23,14 +23,8 @@ BEGIN, END = "<!-- left_out.py: begin -->\n", "<!-- left_out.py: end -->\n"
 
 def seen_errors():
     """Error of each row of the tables, in percent, but of those whose measurement is a parameter."""
-    errors = {}
-    for page in ("v100.md", "a100.md"):
-        for line in (PAGES / page).read_text().splitlines():
-            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-            if len(cells) == 6 and re.fullmatch(r"[-+]\d+ %", cells[4]) and cells[5] != "MMA":
-                real, simulated = (float(cell.replace(",", "")) for cell in cells[2:4])
-                errors[cells[0]] = 100 * (simulated / real - 1)
-    return errors
+    return {cells[0]: 100 * (number(cells[3]) / number(cells[2]) - 1)
+            for cells in cells_of_pages() if is_row(cells) and cells[5] != "MMA"}
 
 
 def without(arguments, described, group):

@@ -149,17 +149,27 @@ def number(cell):
     return float(cell.replace(",", ""))
 
 
+def cells_of_pages():
+    """Cells of each line of the pages."""
+    for page in ("v100.md", "a100.md"):
+        for line in (PAGES / page).read_text().splitlines():
+            yield [cell.strip() for cell in line.strip("|").split(" | ")]
+
+
+def is_row(cells):
+    """Whether they are those of a row that was simulated, not of another table."""
+    return len(cells) == 6 and re.fullmatch(r"[-+]\d+ %", cells[4])
+
+
 def kept_results(rows):
     """Rows that the pages have."""
     values, counters = {}, {}
-    for page in ("v100.md", "a100.md"):
-        for line in (PAGES / page).read_text().splitlines():
-            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-            if len(cells) == 6 and re.fullmatch(r"[-+]\d+ %", cells[4]):
-                values[cells[0]] = number(cells[3])
-            elif len(cells) == 5 and all(re.fullmatch(r"[\d,.]+, [\d,.]+", cell) for cell in cells[1:]):
-                counters[cells[0]] = {name: 1e3 * number(cell.split(", ")[1])
-                                      for name, cell in zip(COUNTERS, cells[1:])}
+    for cells in cells_of_pages():
+        if is_row(cells):
+            values[cells[0]] = number(cells[3])
+        elif len(cells) == 5 and all(re.fullmatch(r"[\d,.]+, [\d,.]+", cell) for cell in cells[1:]):
+            counters[cells[0]] = {name: 1e3 * number(cell.split(", ")[1])
+                                  for name, cell in zip(COUNTERS, cells[1:])}
     lost = [row["item"] for row in rows if row["item"] not in values]
     if lost:
         sys.exit(f"validate.py: no page has these rows, simulate them, too: {', '.join(lost)}")
