@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Trends of virtual memory: the tables of docs/validation/paging.md and docs/performance.md, 'Virtual memory'.
 
-paging.py [--lockstep build/release/lockstep] [PART ...]
+paging.py [--lockstep build/release/lockstep] [--gpu gtx1080ti] [PART ...]
 
-Parts: prefetch, shootdown, translation, pages, faults, host.  Only `host` depends on the machine it runs on.
+Parts: prefetch, shootdown, translation, pages, faults, host.  Only `host` depends on the machine it runs on.  --gpu
+concerns prefetch and shootdown: gtx1080ti, or uvmsmart_v100, the machine of the report on UVMSmart.
 """
 import argparse
 import pathlib
@@ -17,6 +18,12 @@ import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONFIGS = ROOT / "configs"
+
+# GPUs of the trends of paging, with the host and the policies beside.
+MACHINES = {
+    "gtx1080ti": ("pcie3", {}),
+    "uvmsmart_v100": ("pcie3_uvmsmart", {"page_manager": "base-pages"}),
+}
 
 # Workload: parameters.
 STREAMING = {
@@ -97,8 +104,8 @@ RECORDED = "{epoch: 1ms, seed: 1, record_faults: true}"
 class Bench:
     """Writes scenarios to a folder and runs them in one thread."""
 
-    def __init__(self, lockstep):
-        self.lockstep = lockstep
+    def __init__(self, lockstep, gpu="gtx1080ti"):
+        self.lockstep, self.gpu = lockstep, gpu
         self.holder = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.holder.name)
 
@@ -120,6 +127,12 @@ class Bench:
         subprocess.run(list(map(str, command)), check=True)
         return Result(output)
 
+    def run_paging(self, tenants, policies, override="{}", **keys):
+        """A run on the machine that --gpu names."""
+        host, more = MACHINES[self.gpu]
+        named = ", ".join(f"{key}: {value}" for key, value in {**more, **policies}.items())
+        return self.run(self.gpu, tenants, f"{{{named}}}", override, host=host, **keys)
+
     def seconds(self, *arguments, **keys):
         """User and system time of a run."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -134,7 +147,7 @@ def prefetch(bench):
     for workload, parameters in STREAMING.items():
         for prefetcher in ("none", "random", "sequential-local", "tree"):
             tenants = [(workload, parameters, managed, "")]
-            result = bench.run("gtx1080ti", tenants, f"{{prefetcher: {prefetcher}}}", simulation=RECORDED)
+            result = bench.run_paging(tenants, {"prefetcher": prefetcher}, simulation=RECORDED)
             moved, faults = (result.stats["host"][name] for name in ("pages_migrated", "far_faults"))
             kernels = sum(result.kernel_time.values()) * 1e-12
             handled = len(result.faults)
@@ -142,17 +155,19 @@ def prefetch(bench):
 
 
 def shootdown(bench):
-    print("| workload | L1 TLB hit rate, whole | entry | difference, points | cycles, entry / whole |")
-    print("|---|---:|---:|---:|---:|")
-    for workload in SHOOTDOWN:
-        tenants = [(workload, STREAMING[workload], managed, "")]
-        whole, entry = (
-            bench.run("gtx1080ti", tenants, override=f"{{gpu.vm.shootdown: {how}}}") for how in ("whole", "entry")
-        )
-        rates = [100 * result.hit_rate() for result in (whole, entry)]
-        cycles = sum(entry.kernel_time.values()) / sum(whole.kernel_time.values())
-        print(f"| {workload} | {rates[0]:.1f} % | {rates[1]:.1f} % | {rates[1] - rates[0]:+.1f} | {cycles:.4f} |",
-              flush=True)
+    print("| workload | replay | L1 TLB hit rate, whole | entry | difference, points | cycles, entry / whole |")
+    print("|---|---|---:|---:|---:|---:|")
+    for replay in ("listed", "block-tlb"):
+        policies = {"exception_scheme": "stall-on-fault", "fault_handling": f"{{name: host, replay: {replay}}}"}
+        for workload in SHOOTDOWN:
+            tenants = [(workload, STREAMING[workload], managed, "")]
+            whole, entry = (
+                bench.run_paging(tenants, policies, f"{{gpu.vm.shootdown: {how}}}") for how in ("whole", "entry")
+            )
+            rates = [100 * result.hit_rate() for result in (whole, entry)]
+            cycles = sum(entry.kernel_time.values()) / sum(whole.kernel_time.values())
+            print(f"| {workload} | {replay} | {rates[0]:.1f} % | {rates[1]:.1f} % | {rates[1] - rates[0]:+.1f} "
+                  f"| {cycles:.4f} |", flush=True)
 
 
 # Every translation a hit.
@@ -261,8 +276,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
     parser.add_argument("--lockstep", default=ROOT / "build/release/lockstep")
+    parser.add_argument("--gpu", choices=MACHINES, default="gtx1080ti", help="of prefetch and shootdown")
     arguments = parser.parse_args()
-    bench = Bench(arguments.lockstep)
+    bench = Bench(arguments.lockstep, arguments.gpu)
     for part in arguments.parts or PARTS:
         PARTS[part](bench)
         print()
