@@ -15,11 +15,10 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
-/// Operands of products of warp groups stay in registers as long as anything else can leave: what
-/// is under way cannot be moved.
+/// Registers of A stay as long as anything else can leave: a product that is under way reads them.
 std::uint32_t choose_victim(const ir::Function& function, const std::vector<LiveRange>& ranges,
                             bool predicate, const std::vector<std::uint32_t>& temporaries,
-                            const std::vector<bool>& operands_of_products) {
+                            const std::vector<bool>& is_a) {
   constexpr double last = 1e-12;
   std::vector<bool> excluded(ranges.size());
   for (const std::uint32_t r : temporaries) excluded[r] = true;
@@ -28,7 +27,7 @@ std::uint32_t choose_victim(const ir::Function& function, const std::vector<Live
   for (std::uint32_t r = 0; r < ranges.size(); ++r) {
     if (ranges[r].empty() || (function.registers[r].type == Type::pred) != predicate) continue;
     if (excluded[r] || is_formal(function, r)) continue;
-    const bool is_operand = r < operands_of_products.size() && operands_of_products[r];
+    const bool is_operand = r < is_a.size() && is_a[r];
     const double gain = (is_operand ? last : 1) * ranges[r].length() *
                         static_cast<double>(std::max(1U, rows_of(function.registers[r].type))) /
                         std::max(ranges[r].weight, 1.0);
@@ -71,7 +70,7 @@ Allocation allocate(ir::Function& function, std::uint32_t maximum_registers,
   const std::uint64_t local_before = function.local_bytes;
   std::vector<std::uint32_t> temporaries;
   const Flow flow(function);  // spilling adds to blocks, it does not make any
-  const std::vector<bool> operands = operands_of_products(function);
+  const std::vector<bool> operands = operands_a(function);
   hold_operands(function, flow);
   std::vector<LiveRange> ranges = live_ranges(function);
   for (;;) {

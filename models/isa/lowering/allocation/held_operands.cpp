@@ -27,14 +27,20 @@ bool reads_registers(const ir::Operation& operation) {
          unpack_warpgroup_form(operation.immediate).a_in_registers;
 }
 
+/// Visits the registers of A that a product reads.
+template <class Visit>
+void for_each_of_a(const ir::Operation& product, Visit&& visit) {
+  if (!reads_registers(product)) return;
+  const unsigned first = registers_of_d(unpack_warpgroup_form(product.immediate));
+  for (unsigned i = first; i < first + registers_of_a; ++i)
+    if (is_register(product.sources[i])) visit(product.sources[i].index);
+}
+
 /// Goes through an operation; `done(register)` for those that a wait is over for.
 template <class Done>
 void step(UnderWay& registers, const ir::Operation& operation, Done&& done) {
-  if (reads_registers(operation)) {
-    const unsigned first = registers_of_d(unpack_warpgroup_form(operation.immediate));
-    for (unsigned i = first; i < first + registers_of_a; ++i)
-      if (is_register(operation.sources[i])) registers[operation.sources[i].index] = 0;
-  } else if (is_step(operation, ir::WarpgroupStep::commit)) {
+  for_each_of_a(operation, [&](std::uint32_t index) { registers[index] = 0; });
+  if (is_step(operation, ir::WarpgroupStep::commit)) {
     for (auto& [index, groups] : registers) groups = std::min(groups + 1, most_groups);
   } else if (is_step(operation, ir::WarpgroupStep::wait)) {
     std::erase_if(registers, [&](const auto& one) {
@@ -92,15 +98,11 @@ void hold_operands(ir::Function& function, const Flow& flow) {
   }
 }
 
-std::vector<bool> operands_of_products(const ir::Function& function) {
+std::vector<bool> operands_a(const ir::Function& function) {
   std::vector<bool> operands(function.registers.size());
-  const auto note = [&](const ir::Operand& operand) { operands[operand.index] = true; };
   for (const ir::Block& block : function.blocks)
-    for (const ir::Operation& operation : block.operations) {
-      if (operation.opcode != Opcode::wgmma) continue;
-      for_each_definition(operation, note);
-      for_each_use(operation, note);
-    }
+    for (const ir::Operation& operation : block.operations)
+      for_each_of_a(operation, [&](std::uint32_t index) { operands[index] = true; });
   return operands;
 }
 

@@ -15,8 +15,8 @@ namespace lockstep::isa::lowering {
 /// Adds to each wait the registers of A that no product may read any more behind it.
 void hold_operands(ir::Function& function, const Flow& flow);
 
-/// Returns, by register, whether a product of a warp group reads or writes it.
-std::vector<bool> operands_of_products(const ir::Function& function);
+/// Returns, by register, whether it is A of a product of a warp group.
+std::vector<bool> operands_a(const ir::Function& function);
 
 /// Returns whether the operation is a wait for products, whose operands hold registers.
 bool holds_operands(const ir::Operation& operation);
