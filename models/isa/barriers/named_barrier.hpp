@@ -2,7 +2,8 @@
 /// interpreter.
 ///
 /// A barrier without a count waits for all threads of the block that have not exited.  A count is
-/// of warps, in threads: a warp whose remaining threads have all come counts as 32. Source: PTX
+/// of warps, in threads: a warp whose remaining threads have all come counts as 32, and as often as
+/// it comes: one that arrives and then waits at the same barrier counts twice.  Source: PTX
 /// ISA 8.x, "Parallel Synchronization and Communication Instructions: bar, barrier".
 #pragma once
 

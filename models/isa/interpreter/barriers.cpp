@@ -22,6 +22,10 @@ void NamedBarriers::arrive(std::uint32_t w, const Instruction& instruction, std:
   const std::uint32_t lanes = warp.paths.mask();
   barrier.used = true;
   barrier.expected = expected;
+  if ((barrier.arrived[w] & lanes) != 0) {  // it has arrived before, without waiting
+    barrier.before += arrived_threads(barrier.arrived[w], warp.paths.alive(), true);
+    barrier.arrived[w] = 0;
+  }
   barrier.arrived[w] |= lanes;
   if ((instruction.flags & flag_barrier_reduce) != 0) {
     const std::uint32_t hold = lanes_that_hold(context_of(warp), instruction, lanes);
@@ -39,7 +43,7 @@ void NamedBarriers::arrive(std::uint32_t w, const Instruction& instruction, std:
 
 bool NamedBarriers::is_complete(const Barrier& barrier) const {
   if (!barrier.used) return false;
-  std::uint32_t arrived = 0;
+  std::uint32_t arrived = barrier.before;
   bool all = true;
   for (std::uint32_t w = 0; w < warps_.size(); ++w) {
     const std::uint32_t alive = warps_[w].paths.alive();

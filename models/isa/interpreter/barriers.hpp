@@ -33,6 +33,7 @@ class NamedBarriers {
     std::uint32_t expected = 0;
     std::vector<std::uint32_t> arrived;  ///< by warp: lanes, bar.arrive included
     std::vector<std::uint32_t> waiting;  ///< by warp: lanes that wait
+    std::uint32_t before = 0;            ///< threads that had arrived when they arrived once more
     std::uint32_t population = 0;        ///< of bar.red: threads whose predicate holds
     bool all = true;
   };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <span>
 
 #include "core/error/error.hpp"
@@ -228,7 +229,14 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         warpgroups_.multiply(warp, i, active);
         break;
       case Category::warpgroup_step:
-        if (active != 0) warpgroups_.step(warp, i);
+        if (active != 0 && !warpgroups_.step(warp, i)) {
+          --executed;  // it comes here again when other warps have run
+          threads -= static_cast<unsigned>(std::popcount(active));
+          slots -= i.issue_slots;
+          if (executions != nullptr) --executions[paths.pc()];
+          budget = executed;
+          break;
+        }
         paths.advance();
         break;
       case Category::phase_wait:
@@ -391,6 +399,25 @@ void BlockRunner::fail(const Warp& warp, unsigned lane, const std::string& what,
                   advice);
 }
 
+namespace {
+
+/// Returns where warps are, if they are at several lines: "; its warps are at lines 12 (4), 20
+/// (1)".
+std::string places_text(std::span<const InterpretedWarp> warps, const Program& program) {
+  std::map<std::uint32_t, std::uint32_t> places;
+  for (const InterpretedWarp& warp : warps)
+    warp.paths.for_each_path([&](std::uint32_t pc, std::uint32_t lanes) {
+      if (lanes != 0 && pc < program.source_lines.size()) ++places[program.source_lines[pc]];
+    });
+  if (places.size() < 2) return "";
+  std::string text;
+  for (const auto& [line, number] : places)
+    text += fmt::format("{} {} ({})", text.empty() ? "" : ",", line, number);
+  return "; its warps are at lines" + text;
+}
+
+}  // namespace
+
 bool BlockRunner::gets_on() {
   states_.resize(warps_.size());
   const Program& program = state_.program;
@@ -412,7 +439,7 @@ void BlockRunner::report_spin(std::uint64_t instructions, const std::string& mor
     fail(warp, static_cast<unsigned>(std::countr_zero(warp.paths.alive())),
          "does not get on: for " + std::to_string(instructions / 1'000'000) +
              " million warp instructions no word of memory and no thread of the grid has changed" +
-             phase_waits_.last() + more,
+             phase_waits_.last() + places_text(warps_, state_.program) + more,
          warp.paths.takes_turns() ? "it waits for what no other thread does, or never ends"
                                   : no_turns_advice);
   }

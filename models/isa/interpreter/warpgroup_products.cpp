@@ -38,7 +38,9 @@ void WarpgroupProducts::multiply(InterpretedWarp& warp, const Instruction& produ
   product.execute(product, context);
   const OperandList& list = list_of(block_.state_.program, product);
   const WarpgroupForm form = unpack_warpgroup_form(product.target);
-  Group& open = of(warp).open;
+  OfWarp& products = of(warp);
+  Group& open = products.open;
+  open.last = ++products.issued;
   for (const Operand row : list.destinations)
     if (row.is_register()) open.written.push_back(row.row());
   if (form.a_in_registers)
@@ -49,20 +51,32 @@ void WarpgroupProducts::multiply(InterpretedWarp& warp, const Instruction& produ
   warp.paths.advance();
 }
 
-void WarpgroupProducts::step(InterpretedWarp& warp, const Instruction& step) {
-  if (warps_.empty()) return;
+bool WarpgroupProducts::others_have_issued(const InterpretedWarp& warp,
+                                           std::uint64_t products) const {
+  const std::uint32_t first = warp.identity.warp_in_block / warps_of_group * warps_of_group;
+  for (std::uint32_t w = first; w < first + warps_of_group && w < warps_.size(); ++w)
+    if (warps_[w].issued < products && !block_.warps_[w].paths.finished()) return false;
+  return true;
+}
+
+bool WarpgroupProducts::step(InterpretedWarp& warp, const Instruction& step) {
+  if (warps_.empty()) return true;
   OfWarp& products = of(warp);
   switch (static_cast<ir::WarpgroupStep>(step.detail)) {
     case ir::WarpgroupStep::fence:
-      return;
+      return true;
     case ir::WarpgroupStep::commit:
       products.committed.push_back(std::move(products.open));
       products.open = {};
-      return;
+      return true;
     case ir::WarpgroupStep::wait:
-      while (products.committed.size() > step.target) products.committed.pop_front();
+      while (products.committed.size() > step.target) {
+        if (!others_have_issued(warp, products.committed.front().last)) return false;
+        products.committed.pop_front();
+      }
       warp.multiplies = !products.committed.empty() || !products.open.written.empty();
   }
+  return true;
 }
 
 namespace {
@@ -85,6 +99,23 @@ void WarpgroupProducts::look_at(const InterpretedWarp& warp, const Instruction& 
   const Program& program = block_.state_.program;
   const auto sources = sources_of(program, instruction);
   const auto destinations = destinations_of(program, instruction);
+  if (instruction.opcode == Opcode::fill || instruction.opcode == Opcode::spill) {
+    // The program knows nothing of these, nor of which rows they use, one or two.
+    const auto forget = [&](Group& group) {
+      for (const auto& operands : {destinations, sources})
+        for (const Operand operand : operands) {
+          if (!operand.is_register()) continue;
+          const auto moved = [&](std::uint16_t row) {
+            return row == operand.row() || row == operand.row() + 1;
+          };
+          std::erase_if(group.written, moved);
+          std::erase_if(group.read, moved);
+        }
+    };
+    std::ranges::for_each(products.committed, forget);
+    forget(products.open);
+    return;
+  }
   if (instruction.opcode == Opcode::mov) {
     // A copy of a result counts as a result from now on, and a copy of anything else does not.
     if (!instruction.destination[0].is_register()) return;

@@ -1,10 +1,12 @@
 /// Products of warp groups in a block that is interpreted.
 ///
 /// A warp's part is done where the warp issues it, a legal outcome: until the warp has waited,
-/// nobody may change the operands or look at the result.  A warp that does look at registers of a
-/// product under way is reported.  A plain copy is not: compilers write one where a loop begins
-/// anew, and the copy then counts as a register of the product, too. Source: PTX ISA 9.0,
-/// "Asynchronous Warpgroup Level Matrix Instructions"; modern-isa.md, section 3.4.
+/// nobody may change the operands or look at the result.  A wait is over when all warps of the
+/// group have issued the products: one of them then tells the copier that B may be overwritten.  A
+/// warp that does look at registers of a product under way is reported.  A plain copy is not:
+/// compilers write one where a loop begins anew, and the copy then counts as a register of the
+/// product, too. Source: PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Instructions";
+/// modern-isa.md, section 3.4.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +24,8 @@ class WarpgroupProducts {
   explicit WarpgroupProducts(BlockRunner& block) : block_(block) {}
 
   void multiply(InterpretedWarp& warp, const Instruction& product, std::uint32_t active);
-  /// A fence, a commit or a wait.
-  void step(InterpretedWarp& warp, const Instruction& step);
+  /// A fence, a commit or a wait.  Returns false for a wait that is not over.
+  bool step(InterpretedWarp& warp, const Instruction& step);
   /// Checks an instruction that a warp with products under way is about to execute.
   void look_at(const InterpretedWarp& warp, const Instruction& instruction);
 
@@ -31,12 +33,16 @@ class WarpgroupProducts {
   /// Rows that products of a group write or read.
   struct Group {
     std::vector<std::uint16_t> written, read;
+    std::uint64_t last = 0;  ///< number of its last product
   };
   struct OfWarp {
     std::deque<Group> committed;  ///< oldest first
     Group open;
+    std::uint64_t issued = 0;  ///< products
   };
   OfWarp& of(const InterpretedWarp& warp);
+  /// Returns whether all warps of the warp's group have issued that many products, or have ended.
+  bool others_have_issued(const InterpretedWarp& warp, std::uint64_t products) const;
   void require_right(const InterpretedWarp& warp, const Instruction& product) const;
   /// Returns whether products under way write, or read, the row.
   static bool has(const OfWarp& products, std::vector<std::uint16_t> Group::*rows, Operand row);

@@ -181,6 +181,15 @@ bool FrontEnd::hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& rec
   return conflict.has_value();
 }
 
+/// Arrivals and bytes of what is under way complete phases, and so do other blocks of a cluster.
+bool FrontEnd::others_complete_phases(const BlockSlot& block) const {
+  if ((owing_ & block.warps) != 0) return true;
+  if (blocks_.grid(block.grid).launch.cluster_blocks() > 1) return true;
+  bool any = false;
+  for_each_warp(block.warps, [&](WarpSlot slot) { any |= blocks_.under_way().flights(slot) != 0; });
+  return any;
+}
+
 void FrontEnd::report_if_stuck(BlockPlace place, SmCycle now) {
   const BlockSlot& block = blocks_.block(place);
   const std::uint64_t standing = block.warps & waiting_at_barriers();
@@ -189,7 +198,7 @@ void FrontEnd::report_if_stuck(BlockPlace place, SmCycle now) {
   for_each_warp(block.warps & ~standing,
                 [&](WarpSlot slot) { others |= !blocks_.warp(slot).paths.finished(); });
   const bool some_wait_for_phases = !block.phase_waits.empty();
-  if (others || (some_wait_for_phases && (owing_ & block.warps) != 0)) return;
+  if (others || (some_wait_for_phases && others_complete_phases(block))) return;
   if ((at_cluster_barrier_ & standing) != 0) return;  // other blocks may let these go
   for (std::uint64_t left = standing; left != 0; left &= left - 1) {
     const WarpSlot slot = first_of(left);

@@ -156,6 +156,8 @@ class FrontEnd : public WarpStates {
   void evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now);
   /// Lets a warp wait none of whose paths can run until other warps come.
   void wait_for_others(WarpSlot slot, const Warp& warp);
+  /// Returns whether phases that the block waits for may complete though all its warps wait.
+  bool others_complete_phases(const BlockSlot& block) const;
   /// Calls WarpPaths::unblock, and warns if lanes go on without others.
   bool unblock(Warp& warp, bool barriers_too, SmCycle now);
   /// Returns the warps whose next instruction could issue now.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error/error.hpp"
+#include "models/isa/lowering/allocation/held_operands.hpp"
 #include "models/isa/lowering/allocation/live_ranges.hpp"
 #include "models/isa/lowering/allocation/spill.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
@@ -14,8 +15,11 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
+/// Registers of A stay as long as anything else can leave: a product that is under way reads them.
 std::uint32_t choose_victim(const ir::Function& function, const std::vector<LiveRange>& ranges,
-                            bool predicate, const std::vector<std::uint32_t>& temporaries) {
+                            bool predicate, const std::vector<std::uint32_t>& temporaries,
+                            const std::vector<bool>& is_a) {
+  constexpr double last = 1e-12;
   std::vector<bool> excluded(ranges.size());
   for (const std::uint32_t r : temporaries) excluded[r] = true;
   std::uint32_t victim = ir::no_register;
@@ -23,7 +27,8 @@ std::uint32_t choose_victim(const ir::Function& function, const std::vector<Live
   for (std::uint32_t r = 0; r < ranges.size(); ++r) {
     if (ranges[r].empty() || (function.registers[r].type == Type::pred) != predicate) continue;
     if (excluded[r] || is_formal(function, r)) continue;
-    const double gain = ranges[r].length() *
+    const bool is_operand = r < is_a.size() && is_a[r];
+    const double gain = (is_operand ? last : 1) * ranges[r].length() *
                         static_cast<double>(std::max(1U, rows_of(function.registers[r].type))) /
                         std::max(ranges[r].weight, 1.0);
     if (gain > best) {
@@ -65,6 +70,8 @@ Allocation allocate(ir::Function& function, std::uint32_t maximum_registers,
   const std::uint64_t local_before = function.local_bytes;
   std::vector<std::uint32_t> temporaries;
   const Flow flow(function);  // spilling adds to blocks, it does not make any
+  const std::vector<bool> operands = operands_a(function);
+  hold_operands(function, flow);
   std::vector<LiveRange> ranges = live_ranges(function);
   for (;;) {
     bool predicate = most_live(function, ranges, true) > maximum_predicates;
@@ -79,7 +86,7 @@ Allocation allocate(ir::Function& function, std::uint32_t maximum_registers,
         return allocation;
       }
     }
-    spill(function, flow, choose_victim(function, ranges, predicate, temporaries), ranges,
+    spill(function, flow, choose_victim(function, ranges, predicate, temporaries, operands), ranges,
           temporaries);
   }
 }

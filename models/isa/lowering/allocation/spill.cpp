@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/round_up.hpp"
+#include "models/isa/lowering/allocation/held_operands.hpp"
 #include "models/isa/lowering/allocation/shifted_ranges.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
 
@@ -26,6 +27,7 @@ class Spiller {
   }
 
   std::vector<Detour> run() {
+    let_go();
     std::vector<Detour> detours;
     for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) {
       auto& operations = function_.blocks[b].operations;
@@ -46,6 +48,16 @@ class Spiller {
   }
 
  private:
+  /// Waits hold registers, and the value has none any more.
+  void let_go() {
+    for (ir::Block& block : function_.blocks)
+      for (ir::Operation& operation : block.operations)
+        if (holds_operands(operation))
+          std::erase_if(operation.sources, [&](const ir::Operand& source) {
+            return is_register(source) && source.index == victim_;
+          });
+  }
+
   bool reads(const ir::Operation& operation) const {
     bool found = false;
     for_each_use(operation, [&](const ir::Operand& u) { found = found || u.index == victim_; });

@@ -150,6 +150,36 @@ TEST_P(ControlFlow, NamedBarriersWithCountsLetProducersRunAhead) {
   for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], i < 32 ? i : 3 * (i - 32)) << i;
 }
 
+TEST_P(ControlFlow, AWarpThatArrivesAndThenWaitsCountsTwice) {
+  // Two warps take turns: each lets the other go on, and warp 0 itself at first.
+  const auto out = run_block(kernel_text(R"(
+    .shared .align 4 .b8 cell[4];
+    mov.u32 %r5, cell;
+    shr.u32 %r6, %r1, 5;
+    add.u32 %r7, %r6, 1;
+    xor.b32 %r8, %r6, 1;
+    add.u32 %r8, %r8, 1;
+    mov.u32 %r4, 0;
+    setp.ne.u32 %p1, %r6, 0;
+    @%p1 bra turn;
+    st.shared.u32 [%r5], %r4;
+    bar.arrive %r7, 64;
+  turn:
+    bar.sync %r7, 64;
+    ld.shared.u32 %r3, [%r5];
+    add.u32 %r3, %r3, %r7;
+    bar.warp.sync 0xffffffff;
+    st.shared.u32 [%r5], %r3;
+    bar.arrive %r8, 64;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p2, %r4, 10;
+    @%p2 bra turn;
+    st.global.u32 [%rd2], %r3;
+    ret;)"),
+                             64, GetParam());
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], i < 32 ? 28 : 30) << i;
+}
+
 TEST_P(ControlFlow, BarrierReductionsCombineAllThreads) {
   const auto out = run_block(kernel_text(R"(
     and.b32 %r2, %r1, 3;

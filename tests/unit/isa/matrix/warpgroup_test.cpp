@@ -404,6 +404,25 @@ TEST(WarpgroupRegisters, OfGroupsThatAWaitNamesMayBeTouched) {
             std::string::npos);
 }
 
+TEST_P(WarpgroupProducts, KeepTheRowsOfAUntilTheWait) {
+  WarpgroupForm form;
+  form.a_in_registers = true;
+  std::string others = ".reg .b32 %e<12>;\n";
+  for (int i = 0; i < 12; ++i) others += fmt::format("mad.lo.u32 %e{0}, %r3, {0}, %r2;\n", i);
+  for (int i = 0; i < 12; ++i)
+    others += fmt::format("st.global.b32 [%rd4+{}], %e{};\n", 8192 + 512 * i, i);
+  EXPECT_EQ(mistake_of(kernel(form, others), 0, 0, 128, GetParam()), "");
+  // A second group is under way behind the first wait, and its A as well.
+  const std::string product =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0, %d1, %d2, %d3}, {%b0, %b1, %b2, "
+      "%b3}, %rd6, 1, 1, 1, 0;\n";
+  std::string two = ".reg .b32 %b<4>;\n";
+  for (int i = 0; i < 4; ++i) two += fmt::format("add.u32 %b{0}, %r3, {0};\n", i);
+  two += "wgmma.fence.sync.aligned;\n" + product +
+         "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 1;\n";
+  EXPECT_EQ(mistake_of(kernel(form, two + others), 0, 0, 128, GetParam()), "");
+}
+
 TEST(WarpgroupForms, AreRefusedWhereThereAreNone) {
   const auto mistake = [](const std::string& line) {
     return mistake_of(kernel(WarpgroupForm{}, line), 0, 0, 128, false);
