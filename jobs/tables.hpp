@@ -60,7 +60,7 @@ struct KernelRow {
   /// Values of the `kernel:` metrics of metrics.json, from these counts.
   double kernel_instructions_per_cycle = 0, occupancy = 0, tensor_activity = 0, l1_hit_rate = 0,
          l2_hit_rate = 0, l1_tlb_hit_rate = 0, l2_tlb_hit_rate = 0, kernel_dram_bandwidth = 0,
-         kernel_link_bandwidth = 0;
+         kernel_link_bandwidth = 0, cluster_occupancy = 0;
 
   static auto schema() {
     using R = KernelRow;
@@ -125,6 +125,10 @@ struct KernelRow {
                 "as /stats/sm/cluster_barriers")
         .column("cluster_wait_cycles", &R::counts, &C::cluster_wait_cycles, "warp cycles",
                 "as /stats/sm/cluster_wait_cycles")
+        .column("cluster_cycles", &R::counts, &C::cluster_cycles, "cycles",
+                "as /stats/hub/cluster_cycles")
+        .column("cluster_place_cycles", &R::counts, &C::cluster_place_cycles, "cycles",
+                "as /stats/hub/cluster_place_cycles")
         .column("l2_tlb_hits", &R::counts, &C::l2_tlb_hits, "requests",
                 "/stats/gmmu/tlb_hits of its tenant while it ran")
         .column("l2_tlb_misses", &R::counts, &C::l2_tlb_misses, "requests",
@@ -158,7 +162,10 @@ struct KernelRow {
         .column("kernel_dram_bandwidth", &R::kernel_dram_bandwidth, "bytes/s",
                 "dram_reads and dram_writes, of 32 bytes, over kernel time")
         .column("kernel_link_bandwidth", &R::kernel_link_bandwidth, "bytes/s",
-                "bytes_to_host and bytes_to_gpu over kernel time");
+                "bytes_to_host and bytes_to_gpu over kernel time")
+        .column("cluster_occupancy", &R::cluster_occupancy, "ratio",
+                "cluster_cycles over cluster_place_cycles: clusters in GPCs that have any of the "
+                "grid, of the most that find room there");
   }
 };
 

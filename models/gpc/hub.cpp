@@ -15,7 +15,8 @@ Hub::Hub(Setup setup)
       first_sm_(setup.first_sm),
       tenants_(std::move(setup.tenants)),
       to_sms_(std::move(setup.to_sms)),
-      ports_(to_sms_.size(), ClusterPort(setup.parameters)) {
+      ports_(to_sms_.size(), ClusterPort(setup.parameters)),
+      residency_(static_cast<std::uint32_t>(to_sms_.size())) {
   set_tenants(statistics_, tenants_.size());
 }
 
@@ -93,19 +94,17 @@ ClusterBlock Hub::block_of(const Cluster& cluster, unsigned rank) {
 Hub::Cluster& Hub::cluster_with(const ClusterBlock& block, Time now) {
   if (Cluster* const known = find(block.grid, block.cluster)) return *known;
   Cluster& cluster = clusters_.emplace_back();
-  cluster.began = now;
   cluster.number = block.cluster;
   cluster.grid = block.grid;
   cluster.tenant = block.tenant;
   cluster.size = block.size;
   ++statistics_.tenant[block.tenant].clusters;
+  residency_.begin(block, cycle_at(now), statistics_);
   return cluster;
 }
 
 void Hub::forget(Cluster& cluster, Time now) {
-  const std::int64_t period = clock_.period().femtoseconds();
-  statistics_.tenant[cluster.tenant].cluster_cycles +=
-      static_cast<std::uint64_t>((now - cluster.began).femtoseconds() / period);
+  residency_.end(cluster.grid, cycle_at(now), statistics_);
   clusters_.erase(clusters_.begin() + (&cluster - clusters_.data()));
 }
 
@@ -119,6 +118,7 @@ void Hub::join(const ClusterBlock& block, Time now, Outbox& outbox) {
   Cluster& cluster = cluster_with(block, now);
   cluster.joined |= bit_of_rank(block.rank);
   cluster.sm[block.rank] = block.sm;
+  residency_.has_room(block, cycle_at(now), statistics_);
   pass_early(cluster, now, outbox);
   if (cluster.departure.state == Departure::State::stopping)
     tell(cluster, block.rank, ClusterMoveStep::stop, cluster.departure.technique, now, outbox);
@@ -172,9 +172,15 @@ void Hub::release_if_complete(Cluster& cluster, Time now, Outbox& outbox) {
            outbox);
 }
 
-StatisticsView Hub::statistics(Time) {
+StatisticsView Hub::statistics(Time now) {
+  residency_.count(cycle_at(now), statistics_);
   statistics_.clusters_there = clusters_.size();
   return statistics_view(statistics_);
+}
+
+void Hub::take_grid_counts(Time now, std::vector<GridContribution>& taken) {
+  residency_.count(cycle_at(now), statistics_);
+  residency_.take(taken);
 }
 
 static std::string ranks_in(std::uint32_t mask) {
@@ -198,8 +204,8 @@ std::string Hub::waiting_for() const {
 }
 
 void Hub::serialize(Archive& archive) {
-  archive.section("hub", 2);
-  archive(to_sms_, ports_, clusters_, statistics_);
+  archive.section("hub", 3);
+  archive(to_sms_, ports_, clusters_, residency_, statistics_);
 }
 
 }  // namespace lockstep

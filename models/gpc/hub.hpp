@@ -27,13 +27,15 @@
 #include "core/engine/component.hpp"
 #include "core/engine/link.hpp"
 #include "core/engine/outbox.hpp"
+#include "models/gpc/cluster_residency.hpp"
 #include "models/gpc/hub_statistics.hpp"
 #include "models/noc/cluster_messages.hpp"
 #include "models/noc/cluster_port.hpp"
+#include "models/noc/grid_counts.hpp"
 
 namespace lockstep {
 
-class Hub final : public Component {
+class Hub final : public Component, public GridCounter {
  public:
   struct Setup {
     Frequency clock;  ///< of the network
@@ -48,6 +50,7 @@ class Hub final : public Component {
   void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
   void serialize(Archive& archive) override;
   StatisticsView statistics(Time now) override;
+  void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
   bool finished() const override { return clusters_.empty(); }
   std::string waiting_for() const override;
 
@@ -86,13 +89,12 @@ class Hub final : public Component {
     std::array<std::uint16_t, most_cluster_blocks> sm{};
     std::deque<Early> early;
     Departure departure;
-    Time began;
 
     bool leaves() const { return departure.state == Departure::State::leaving; }
     std::uint32_t all() const { return (1u << size) - 1; }
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(number, grid, joined, ended, arrived, tenant, size, sm, early, departure, began);
+      archive(number, grid, joined, ended, arrived, tenant, size, sm, early, departure);
     }
   };
 
@@ -125,6 +127,7 @@ class Hub final : public Component {
     outbox.send(to_sms_[index], at, kind_of(kind), body, payload);
   }
   static ClusterBlock block_of(const Cluster& cluster, unsigned rank);
+  std::int64_t cycle_at(Time now) const { return clock_.cycle_at_or_before(now).count(); }
 
   const Clock clock_;
   const std::uint32_t flit_bytes_;
@@ -133,6 +136,7 @@ class Hub final : public Component {
   std::vector<Link> to_sms_;
   std::vector<ClusterPort> ports_;  ///< to each SM
   std::vector<Cluster> clusters_;   ///< in the order in which they began
+  ClusterResidency residency_;
   HubStatistics statistics_;
 };
 

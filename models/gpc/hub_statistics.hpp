@@ -8,7 +8,7 @@ namespace lockstep {
 struct HubStatistics {
   struct OfTenant {
     Counter clusters, accesses, bytes, barriers, refused;
-    Counter saved, flushed, kept, cluster_cycles;
+    Counter saved, flushed, kept, cluster_cycles, cluster_place_cycles;
   };
   PerTenant<OfTenant> tenant;
   Gauge clusters_there;
@@ -37,8 +37,12 @@ struct HubStatistics {
             "saved")
         .per_tenant(
             "cluster_cycles", &S::tenant, &T::cluster_cycles, "cycles",
-            "cycles of the network for which its clusters were in the GPC, summed over those that "
-            "have left it: divided by the cycles of a run, the mean number of them")
+            "cycles of the network for which its clusters were in the GPC, summed over clusters: "
+            "divided by the cycles of a run, the mean number of them")
+        .per_tenant("cluster_place_cycles", &S::tenant, &T::cluster_place_cycles, "cycles",
+                    "clusters of a grid that the GPC has room for at once, summed over the cycles "
+                    "in which any of the grid is there, and over grids: cluster_cycles over these "
+                    "is cluster occupancy")
         .gauge("clusters_there", &S::clusters_there, "clusters", "clusters that are in the GPC");
   }
 };

@@ -50,11 +50,12 @@ struct ClusterBlock {
   std::uint8_t rank = 0;
   std::uint8_t size = 0;  ///< blocks of the cluster
   std::uint16_t tenant = 0;
-  std::array<std::uint16_t, 3> reserved{};
+  std::uint16_t places = 0;  ///< cluster_joins: blocks of the grid that an empty SM has room for
+  std::array<std::uint16_t, 2> reserved{};
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(cluster, grid, sm, rank, size, tenant);
+    archive(cluster, grid, sm, rank, size, tenant, places);
   }
 };
 static_assert(sizeof(ClusterBlock) == 24);

@@ -37,6 +37,8 @@ struct GridCounts {
   std::uint64_t bulk_copies = 0, bulk_lines = 0, bulk_bytes = 0;
   std::uint64_t remote_accesses = 0, remote_bytes = 0, cluster_barriers = 0,
                 cluster_wait_cycles = 0;
+  // Of hubs.
+  std::uint64_t cluster_cycles = 0, cluster_place_cycles = 0;
 
   /// All of them, in this order.
   std::span<std::uint64_t> words() {

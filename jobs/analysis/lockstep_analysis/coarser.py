@@ -22,6 +22,9 @@ class Coarser:
     def setting(self, key, tenant=None):
         return self._run.setting(key, tenant)
 
+    def has(self, counter):
+        return self._run.has(counter)
+
     def by_tenant(self, counter):
         """Of a level the one at the end of each row; 0 before the first."""
         values = self._run.by_tenant(counter)

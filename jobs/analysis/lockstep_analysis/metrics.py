@@ -90,7 +90,9 @@ def weighted_speedup(shared, alone):
 
 
 def _sum(run, weights):
-    return sum(run.by_tenant(counter) * weight for counter, weight in weights.items())
+    """0 of a part that the machine does not have, as hubs without clusters."""
+    nothing = pd.DataFrame(0, index=run.times, columns=pd.Index(run.tenant_names, name="tenant"))
+    return sum(run.by_tenant(counter) * weight if run.has(counter) else nothing for counter, weight in weights.items())
 
 
 def _columns(table, weights):

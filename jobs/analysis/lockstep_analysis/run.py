@@ -79,6 +79,9 @@ class Run:
         everywhere = [f"gpu{gpu}/{counter}" for gpu in self.gpus]
         return [part for part in everywhere if f"stats/{part}" in self.file] or [counter]
 
+    def has(self, counter):
+        return any(f"stats/{part}" in self.file for part in self.parts_of(counter))
+
     def axes(self, counter):
         """What tells the entries of a counter of one GPU apart, as levels of its index."""
         dataset = self._dataset(counter)

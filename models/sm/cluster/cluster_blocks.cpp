@@ -42,6 +42,8 @@ void ClusterBlocks::come_back(BlockPlace place, SmCycle now) {
   member.block.size = 1;
   if (launch.cluster_blocks() == 1) return;
   member.block = block_of({launch.grid, constants_.setup.index, slot.index}, launch);
+  member.block.places =
+      static_cast<std::uint16_t>(blocks_per_sm(blocks_.grid(slot.grid).block, constants_.limits));
   tell_hub(MessageKind::cluster_joins, member.block, now);
   if (member.told) {
     for_each_warp(slot.warps, [&](WarpSlot warp) { front_end_.waits_for_cluster(warp); });

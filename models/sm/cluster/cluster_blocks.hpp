@@ -74,7 +74,7 @@ class ClusterBlocks {
 
   std::string waiting_for() const;
   void serialize(Archive& archive) {
-    archive.section("sm/cluster_blocks", 1);
+    archive.section("sm/cluster_blocks", 2);
     archive(members_);
   }
 

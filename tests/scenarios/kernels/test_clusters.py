@@ -1,11 +1,16 @@
 """Thread block clusters in whole machines: right values, exchange through shared memory of other blocks, barriers,
 layouts, mistakes."""
+import sys
 import unittest
 
 import h5py
 import numpy as np
 
 from harness import ROOT, ScenarioTest
+
+sys.path.insert(0, str(ROOT / "jobs/analysis"))
+
+import lockstep_analysis as la  # noqa: E402
 
 # exchange(out, rounds): all blocks of a cluster read, write and add to each other's shared memory.
 EXCHANGE = """\
@@ -484,9 +489,23 @@ class Clusters(ScenarioTest):
             self.assertEqual(file["kernels"][0]["remote_bytes"], 4 * words)
             self.assertGreater(file["kernels"][0]["stall_cluster"], 0)
             self.assertEqual(file["kernels"][0]["stall_barrier"], 0)
-            cycles = file["kernels"][0]["active_cycles"]
-            self.assertLess(hub["cluster_cycles"][()].sum(), 3 * cycles)
+            kernel = file["kernels"][0]
+            self.assertLess(hub["cluster_cycles"][()].sum(), 3 * kernel["active_cycles"])
             self.assertGreater(hub["cluster_cycles"][()].sum(), 3 * 3 * 2 * 190)
+            for name in ("cluster_cycles", "cluster_place_cycles"):
+                self.assertEqual(kernel[name], hub[name][()].sum())
+            self.assertEqual(kernel["cluster_occupancy"], kernel["cluster_cycles"] / kernel["cluster_place_cycles"])
+            self.assertEqual(float(la.metrics.whole(la.Run(self.folder / "o.h5"), "cluster_occupancy")["t0"]),
+                             kernel["cluster_occupancy"])
+
+    def test_occupancy_of_a_gpc_by_one_cluster(self):
+        """Of 4 blocks in a GPC of 4 SMs, each of which has room for one more of the grid."""
+        self.scene("w", gpcs="[4, 4]")
+        self.good("run", "s.yaml", "--quiet", "--output", "o.h5", "--set", "gpu.sm.blocks=2",
+                  "--set", "tenants.0.parameters={size: 4, clusters: 1}")
+        with h5py.File(self.folder / "o.h5") as file:
+            self.assertEqual(file["kernels"][0]["cluster_occupancy"], 0.5)
+            self.assertEqual(file["kernels"][0]["cluster_cycles"], file["final/stats/hub/cluster_cycles"][()].sum())
 
     def cycles(self, kind, *arguments):
         """Cycles of one more of a kind, of 32."""

@@ -113,6 +113,17 @@ class HubOfThreeSms : public ::testing::Test {
     move.idempotent = idempotent ? 1 : 0;
     receive(at, MessageKind::cluster_moves, move);
   }
+  /// "grid 1: 970 of 2700": what the hub counts of grids since the last call.
+  std::string counted(double now) {
+    std::vector<GridContribution> taken;
+    hub->take_grid_counts(ns(now), taken);
+    std::string text;
+    for (const GridContribution& one : taken)
+      text += "grid " + std::to_string(one.grid) + ": " +
+              std::to_string(one.counts.cluster_cycles) + " of " +
+              std::to_string(one.counts.cluster_place_cycles);
+    return text;
+  }
   void join_both() {
     receive(1, MessageKind::cluster_joins, block(0));
     receive(1, MessageKind::cluster_joins, block(1));
@@ -286,6 +297,28 @@ TEST_F(HubOfThreeSms, AClusterThatIsOverIsNotAskedToLeave) {
   receive(100, MessageKind::cluster_ends, block(1));
   move(101, ClusterMoveStep::ask, 0, Technique::save);
   EXPECT_THAT(sent(), ElementsAre("145 sm4 over", "145 sm5 over"));
+}
+
+TEST_F(HubOfThreeSms, CountsClustersAndWhatFindsRoomWhileAnyOfTheGridIsThere) {
+  const auto with_places = [](unsigned rank, std::uint64_t cluster) {
+    ClusterBlock one = block(rank, cluster);
+    one.places = 2;  // 6 blocks in the GPC, 3 clusters
+    return one;
+  };
+  receive(100, MessageKind::cluster_joins, with_places(0, 7));
+  receive(100, MessageKind::cluster_joins, with_places(1, 7));
+  receive(150, MessageKind::cluster_joins, with_places(0, 8));
+  receive(155, MessageKind::cluster_joins, with_places(1, 8));
+  receive(200, MessageKind::cluster_ends, block(0, 7));
+  receive(220, MessageKind::cluster_ends, block(1, 7));
+  sent();
+  EXPECT_EQ(counted(1000), "grid 1: 970 of 2700");  // 120 of the first, 850 of the second
+  receive(1300, MessageKind::cluster_ends, block(0, 8));
+  receive(1300, MessageKind::cluster_ends, block(1, 8));
+  receive(1500, MessageKind::cluster_joins, with_places(0, 9));
+  sent();
+  EXPECT_EQ(counted(1600), "grid 1: 400 of 1200");
+  EXPECT_EQ(counted(1600), "");
 }
 
 TEST_F(HubOfThreeSms, RestoredAmidADepartureItGoesOn) {

@@ -73,7 +73,7 @@ TEST(GridCounts, AddAndSubtractEveryNumber) {
   sum += one;
   sum -= one;
   EXPECT_TRUE(std::ranges::equal(sum.words(), one.words()));
-  EXPECT_EQ(sum.cluster_wait_cycles, n);
+  EXPECT_EQ(sum.cluster_place_cycles, n);
 }
 
 }  // namespace
