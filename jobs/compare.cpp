@@ -32,7 +32,7 @@ struct Plan {
   std::string name;
   std::vector<std::string> tenants;
   std::vector<TenantRow> shared;           ///< empty: to be simulated
-  std::map<std::string, TenantRow> alone;  ///< by tenant; those missing are to be simulated
+  std::map<std::string, TenantRow> alone;  ///< rows by tenant; missing ones are to be simulated
 };
 
 std::vector<TenantRow> read_tenants(const std::string& file) {
@@ -232,7 +232,7 @@ double speed(const TenantRow& row, const std::string& run) {
 /// Source: memory-interference.md, section 1.4 (004, Equations 5.1 and 5.2).
 struct CoreMeasures {
   std::vector<TenantSpeed> cores, gpu;
-  std::vector<std::pair<double, double>> weighted;  ///< weight of the GPU, CPU+GPU speedup
+  std::vector<std::pair<double, double>> weighted;  ///< weight of the GPU, and CPU+GPU speedup
 
   CoreMeasures(const std::vector<TenantSpeed>& speeds, const std::vector<double>& gpu_weights) {
     for (const TenantSpeed& speed : speeds) (speed.on_cpu ? cores : gpu).push_back(speed);

@@ -151,14 +151,15 @@ int run_program(int argc, char** argv, Communicator& communicator) {
 int main(int argc, char** argv) {
   using namespace lockstep;
   if (argc > 1) Signals::listen(argv[1]);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
+  // A write beyond the file size limit becomes an error with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     MpiSession mpi(argc, argv);
     const int status = run_program(argc, argv, mpi.communicator());
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       return fail("standard output: cannot be written - is the disk full?");
     return status;
-  } catch (const UserError& error) {  // of MPI itself
+  } catch (const UserError& error) {  // errors of MPI itself
     return fail(error.what());
   }
 }

@@ -54,7 +54,7 @@ struct KernelRow {
   std::uint32_t blocks_x = 0, blocks_y = 0, blocks_z = 0;
   std::uint32_t threads_x = 0, threads_y = 0, threads_z = 0;
   Time enqueued, launched, done;
-  Time duration;  ///< from launched to done, or to the end of the run
+  Time duration;  ///< time from launch to completion, or to the end of the run
   std::uint64_t cycles = 0;
   GridCounts counts;
   /// Values of the `kernel:` metrics of metrics.json, from these counts.

@@ -68,7 +68,7 @@ std::vector<int> metis_ranks(const Neighbours& neighbours, const std::vector<dou
   std::vector<idx_t> vertex_weights = scaled(weights), edge_weights = scaled(costs);
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = 1;  // the same cut on every rank
+  options[METIS_OPTION_SEED] = 1;  // every rank gets the same cut
   options[METIS_OPTION_NUMBERING] = 0;
   idx_t vertices = idx_t(weights.size()), constraints = 1, parts = ranks, cut = 0;
   std::vector<idx_t> part(weights.size(), 0);

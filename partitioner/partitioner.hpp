@@ -38,9 +38,9 @@ Assignment random_assignment(const Graph& graph, int ranks, int threads, std::ui
 struct RankCut {
   int from = 0, to = 0;
   std::uint64_t links = 0;
-  double weight = 0;  ///< of the cut links
+  double weight = 0;  ///< weight of the cut links
   Time lookahead;     ///< least latency of the cut links
-  LinkId shortest;    ///< the first link that has it
+  LinkId shortest;    ///< first link with the least latency
 };
 
 /// Cuts of every pair of ranks, sorted by (from, to); pairs without a link are left out.

@@ -103,7 +103,8 @@ class Archive {
   /// Returns the bytes that an element takes in a checkpoint: a fresh one is the smallest.
   template <class Value>
   static std::size_t least_bytes(std::size_t count) {
-    constexpr std::size_t few_bytes = 1 << 20;  // in memory: not worth a closer look
+    // Inputs up to this size are read into memory without a closer look.
+    constexpr std::size_t few_bytes = 1 << 20;
     if constexpr (is_plain<Value>) {
       return sizeof(Value);
     } else {
@@ -174,9 +175,9 @@ class Archive {
   std::ostream* output_;
   std::istream* input_;
   std::string owner_;
-  const char* section_ = "";  ///< the last that began
+  const char* section_ = "";  ///< name of the section that began last
   std::size_t sections_ = 0;
-  std::uint64_t left_ = 0;  ///< bytes that are there to restore from
+  std::uint64_t left_ = 0;  ///< bytes left to restore from
 };
 
 }  // namespace lockstep

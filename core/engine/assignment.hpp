@@ -14,7 +14,7 @@ struct Place {
 
 /// Assignment of components to ranks and threads.  Results never depend on it.
 struct Assignment {
-  std::vector<Place> places;  ///< by component
+  std::vector<Place> places;  ///< rank and thread of each component, by its number
 
   /// Returns a balanced default without regard to traffic: each kind is cut into pieces of equal
   /// weight.

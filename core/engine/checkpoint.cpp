@@ -140,7 +140,7 @@ bool Engine::save(PartSink* sink) {
       Slot& slot = slots[next++];
       const Time reached = std::max(before, state.window->reached()[slot.kind]);
       save_chunks(slot, reached, writes ? PartWriter::Sink(keep) : PartWriter::Sink(send), failure);
-      if (!writes) send({});  // behind the last
+      if (!writes) send({});  // an empty chunk follows the last one
     } else if (writes) {
       for (;;) {
         const Communicator::Bytes chunk = communicator.receive(owner);

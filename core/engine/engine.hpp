@@ -23,14 +23,16 @@ class PartSink;
 class PartSource;
 
 struct RunSummary {
-  Time end;               ///< every component stands here
+  Time end;               ///< simulated time that every component has reached
   bool finished = false;  ///< false: RunControl::agreed left the run
   // The rest may differ between two runs of the same scenario.
-  std::uint64_t windows = 0;         ///< windows in which some component of this rank was called
-  std::uint64_t exchanges = 0;       ///< between ranks (outer windows); counted for one rank too
-  double wall_seconds = 0;           ///< of the simulation loop
-  double synchronisation_share = 0;  ///< barriers, exchange, copying; without waiting for others
-  double imbalance_share = 0;        ///< waiting for slower threads and ranks
+  std::uint64_t windows = 0;  ///< windows in which a component of this rank was called
+  /// Exchanges between ranks (outer windows), also with a single rank.
+  std::uint64_t exchanges = 0;
+  double wall_seconds = 0;  ///< wall time of the simulation loop
+  /// Share of the time in barriers, exchange and copying, without waiting for others.
+  double synchronisation_share = 0;
+  double imbalance_share = 0;  ///< share of the time spent waiting for slower threads and ranks
 };
 
 /// The run failed for a reason that concerns this rank; what() is the message to print. Mistakes of

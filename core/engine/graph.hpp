@@ -21,7 +21,7 @@ class Graph {
   };
   struct Node {
     KindId kind;
-    std::uint32_t index;  ///< among its kind
+    std::uint32_t index;  ///< number among the components of its kind
     double weight;        ///< expected cost, for the partitioner
     /// Number of a group of components that talk to each other much more than to others, such as
     /// those of a GPU. Nothing for components that all groups share, and if there is only one

@@ -11,10 +11,11 @@ namespace lockstep {
 
 /// Facts that ranks tell each other when they exchange messages, and that all of them then know.
 struct Agreement {
-  std::vector<Time> next;  ///< by kind: earliest activity anywhere, messages on their way included
-  int failed_rank = nobody;  ///< the lowest rank that failed
-  bool finished = false;     ///< all components of all ranks are
-  unsigned requests = 0;     ///< raised by any rank
+  /// Earliest activity of each kind on any rank, messages on their way included.
+  std::vector<Time> next;
+  int failed_rank = nobody;  ///< lowest rank that failed
+  bool finished = false;     ///< all components of all ranks have finished
+  unsigned requests = 0;     ///< requests raised by any rank
 
   static constexpr int nobody = 0x7fffffff;
   Time earliest() const;
@@ -48,7 +49,7 @@ class Meeting {
   std::vector<int> neighbours_;
   bool all_are_neighbours_;
   std::vector<Communicator::Bytes> outgoing_, incoming_;
-  std::int64_t last_wait_ = 0;  ///< ticks this rank waited in the exchange before
+  std::int64_t last_wait_ = 0;  ///< ticks that this rank waited in the exchange before
   std::uint64_t exchanges_ = 0;
   std::uint64_t waiting_ticks_ = 0, waited_before_ = 0;
   std::uint64_t exchange_ticks_ = 0;

@@ -24,10 +24,11 @@ struct WindowTimes {
 
 /// Records of --profile on this rank.
 struct Profile {
-  std::vector<std::uint64_t> component_nanoseconds;  ///< by component; 0 for those of other ranks
-  std::vector<WindowCost> costs;                     ///< the first few million
-  std::vector<WindowTimes> times;                    ///< of the first million windows
-  double working_seconds = 0;                        ///< in components
+  /// Time in each component; 0 for components of other ranks.
+  std::vector<std::uint64_t> component_nanoseconds;
+  std::vector<WindowCost> costs;   ///< costs of the first few million window steps
+  std::vector<WindowTimes> times;  ///< times of the first million windows
+  double working_seconds = 0;      ///< wall time in components
   double exchanging_seconds = 0;
 };
 
@@ -57,8 +58,8 @@ class WindowTimesRecorder {
   double ticks_per_nanosecond_;
   std::vector<WindowTimes> times_;
   TicksSpent before_;
-  std::size_t last_exchange_ = 0;  ///< window in whose time it fell
-  double waited_ = 0;              ///< in exchanges of a window that is not over yet
+  std::size_t last_exchange_ = 0;  ///< window in whose time the last exchange fell
+  double waited_ = 0;  ///< wall time waited in exchanges of the window that is not over yet
 };
 
 }  // namespace lockstep

@@ -8,7 +8,7 @@ namespace lockstep {
 
 /// How far a run has come; for people, never for the simulation.
 struct ProgressReport {
-  Time simulated;  ///< nothing before this time is left to do
+  Time simulated;  ///< time before which nothing is left to do
   Time stop_at;    ///< Time::never() if the run ends when all components are finished
   std::uint64_t windows = 0;
   double wall_seconds = 0;

@@ -26,8 +26,8 @@ class WindowTasks {
 /// Time of the windows by use, in ticks and averaged over the threads.
 struct ExecutorTimes {
   double working = 0;
-  double synchronising = 0;  ///< from the opening of a window or the last arrival to the exit
-  double waiting = 0;        ///< for slower threads
+  double synchronising = 0;  ///< time from the opening of a window or the last arrival to the exit
+  double waiting = 0;        ///< time spent waiting for slower threads
 };
 
 /// Carries out windows.  Thread 0 is the one that calls.

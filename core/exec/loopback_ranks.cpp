@@ -25,7 +25,7 @@ struct LoopbackRanks::Shared {
   const int size;
   std::mutex mutex;
   std::vector<std::deque<Communicator::Bytes>> queues;
-  std::vector<std::condition_variable> arrived;  ///< by receiver
+  std::vector<std::condition_variable> arrived;  ///< one condition per receiver
   std::condition_variable taken;
 
   std::condition_variable reduced;

@@ -30,7 +30,7 @@ std::byte* first_aligned(void* memory) {
 
 /// The bytes stand behind it.
 struct alignas(sharing_bytes) NodeMailboxes::Place {
-  std::atomic<std::uint64_t> number{0};  ///< of the message that is there, from 1
+  std::atomic<std::uint64_t> number{0};  ///< number of the message that is there, from 1
   std::uint64_t bytes = 0;
 
   std::byte* content() { return reinterpret_cast<std::byte*>(this + 1); }

@@ -30,9 +30,8 @@ class NodeMailboxes {
   std::size_t put(int rank, std::span<const std::byte> bytes);
 
   struct Message {
-    std::size_t bytes;  ///< size of the whole message
-    std::span<const std::byte>
-        begin;  ///< the part that there was room for; valid until the next take
+    std::size_t bytes;                 ///< bytes of the whole message
+    std::span<const std::byte> begin;  ///< start of the part that fitted; valid until the next take
   };
   /// Waits for the next message of a rank.
   Message take(int rank);
@@ -40,8 +39,8 @@ class NodeMailboxes {
  private:
   struct Place;
   struct Peer {
-    std::byte *outbox = nullptr, *inbox = nullptr;  ///< two places each
-    std::uint64_t put = 0, taken = 0;               ///< messages
+    std::byte *outbox = nullptr, *inbox = nullptr;  ///< two places in each direction
+    std::uint64_t put = 0, taken = 0;               ///< numbers of messages
   };
 
   void allocate(int ranks_here, int index);
@@ -50,7 +49,7 @@ class NodeMailboxes {
   MPI_Comm node_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;
   std::size_t place_bytes_ = 0;
-  std::vector<Peer> peers_;  ///< by rank
+  std::vector<Peer> peers_;  ///< processes of the node, by rank
 };
 
 }  // namespace lockstep

@@ -53,7 +53,7 @@ struct Remainder {
 
 struct alignas(sharing_bytes) TaskShare {
   std::atomic<std::uint64_t> remainder{0};
-  std::atomic<std::uint32_t> opened{0};  ///< last round in which a thread began to open it
+  std::atomic<std::uint32_t> opened{0};  ///< last round in which a thread began to open `tasks`
   std::atomic<std::uint32_t> opener{0};
 };
 
@@ -75,8 +75,8 @@ class RoundNumber {
 
 /// Progress of a thread in a round: all that the calling thread waits for, on one cache line.
 struct alignas(sharing_bytes) Progress {
-  RoundNumber shares;  ///< that it opened
-  RoundNumber tasks;   ///< in these
+  RoundNumber shares;  ///< shares that the thread opened
+  RoundNumber tasks;   ///< tasks that the thread opened in these shares
   RoundNumber completed;
   // Published by `completed`; of the last round in which it ran tasks.
   std::uint64_t working = 0;
@@ -337,15 +337,17 @@ class ThreadExecutor final : public Executor {
   oneapi::tbb::task_group group_;
   // One cache line is all that waiting threads look at.  The calling thread writes it to open a
   // round; it publishes the rest.
-  alignas(sharing_bytes) std::atomic<std::uint32_t> signal_{0};  ///< the round, or the wish to end
+  /// Number of the round, or the wish to end.
+  alignas(sharing_bytes) std::atomic<std::uint32_t> signal_{0};
   std::atomic<WindowTasks*> tasks_{nullptr};
   // Hints: late helpers read them too.
   std::atomic<std::uint64_t> number_{0};
   std::atomic<double> task_ticks_{0};
   alignas(sharing_bytes) std::atomic<std::uint32_t> sleepers_{0};
-  std::atomic<std::uint32_t> left_{0};  ///< orders the end for race checkers that cannot see TBB's
+  /// Marks the end for race checkers that cannot see into TBB.
+  std::atomic<std::uint32_t> left_{0};
   alignas(sharing_bytes) std::vector<TaskShare> shares_;
-  std::vector<Progress> progress_;  ///< by thread
+  std::vector<Progress> progress_;  ///< progress of each thread
   const double ticks_per_microsecond_;
   const bool crowded_;
   // The calling thread's own.

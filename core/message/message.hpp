@@ -15,8 +15,8 @@ namespace lockstep {
 struct MessageHeader {
   Time arrival;
   LinkId link;
-  std::uint32_t sequence = 0;  ///< counts the messages of the link
-  std::uint16_t kind = 0;      ///< what the body is; the models' business
+  std::uint32_t sequence = 0;  ///< number of the message on its link
+  std::uint16_t kind = 0;      ///< kind of the body, as the models number them
   std::uint16_t body_bytes = 0;
   std::uint32_t payload_bytes = 0;
 

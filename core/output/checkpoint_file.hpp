@@ -35,8 +35,9 @@ class CheckpointWriter final : public PartSink {
  private:
   std::string path_;
   h5::File file_;
-  std::string part_;              ///< that has begun
-  std::vector<std::byte> first_;  ///< its first chunk, until it is known whether there are more
+  std::string part_;  ///< name of the part that has begun
+  /// First chunk of the part, until a second one comes or the part ends.
+  std::vector<std::byte> first_;
   h5::Series further_;
   std::vector<std::uint64_t> checksums_;
   bool finished_ = false;
@@ -58,7 +59,7 @@ class CheckpointReader final : public PartSource {
 
   std::string path_;
   h5::File file_;
-  std::string part_;  ///< that was read last
+  std::string part_;  ///< name of the part that was read last
   std::uint64_t bytes_ = 0;
   std::vector<std::uint64_t> checksums_;
 };

@@ -39,7 +39,7 @@ class EpochStatistics final : public EpochObserver {
   const StatisticsLayout& layout_;
   StatisticsRecorder* recorder_;
   std::vector<std::uint64_t> values_;
-  std::size_t last_sample_ = 0;  ///< bytes
+  std::size_t last_sample_ = 0;  ///< bytes of the last sample
 };
 
 }  // namespace lockstep

@@ -9,7 +9,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::uint64_t rows_per_chunk = 256, bytes_of_index_node = 8 << 10;
-constexpr std::uint64_t rows_at_once = 1 << 16;  // copied from an older file
+constexpr std::uint64_t rows_at_once = 1 << 16;  // rows that are copied at once from an older file
 
 }  // namespace
 

@@ -48,7 +48,7 @@ class GrowingTable {
   const PackedRows packed_;
   h5::Series series_;
   std::vector<char> pending_;
-  std::uint64_t rows_ = 0;  ///< in the file
+  std::uint64_t rows_ = 0;  ///< rows in the file
 };
 
 }  // namespace lockstep

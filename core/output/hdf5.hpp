@@ -60,8 +60,8 @@ class Series {
   /// Appends `count` rows that stand one after another in memory.
   void append(const void* rows, std::uint64_t count);
   struct Word {
-    std::uint32_t row;    ///< of those that are appended
-    std::uint32_t index;  ///< in the row
+    std::uint32_t row;    ///< row among the appended ones
+    std::uint32_t index;  ///< index within the row
     std::uint64_t value;
   };
   /// Appends `count` rows of 64-bit numbers that are 0 but for `words`, which are in the order of
@@ -89,17 +89,18 @@ class Series {
 /// A member of a compound type in memory; text has a fixed length in bytes.
 struct Member {
   std::string name;
-  std::variant<Scalar, std::size_t> type;  ///< a number, or the length of a text; 0: neither
+  std::variant<Scalar, std::size_t> type;  ///< number type, or the length of a text; 0: neither
   std::size_t offset = 0;
 };
 
 /// Type as a reader sees it: enough to compare and print.
 struct ElementType {
-  std::size_t bytes = 0;  ///< in memory
+  std::size_t bytes = 0;  ///< bytes of an element in memory
   bool is_text = false;
   std::variant<std::monostate, Scalar> number;
-  std::vector<Member> members;  ///< of a compound
-  std::string description;      ///< equal for equal types; empty: none that Lockstep knows
+  std::vector<Member> members;  ///< members of a compound
+  /// Description, equal for equal types; empty: a type unknown to Lockstep.
+  std::string description;
 };
 
 struct Attribute {
@@ -120,7 +121,7 @@ bool is_hdf5(const std::string& path);
 /// A data set, and the scales of each of its axes.
 struct ScaledAxes {
   std::string path;
-  std::vector<std::vector<std::string>> scales;  ///< by axis
+  std::vector<std::vector<std::string>> scales;  ///< names of the scales of each axis
 };
 
 class File {

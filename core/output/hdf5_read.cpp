@@ -247,7 +247,8 @@ std::vector<Attribute> File::attributes(const std::string& object) const {
     const std::uint64_t bytes = checked_bytes(entry.shape, entry.type.bytes, path_, name);
     if (bytes > most_attribute_bytes) fail_damaged(path_, "attribute " + name + " is too large");
     entry.data.resize(bytes);
-    if (entry.type.description.empty()) {  // perhaps pointers, which are never read here
+    // Unknown types may hold pointers, which are never read here.
+    if (entry.type.description.empty()) {
       result.push_back(std::move(entry));
       continue;
     }

@@ -12,7 +12,7 @@
 namespace lockstep::h5 {
 namespace {
 
-constexpr std::uint64_t largest_chunk = 1 << 20;  // elements of a chunk of a fixed array
+constexpr std::uint64_t largest_chunk = 1 << 20;  // most elements in a chunk of a fixed array
 
 /// Returns the type of texts of a fixed length, padded with zeros: the only kind that SWMR allows.
 Handle text_type(std::size_t length) {
@@ -357,7 +357,7 @@ void File::attach_scales(const std::vector<ScaledAxes>& data_sets) {
     const auto rank = static_cast<std::size_t>(
         written(H5Sget_simple_extent_ndims(owned_space(H5Dget_space(object.id())).id()), path_));
     std::vector<std::vector<hobj_ref_t>> references(data_set.scales.size());
-    std::vector<hvl_t> axes(rank, hvl_t{0, nullptr});  // those behind the last have none
+    std::vector<hvl_t> axes(rank, hvl_t{0, nullptr});  // axes without scales keep an empty entry
     for (unsigned axis = 0; axis < references.size(); ++axis) {
       for (const std::string& path : data_set.scales[axis]) {
         const auto [scale, is_new] = scales.try_emplace(path);

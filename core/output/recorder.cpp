@@ -90,8 +90,8 @@ struct StatisticsRecorder::Series {
   const StatisticsField* field = nullptr;
   h5::Series dataset;
   std::size_t instances = 0, tenants = 0;
-  std::size_t words = 0;              // of one instance
-  std::size_t first = 0, stride = 0;  // where instance 0 stands, how far the next is
+  std::size_t words = 0;              // words of one instance
+  std::size_t first = 0, stride = 0;  // place of instance 0, and the distance to the next one
 
   bool is_counter() const { return field->kind == StatisticsField::Kind::counter; }
 };
@@ -260,7 +260,7 @@ std::uint64_t StatisticsRecorder::most_bytes(std::uint64_t rows) const {
     bytes += (rows + 2 * rows_of_chunk(row)) * row + index;
   }
   for (const GrowingTable* table : tables_) bytes += table->most_bytes();
-  return bytes + bytes / 64;  // data that compresses to more than itself
+  return bytes + bytes / 64;  // room for data that compression makes larger
 }
 
 void StatisticsRecorder::flush() {

@@ -20,17 +20,17 @@ class RunOutput;
 
 /// A kind of component as the output file sees it.
 struct KindStatistics {
-  std::string name;  ///< "sm", "partition", ...
+  std::string name;  ///< name such as "sm" or "partition"
   const StatisticsSchema* schema = nullptr;
   std::uint32_t instances = 0;
-  std::string when = {};  ///< for the page of the output: condition under which a run has it, if
-                          ///< not all have
-  std::optional<std::uint32_t> group = {};  ///< of its components (Graph::Node)
+  /// Condition under which a run has the kind, for the page of the output; empty: every run has it.
+  std::string when = {};
+  std::optional<std::uint32_t> group = {};  ///< group of the kind's components (Graph::Node)
 };
 
 /// The tenants that the kinds of a group count by: some of those of the run.
 struct TenantGroup {
-  std::string axis;  ///< the data set that names them: "/axes/gpu1/tenants"
+  std::string axis;  ///< path of the data set with the names of the axis: "/axes/gpu1/tenants"
   std::vector<std::string> names;
 };
 
@@ -126,15 +126,15 @@ class StatisticsRecorder {
   StatisticsLayout layout_;
   std::vector<Series> series_;
   std::vector<GrowingTable*> tables_;
-  std::vector<UnwrittenWords::Place> places_;  ///< by word of the flat row
-  std::vector<std::uint32_t> gauges_;          ///< words that are no counters
+  std::vector<UnwrittenWords::Place> places_;  ///< place of each word of the flat row
+  std::vector<std::uint32_t> gauges_;  ///< numbers of the words that are gauges, not counters
   std::vector<std::uint64_t> previous_;
   std::vector<std::int64_t> pending_times_;
   UnwrittenWords pending_;
   h5::Series times_;
   std::uint64_t epochs_ = 0;
   std::chrono::steady_clock::time_point next_flush_;
-  bool broken_ = false;  ///< a write failed
+  bool broken_ = false;  ///< true after a failed write
 };
 
 }  // namespace lockstep

@@ -19,7 +19,7 @@ struct OutputContents {
   std::vector<const TableSchema*> tables;
   std::vector<OutputValue> finals, run;
   std::vector<OutputValue> delays = {};
-  std::vector<OutputValue> texts = {};  ///< by their whole path
+  std::vector<OutputValue> texts = {};  ///< texts, each with its whole path
 };
 
 /// Returns docs/output.md: every path of an output file with shape, unit and meaning.

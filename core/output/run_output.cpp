@@ -198,7 +198,7 @@ void RunOutput::set_run(const std::string& name, double value) {
 
 void RunOutput::close() {
   file_.close();
-  if (phase_ == Phase::alone) return claim_.rename(place_, path_);  // a file without readers
+  if (phase_ == Phase::alone) return claim_.rename(place_, path_);  // the file has no readers
   claim_.check();
   const std::string copy = copy_of(place_);
   if (!take_name(copy, place_)) fail_to_write(path_, "cannot write", errno);

@@ -77,13 +77,14 @@ class RunOutput {
   void describe();
 
   std::string path_;
-  ClaimedPath old_claim_;  ///< of the name and its file: of a resumed run, its earlier file
-  std::string place_;      ///< of the output, where symbolic links lead
+  /// Claim of the name and its file; in a resumed run, claim of the earlier file.
+  ClaimedPath old_claim_;
+  std::string place_;  ///< path of the output, with symbolic links followed
   h5::File before_;
   ClaimedPath claim_;
-  h5::File file_;          ///< the file that is written: the epochs, later the copy
-  h5::File watched_;       ///< the epochs, once there is a copy
-  std::uint64_t end_ = 0;  ///< that readers know of
+  h5::File file_;          ///< file being written: the epochs, later the copy
+  h5::File watched_;       ///< file with the epochs, once there is a copy
+  std::uint64_t end_ = 0;  ///< end of the epochs that readers know of
   enum class Phase : std::uint8_t { alone, epochs, finishing } phase_ = Phase::alone;
 };
 

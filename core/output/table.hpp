@@ -19,13 +19,14 @@ struct TableColumn {
   enum class Type : std::uint8_t { boolean, uint32, uint64, int64, real, text, time };
   std::string name, unit, doc;
   Type type = Type::uint64;
-  std::size_t offset = 0;    ///< of the member in the row struct
-  bool is_optional = false;  ///< only some files have it; the member keeps its value where not
+  std::size_t offset = 0;  ///< offset of the member in the row struct
+  /// Only some files have the column; the member keeps its value otherwise.
+  bool is_optional = false;
 };
 
 /// A table of the output file: a compound data set, one row per kernel, tenant, fault...
 struct TableSchema {
-  std::string path, doc;  ///< "/kernels"
+  std::string path, doc;  ///< path such as "/kernels"
   std::vector<TableColumn> columns;
   std::size_t row_bytes = 0;
 };

@@ -8,8 +8,8 @@
 namespace lockstep {
 
 struct DifferingValue {
-  std::string key;   ///< "gpu.sm.count", "policies.eviction"
-  std::string a, b;  ///< "-": it has no such value
+  std::string key;   ///< key such as "gpu.sm.count" or "policies.eviction"
+  std::string a, b;  ///< values on both sides; "-": the side lacks the key
 };
 
 /// The values in which two resolved configurations differ, in their order.  A policy's name stands

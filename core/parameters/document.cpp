@@ -74,7 +74,7 @@ class TreeBuilder final : public YAML::EventHandler {
  private:
   struct Level {
     Node container;
-    Node key;  ///< of a map: read, its value is next
+    Node key;  ///< key of a map that has been read; the value comes next
   };
 
   Position position(const YAML::Mark& mark) const {

@@ -11,7 +11,7 @@ namespace lockstep {
 /// A key that somebody wrote and that does nothing beside the values of other keys.
 struct IdleKey {
   Node node;
-  std::string when;  ///< it would do something; ends a sentence that begins with "only"
+  std::string when;  ///< condition under which the key matters, worded to follow "only"
 
   /// Returns a line such as "v100.yaml:7:9: gpu.sm.l1.bytes does nothing: only with unified_bytes:
   /// 0".

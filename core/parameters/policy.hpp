@@ -60,7 +60,8 @@ class PolicyRegistry {
     std::string name, doc;
     Factory make;
     const ParameterSchema* parameters = nullptr;
-    PolicyTraits (*traits)(const PolicyChoice&) = nullptr;  ///< PolicyInfo::traits
+    /// Function that returns PolicyInfo::traits.
+    PolicyTraits (*traits)(const PolicyChoice&) = nullptr;
   };
   /// `traits`: of the policies whose rows name none of their own.
   PolicyRegistry(std::initializer_list<Row> rows,

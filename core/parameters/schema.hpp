@@ -58,14 +58,14 @@ struct ParameterField {
   ~ParameterField();
 
   std::string key, doc, unit;
-  std::string formerly;  ///< an old name of the key, which is accepted, too
+  std::string formerly;  ///< old name of the key, still accepted
   ParameterType type;
-  bool is_list = false;  ///< std::vector of `type`
+  bool is_list = false;  ///< true: the type is std::vector of `type`
   bool required = false;
-  std::string absent;                    ///< a word for the default of a key that may be left out
-  std::size_t offset;                    ///< of the member in its struct
-  std::size_t size = 0;                  ///< of the member, for enumerations
-  std::vector<ParameterScalar> initial;  ///< the default: one value, or the elements of a list
+  std::string absent;                    ///< word for the default of a key that may be left out
+  std::size_t offset;                    ///< offset of the member in its struct
+  std::size_t size = 0;                  ///< size of the member, for enumerations
+  std::vector<ParameterScalar> initial;  ///< default: one value, or the elements of a list
   std::optional<ParameterScalar> low, high;
   bool only_powers_of_two = false;
   std::vector<std::string> choices;
@@ -75,8 +75,8 @@ struct ParameterField {
 
 /// Keys that have an effect in some configurations only.
 struct ParameterCondition {
-  std::vector<std::string> keys;  ///< dotted; of a group: all that is in it
-  std::string when;               ///< ends a sentence that begins with "only"
+  std::vector<std::string> keys;  ///< dotted keys; a group names all keys in it
+  std::string when;  ///< condition under which the keys matter, worded to follow "only"
   std::function<bool(const void* values)> holds;
 };
 

@@ -14,8 +14,8 @@ class Archive;
 struct StatisticsAxis {
   enum class Kind : std::uint8_t { tenants, bins, names };
   Kind kind = Kind::tenants;
-  std::size_t size = 0;                   ///< of bins and names; tenants are counted at run time
-  std::vector<std::uint64_t> bin_starts;  ///< bins: least value of each
+  std::size_t size = 0;  ///< number of bins or names; tenants are counted at run time
+  std::vector<std::uint64_t> bin_starts;  ///< least value of each bin
   std::vector<std::string> names;         ///< names of the entries
 };
 
@@ -32,10 +32,11 @@ struct StatisticsField {
   std::string name, unit, doc;
   Kind kind = Kind::counter;
   std::vector<StatisticsAxis> axes;
-  std::size_t offset;  ///< of the member in its struct
+  std::size_t offset;  ///< offset of the member in its struct
   /// First of the member's words, and how many tenants it was sized for.
   std::uint64_t* (*words)(void* member) = nullptr;
-  std::size_t (*tenants)(const void* member) = nullptr;  ///< nullptr: not per tenant
+  /// nullptr: the statistic is not per tenant.
+  std::size_t (*tenants)(const void* member) = nullptr;
   void (*resize)(void* member, std::size_t tenants) = nullptr;
   /// The words are contiguous, or those of each tenant are: behind `first` others, and `stride`
   /// from tenant to tenant.
@@ -74,7 +75,7 @@ class StatisticsSchema {
   /// Fields that stand one behind the other in memory: all their words, or those of each tenant.
   struct Stretch {
     std::size_t first_field, fields;
-    std::size_t words;  ///< of one tenant
+    std::size_t words;  ///< words of one tenant
   };
   bool continues_last(const StatisticsField& field) const;
 

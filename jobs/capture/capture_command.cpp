@@ -58,7 +58,8 @@ void serve_all(int socket, Session& session, bool host_time) {
     if (session.is_over()) return;
     reply.answer.bytes = reply.bytes.size();
     reply.answer.printed = reply.printed.size();
-    answered = Clock::now();  // before it is sent: the program may go on before this process does
+    // Timed before sending: the program may go on before this process does.
+    answered = Clock::now();
     if (!send_all(socket, &reply.answer, sizeof reply.answer) ||
         !send_all(socket, reply.bytes.data(), reply.bytes.size()) ||
         !send_all(socket, reply.printed.data(), reply.printed.size()))
@@ -66,7 +67,8 @@ void serve_all(int socket, Session& session, bool host_time) {
   }
 }
 
-constexpr const char* no_start = "ended with status 127";  ///< what loaders and shells end with
+/// Message of loaders and shells that cannot start a program.
+constexpr const char* no_start = "ended with status 127";
 
 std::string ending(int status) {
   if (WIFSIGNALED(status))

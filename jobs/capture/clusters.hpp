@@ -12,9 +12,9 @@
 namespace lockstep::capture {
 
 struct LaunchedCluster {
-  Status status = success;  ///< or why such a launch is refused
+  Status status = success;  ///< success, or the reason for refusing such a launch
   isa::ClusterShape shape = isa::no_cluster;
-  bool is_explicit = false;  ///< the launch or the kernel names a size
+  bool is_explicit = false;  ///< the launch or the kernel names a cluster size
 };
 LaunchedCluster cluster_of(const isa::Program& program, const LaunchDescription& how,
                            const GpuParameters& gpu);

@@ -29,7 +29,8 @@ struct Moved {
 struct Summary {
   std::uint64_t steps = 0;
   std::map<std::string, OfKernel> kernels;
-  std::map<std::pair<Step::Kind, bool>, Moved> moved;  ///< by what moves it, and whether to the GPU
+  /// Moved bytes, by kind of step and whether they go to the GPU.
+  std::map<std::pair<Step::Kind, bool>, Moved> moved;
 };
 
 std::uint64_t product(const std::array<Expression, 3>& sizes, const Variables& variables) {

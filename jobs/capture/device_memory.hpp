@@ -22,14 +22,14 @@ namespace lockstep::capture {
 class DeviceMemory {
  public:
   struct Buffer {
-    std::uint64_t address = 0, bytes = 0;  ///< room; a smaller request may use it
-    std::uint64_t used = 0;                ///< bytes of the allocation that is there; 0: none
+    std::uint64_t address = 0, bytes = 0;  ///< room of the allocation; a smaller request may use it
+    std::uint64_t used = 0;                ///< bytes of the present allocation; 0: none
     MemoryKind kind = MemoryKind::device;
-    std::string symbol;  ///< variable of the module that it is
+    std::string symbol;  ///< module variable behind the buffer
     std::uint32_t device = 0;
-    std::uint64_t asked = 0;           ///< of those, the bytes that the program asked for
-    std::uint64_t hidden = 0;          ///< bytes at its beginning that are left alone
-    std::vector<std::byte> last_seen;  ///< of shared memory: the bytes recorded so far
+    std::uint64_t asked = 0;           ///< bytes of these that the program requested
+    std::uint64_t hidden = 0;          ///< bytes at the begin that the program does not see
+    std::vector<std::byte> last_seen;  ///< shared memory: the bytes recorded so far
 
     /// Returns the begin of the part of shared memory that belongs to the recording.
     std::uint64_t shared_address() const { return address + hidden; }
@@ -101,7 +101,7 @@ class DeviceMemory {
   std::uint64_t first_ = first_addresses[0], next_ = first_;
   int file_ = -1;
   std::byte* base_ = nullptr;
-  std::map<std::uint64_t, Buffer> buffers_;  ///< by address
+  std::map<std::uint64_t, Buffer> buffers_;  ///< buffers by address
   isa::FlatMemory flat_;
   std::atomic<std::uint64_t> lowest_stray_{no_stray};
 };

@@ -170,7 +170,7 @@ class Extract {
   const Workload& workload_;
   const isa::Module& module_;
   RecordingWriter& writer_;
-  std::vector<std::uint64_t> addresses_;  ///< of buffers
+  std::vector<std::uint64_t> addresses_;  ///< addresses of buffers
 };
 
 std::uint64_t count_launches(const Workload& workload) {

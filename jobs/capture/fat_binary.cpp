@@ -23,15 +23,15 @@ constexpr std::uint64_t largest_text = std::uint64_t{1} << 32;
 struct ContainerHeader {
   std::uint32_t magic;
   std::uint16_t version, header_bytes;
-  std::uint64_t bytes;  ///< behind this header
+  std::uint64_t bytes;  ///< bytes that follow this header
 };
 
 struct EntryHeader {
   enum Kind : std::uint16_t { ptx = 1, machine_code = 2 };
   std::uint16_t kind, version;
   std::uint32_t header_bytes;
-  std::uint64_t bytes;             ///< behind this header, with padding
-  std::uint32_t compressed_bytes;  ///< without padding; 0: not compressed
+  std::uint64_t bytes;             ///< bytes that follow this header, with padding
+  std::uint32_t compressed_bytes;  ///< bytes without padding; 0: not compressed
   std::uint32_t options_offset;
   std::uint16_t minor, major;
   std::uint32_t architecture, name_offset, name_bytes;

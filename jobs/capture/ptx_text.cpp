@@ -144,7 +144,7 @@ namespace {
 struct Symbol {
   std::string name;
   bool is_definition = false;
-  bool is_linked = false;  ///< other files of the group may mean it
+  bool is_linked = false;  ///< other files of the group may refer to the symbol
 };
 
 std::vector<Symbol> symbols_of(std::string_view text) {

@@ -29,8 +29,8 @@ inline std::string recorded_module_name(std::size_t number) {
 class RecordedPtx {
  public:
   struct Added {
-    std::vector<std::string> files;              ///< of the module, with the new names
-    std::map<std::string, std::string> renamed;  ///< symbols that are others now
+    std::vector<std::string> files;              ///< files of the module, with the new names
+    std::map<std::string, std::string> renamed;  ///< new name of each renamed symbol
   };
   /// Adds a module: one file, or those that were compiled apart and linked (-rdc=true).
   Added add(const std::vector<std::string>& group);
@@ -44,7 +44,7 @@ class RecordedPtx {
   std::string fresh(const std::string& name, const std::set<std::string>& group) const;
 
   std::vector<std::string> files_;
-  std::set<std::string> symbols_;  ///< of all files so far
+  std::set<std::string> symbols_;  ///< symbols of all files so far
 };
 
 }  // namespace lockstep::capture

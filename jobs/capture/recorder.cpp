@@ -52,7 +52,7 @@ bool Recorder::is_busy_beside(std::uint64_t stream) const {
 }
 
 RecordedStep& Recorder::in_stream(RecordedStep& step, std::uint64_t stream, bool waits) {
-  const std::uint64_t usual = stream - number_of_stream(stream);  // the device's default stream
+  const std::uint64_t usual = stream - number_of_stream(stream);  // default stream of the device
   if (stream == usual) {
     if (is_busy_beside(stream)) synchronize_device(stream);
   } else if (busy_.contains(usual)) {

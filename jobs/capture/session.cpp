@@ -459,7 +459,7 @@ void Session::tell_of_fewer_registers(const CapturedModules::Kernel& kernel,
 void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
                       Bytes parameters, Reply& reply, bool is_recorded) {
   recorder_.note_cpu_writes();
-  memory_.lowest_stray();  // of copies
+  memory_.lowest_stray();  // drops the stray addresses of copies
   std::vector<std::string> printed, warnings;
   const LaunchedCluster cluster = cluster_of(kernel.program(), how, gpu_);
   isa::Launch launch{.module = *kernel.module,

@@ -109,24 +109,26 @@ class Session {
 
   const GpuParameters& gpu_;
   const std::uint32_t devices_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> peers_;  ///< who sees the memory of whom
+  /// Pairs of devices: the first one sees the memory of the second.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> peers_;
   DeviceMemory memory_;
   CapturedModules modules_;
   Recorder recorder_;
   CollectiveCalls collectives_{memory_, modules_};
   std::optional<std::uint64_t> own_module_;
   std::optional<std::string> failure_;
-  std::int32_t sticky_ = success;  ///< after a failed launch: of every call
+  std::int32_t sticky_ = success;  ///< status of every call after a failed launch
   bool was_used_ = false, is_over_ = false, has_runtime_inside_ = false;
   std::uint64_t process_ = 0, time_questions_ = 0, warp_instructions_ = 0, copied_bytes_ = 0;
   double execution_seconds_ = 0;
-  std::set<std::string> named_, other_runtimes_;  ///< told of once
+  std::set<std::string> named_, other_runtimes_;  ///< names that have been reported
   std::set<std::string> strayed_kernels_;
-  std::optional<RaceReport> races_;    ///< only when asked for
-  isa::InexactMemory inexact_;         ///< in the GPU's memory
-  isa::InexactMemory inexact_copies_;  ///< at the host: of what was copied last, by its address
-  std::set<std::string> told_;         ///< lines that are said once
-  std::set<std::string> warned_;       ///< files and lines of kernels
+  std::optional<RaceReport> races_;  ///< report of races; present if requested
+  isa::InexactMemory inexact_;       ///< inexact floats in the GPU's memory
+  /// Inexact floats of the last copies to the host, by host address.
+  isa::InexactMemory inexact_copies_;
+  std::set<std::string> told_;    ///< lines that are printed once
+  std::set<std::string> warned_;  ///< files and lines of kernels that have been warned about
 };
 
 }  // namespace lockstep::capture

@@ -43,7 +43,8 @@ std::optional<std::string> float_text(Bytes bytes) {
   const std::string text = fmt::format("{}", value);
   const Float read = static_cast<Float>(std::strtod(text.c_str(), nullptr));
   const bool is_exact = read == value;
-  const bool is_minus_zero = value == 0 && std::signbit(value);  // a formula has no such number
+  // A formula cannot express minus zero.
+  const bool is_minus_zero = value == 0 && std::signbit(value);
   return std::isfinite(value) && is_exact && !is_minus_zero ? std::optional(text) : std::nullopt;
 }
 

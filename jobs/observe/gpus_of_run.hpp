@@ -33,8 +33,8 @@ class GpusOfRun {
  private:
   bool several_ = false;
   std::vector<Node> configurations_;
-  std::vector<std::size_t> gpu_of_tenant_;          ///< the first of several
-  std::vector<std::vector<std::size_t>> all_gpus_;  ///< by tenant, ascending or not
+  std::vector<std::size_t> gpu_of_tenant_;          ///< GPU of each tenant; of several, the first
+  std::vector<std::vector<std::size_t>> all_gpus_;  ///< all GPUs of each tenant, in any order
 };
 
 }  // namespace lockstep

@@ -21,7 +21,7 @@ class KernelMetrics {
   void derive(KernelRow& row) const;
 
  private:
-  using Sum = std::vector<std::pair<std::size_t, std::uint64_t>>;  ///< place in the row, weight
+  using Sum = std::vector<std::pair<std::size_t, std::uint64_t>>;  ///< place in the row, and weight
   struct Derived {
     Metric::Per per;
     Sum numerator, denominator;

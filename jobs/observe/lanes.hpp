@@ -26,7 +26,8 @@ class Lanes {
   }
 
  private:
-  using Entry = std::pair<std::int64_t, std::size_t>;  ///< end of its last interval, number
+  /// End of the lane's last interval, and number of the lane.
+  using Entry = std::pair<std::int64_t, std::size_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> free_at_;
   std::size_t count_ = 0;
 };

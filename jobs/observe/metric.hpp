@@ -13,7 +13,7 @@ namespace lockstep {
 /// passed.  What there is stands once for all programs, in
 /// jobs/analysis/lockstep_analysis/metrics.json.
 struct Metric {
-  using Sum = std::vector<std::pair<std::string, std::uint64_t>>;  ///< counter, weight
+  using Sum = std::vector<std::pair<std::string, std::uint64_t>>;  ///< counter, and weight
   enum class Per : std::uint8_t { denominator, cycle, second };
 
   std::string name, title, short_title, unit;
@@ -22,7 +22,7 @@ struct Metric {
   std::string column = {};  ///< column of /tenants with the metric over a tenant's own time; "":
                             ///< none
   std::string kernel = {};  ///< column of /kernels with the metric over kernel time; "": none
-  std::string denominator_times = {};  ///< key of the configuration; "": nothing
+  std::string denominator_times = {};  ///< key of the configuration; "": none
 
   /// Returns the number at the key `denominator_times`.
   std::uint64_t factor(const Node& configuration) const;
@@ -58,8 +58,8 @@ class MetricSeries {
   };
   std::vector<OfTenant> of_tenant_;
   const std::size_t tenants_, epochs_;
-  std::vector<std::uint64_t> numerators_, denominators_;  ///< [epoch][tenant]
-  std::vector<std::int64_t> elapsed_;                     ///< fs, by epoch
+  std::vector<std::uint64_t> numerators_, denominators_;  ///< values by epoch and tenant
+  std::vector<std::int64_t> elapsed_;                     ///< time of each epoch, fs
 };
 
 /// Returns the metric of a whole run by tenant: `series` has all of its epochs.  Where /tenants has

@@ -46,7 +46,7 @@ std::vector<std::uint64_t> ObservedRun::by_tenant(const std::string& counter,
   std::vector<std::uint64_t> sums(epochs.count * tenants_.size());
   for (std::size_t gpu = 0; gpu < gpus_->count(); ++gpu) {
     const std::string path = "/stats/" + gpus_->prefix(gpu) + counter;
-    const bool may_lack = gpus_->are_several();  // one without tenants counts nothing
+    const bool may_lack = gpus_->are_several();  // a GPU without tenants has no counters
     if (!may_lack || file_.has(path)) add_by_tenant(path, epochs, tenants_on(gpu), sums);
   }
   return sums;

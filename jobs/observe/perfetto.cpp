@@ -26,8 +26,8 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint32_t first_sm_process = 1'000'000;  // behind those of tenants
-constexpr std::size_t first_fault_lane = 1'000'000;    // behind those of kernels
+constexpr std::uint32_t first_sm_process = 1'000'000;  // processes of SMs follow those of tenants
+constexpr std::size_t first_fault_lane = 1'000'000;    // lanes of faults follow those of kernels
 constexpr std::size_t lanes_of_a_gpu = 4096;
 
 /// Nanoseconds as the microseconds of the format, without loss.
@@ -39,7 +39,7 @@ struct Slice {
   std::string name, category, arguments;
   std::uint32_t process = 0;
   std::size_t thread = 0;
-  std::int64_t begin = 0, end = 0;  ///< ns
+  std::int64_t begin = 0, end = 0;  ///< interval in ns
 };
 
 class Trace {
@@ -139,7 +139,7 @@ void add_blocks(Trace& trace, const ObservedRun& run) {
     std::string name;
     Lanes lanes;
   };
-  constexpr std::uint32_t most_sms = 1 << 16;  // of a GPU
+  constexpr std::uint32_t most_sms = 1 << 16;  // SMs of a GPU
   std::map<std::uint32_t, Sm> sms;
   for (const BlockRow& block : read_table<BlockRow>(run.file())) {
     const bool known = block.grid < kernels.size();

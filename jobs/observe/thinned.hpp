@@ -9,7 +9,7 @@ namespace lockstep {
 /// Points of some series with a common axis.
 struct Points {
   std::vector<std::int64_t> times;
-  std::vector<std::vector<double>> values;  ///< [series][point]; NaN: none
+  std::vector<std::vector<double>> values;  ///< [series][point]; NaN: no value
 };
 
 /// Returns at most two points per pixel of time, which show what all would: the least and the

@@ -136,7 +136,7 @@ int watch_command(const CommandLine& line) {
     }
     if (run && !run->is_finished() && (is_first || run->times().size() != seen)) {
       const std::uint64_t epochs = run->times().size();
-      seen = std::min(seen, epochs);  // a run begun anew
+      seen = std::min(seen, epochs);  // a run that has begun anew has fewer epochs
       show(*run, "; since the last look:", {seen, epochs - seen});
       seen = epochs;
       is_first = false;

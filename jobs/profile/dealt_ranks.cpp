@@ -13,7 +13,7 @@ namespace {
 
 /// A GPU, or all of the machine.
 struct Share {
-  std::vector<std::size_t> members;  ///< the costliest first
+  std::vector<std::size_t> members;  ///< components, the costliest first
   double cost = 0;
   std::size_t ranks = 1;
 };
@@ -64,8 +64,8 @@ class Dealer {
 
  private:
   const std::vector<ComponentCostRow>& components_;
-  std::vector<double> loads_;  ///< by rank
-  std::vector<int> home_;      ///< by component
+  std::vector<double> loads_;  ///< load of each rank
+  std::vector<int> home_;      ///< home rank of each component
 };
 
 bool costs_more(const Share& one, const Share& other) {

@@ -9,7 +9,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t shown = 3;
-constexpr double uneven = 1.2;  ///< the largest over the mean, from which on it is worth a word
+constexpr double uneven = 1.2;  ///< largest over mean from which on the imbalance is reported
 
 struct Cost {
   double seconds = 0;

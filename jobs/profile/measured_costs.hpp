@@ -15,7 +15,7 @@ namespace lockstep {
 struct MeasuredCosts {
   std::vector<ComponentCostRow> components;
   std::vector<WindowCostRow> windows;
-  std::vector<RankRow> ranks;  ///< one
+  std::vector<RankRow> ranks;  ///< a single rank
 
   /// Reads the costs of an output file.
   static MeasuredCosts read(const std::string& file);

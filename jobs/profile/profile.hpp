@@ -12,9 +12,9 @@ namespace lockstep {
 /// Records of --profile on all ranks, and what follows from them.
 struct RunProfile {
   std::vector<ComponentCostRow> components;
-  std::vector<WindowCostRow> windows;  ///< those of rank 0
-  std::vector<WindowTimesRow> times;   ///< of all ranks
-  std::vector<RankRow> ranks;          ///< where the time of each went
+  std::vector<WindowCostRow> windows;  ///< windows of rank 0
+  std::vector<WindowTimesRow> times;   ///< times of all ranks
+  std::vector<RankRow> ranks;          ///< use of time on each rank
   std::vector<SpeedupRow> speedups;
 };
 

@@ -18,12 +18,12 @@
 
 namespace lockstep {
 
-constexpr int most_workers = 1024;  ///< that are predicted for
+constexpr int most_workers = 1024;  ///< largest number of workers with a prediction
 
 struct Prediction {
   int ranks = 1, threads = 1;
-  double speedup = 1;  ///< over one worker
-  std::string limit;   ///< the largest part of the time beyond an equal share of the work
+  double speedup = 1;  ///< speedup over one worker
+  std::string limit;   ///< name of the largest part of the time beyond an equal share of the work
 };
 
 class SpeedupModel {
@@ -37,9 +37,9 @@ class SpeedupModel {
  private:
   struct Losses;
   struct MeasuredWindow {
-    std::size_t first, last;  ///< its rows
-    double weight;            ///< number of windows that it stands for
-    double nanoseconds;       ///< of all of them
+    std::size_t first, last;  ///< range of rows
+    double weight;            ///< number of windows that the measured one stands for
+    double nanoseconds;       ///< time of all components in the window
   };
   std::vector<int> deal_to_ranks(int ranks) const;
   /// Returns the time of a window beside an exchange; adds to the losses.
@@ -47,10 +47,10 @@ class SpeedupModel {
                             int threads, Losses& losses) const;
 
   const std::vector<ComponentCostRow>& components_;
-  const std::vector<WindowCostRow> rows_;  ///< within a window, longest first
+  const std::vector<WindowCostRow> rows_;  ///< rows of each window, longest first
   std::vector<MeasuredWindow> windows_;
-  double in_windows_ = 0;  ///< ns
-  double between_ = 0;     ///< ns that are not in components, of the windows that were recorded
+  double in_windows_ = 0;  ///< time in windows, ns
+  double between_ = 0;     ///< time outside of components in recorded windows, ns
 };
 
 /// Returns the predictions for 2 to 1024 threads.

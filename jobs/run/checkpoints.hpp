@@ -66,7 +66,7 @@ class Checkpoints {
   StatisticsRecorder* const recorder_;
   RunCost before_;  ///< cost of the segments before this one
   Over over_;
-  bool is_good_ = false;  ///< the file at the path is of this run
+  bool is_good_ = false;  ///< the file at the path belongs to this run
 };
 
 /// Throws UserError if Checkpoints::write() had a problem; for a run that ends.

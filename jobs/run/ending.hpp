@@ -26,11 +26,11 @@ struct Gathered {
 struct Ended {
   const CommandLine& line;
   const Scenario& scenario;
-  const std::string& configuration;  ///< as in /config
+  const std::string& configuration;  ///< configuration as in /config
   const Machine& machine;
   const Engine& engine;
   const Gathered& gathered;
-  Time end;  ///< up to where it was simulated
+  Time end;  ///< time up to which the run was simulated
   RunCost cost;
 };
 

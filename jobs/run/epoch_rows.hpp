@@ -40,7 +40,8 @@ class EpochRows final : public EpochObserver {
   /// A component that sees tenants, which it numbers in its own way.
   struct Source {
     ProgressSource* component;
-    const std::vector<std::uint32_t>* tenants;  ///< nullptr: their numbers in the scenario
+    /// Tenant numbers; nullptr: numbers in the scenario.
+    const std::vector<std::uint32_t>* tenants;
   };
 
   EpochStatistics& statistics_;
@@ -50,7 +51,7 @@ class EpochRows final : public EpochObserver {
   const NoProgress on_no_progress_;
   std::vector<GridCounter*> counters_;
   std::vector<Source> progress_;
-  Host* host_ = nullptr;  ///< on rank 0
+  Host* host_ = nullptr;  ///< the host, on rank 0
 };
 
 }  // namespace lockstep

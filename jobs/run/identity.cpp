@@ -46,7 +46,7 @@ std::string hash_of(const std::vector<RankFact>& facts) {
 void add_workloads(const Node& root, const Scenario& scenario, std::vector<RankFact>& facts) {
   const std::vector<Node> written = root.at("tenants").items();
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
-    if (scenario.tenants[t].cpu) continue;  // in the configuration
+    if (scenario.tenants[t].cpu) continue;  // the configuration covers tenants on CPU cores
     const auto tenant = std::find_if(written.begin(), written.end(), [&](const Node& node) {
       return node.at("name").text() == scenario.tenants[t].name;
     });
@@ -59,7 +59,7 @@ void add_workloads(const Node& root, const Scenario& scenario, std::vector<RankF
       facts.push_back(
           {fmt::format("tenants.{}.workload{}", t, value.name.substr(path)), value.value});
   }
-  std::erase_if(facts, [](const RankFact& fact) {  // the digest of the file's bytes says it
+  std::erase_if(facts, [](const RankFact& fact) {  // the digest of the file's bytes covers the fact
     return fact.name.ends_with(".init.file") || fact.name.ends_with(".init.file.name") ||
            fact.name.ends_with(".program.recording");
   });

@@ -24,7 +24,7 @@ class KernelRows {
   };
 
   const GpusOfRun gpus_;
-  std::vector<OfGpu> of_gpu_;  ///< by number
+  std::vector<OfGpu> of_gpu_;  ///< one entry per GPU
 };
 
 }  // namespace lockstep

@@ -16,7 +16,7 @@ namespace {
 
 struct FieldPlace {
   std::size_t kind = 0;
-  std::size_t first = 0;       ///< word in the component's row
+  std::size_t first = 0;       ///< first word in the component's row
   std::size_t per_tenant = 0;  ///< words of one tenant
 };
 
@@ -230,7 +230,8 @@ std::string result_table(const Scenario& scenario, const std::vector<TenantRow>&
                                  "warp_instructions", "IPC", "far_faults");
   for (std::size_t t = 0; t < rows.size(); ++t) {
     const TenantRow& row = rows[t];
-    const bool is_long = row.tenant.size() + 1 > most_width;  // alone in its line
+    // A long name stands alone in its line.
+    const bool is_long = row.tenant.size() + 1 > most_width;
     if (is_long) text += shortened(row.tenant, line) + "\n";
     text +=
         fmt::format("{:<{}}{:>12}{:>19}{:>7}{:>12}\n", is_long ? "" : row.tenant, width, row.cycles,

@@ -77,8 +77,8 @@ struct Prepared {
   const Assignment assignment;
   const std::string configuration;
   const Identity identity;
-  std::string note;                ///< about a run that is repeated
-  std::unique_ptr<Output> output;  ///< on rank 0
+  std::string note;                ///< note about a repeated run
+  std::unique_ptr<Output> output;  ///< the output, on rank 0
 
   Prepared(const CommandLine& line, const ScenarioChange& change, int ranks)
       : document(scenario_document(line)),
@@ -270,7 +270,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
     status = supervisor.status();
     if (!summary.finished) summary.end = engine.catch_up(observer);
   }
-  std::optional<CheckResult> checked;  // on rank 0, nothing of a run that a signal ends
+  std::optional<CheckResult> checked;  // result on rank 0; absent when a signal ends the run
   if (summary.finished && line.check) {
     checked = check(*run, line, engine, checkpoints, summary.end, status);
   } else if (summary.finished) {

@@ -15,7 +15,7 @@ namespace lockstep {
 
 struct RunOutcome {
   int status = exit_done;
-  std::vector<TenantRow> tenants;  ///< on rank 0
+  std::vector<TenantRow> tenants;  ///< rows of tenants, on rank 0
 };
 
 /// Change of the scenario as it was read into the one that is simulated.

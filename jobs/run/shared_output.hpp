@@ -20,7 +20,7 @@ class SharedOutput {
 
  private:
   const std::string path_;
-  int lock_;  ///< descriptor of a file beside the output
+  int lock_;  ///< descriptor of the lock file beside the output
 };
 
 }  // namespace lockstep

@@ -18,7 +18,7 @@ extern "C" [[gnu::weak]] int mallctl(const char* name, void* old, std::size_t* o
 namespace lockstep {
 
 void return_freed_memory() {
-  constexpr const char* all_arenas = "arena.4096.purge";  // MALLCTL_ARENAS_ALL
+  constexpr const char* all_arenas = "arena.4096.purge";  // value of MALLCTL_ARENAS_ALL
   if (mallctl != nullptr) mallctl(all_arenas, nullptr, nullptr, nullptr, 0);
 }
 

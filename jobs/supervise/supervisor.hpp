@@ -38,8 +38,8 @@ class Supervisor final : public RunControl {
   ProgressLine& line_;
   Checkpoints* const checkpoints_;
   const Clock::duration every_;
-  Clock::time_point due_;         ///< the next by the clock
-  Clock::time_point not_before_;  ///< of any
+  Clock::time_point due_;         ///< time of the next checkpoint by the clock
+  Clock::time_point not_before_;  ///< earliest time of any checkpoint
   unsigned agreed_ = 0;
 };
 

@@ -37,7 +37,7 @@ constexpr const char* file_type = "lockstep sweep";
 /// A row of numbers per point.
 struct Column {
   h5::Shape row;
-  std::vector<std::uint64_t> values;  ///< or the bits of reals
+  std::vector<std::uint64_t> values;  ///< integers, or the bits of reals
   bool is_real = false;
   std::string unit, description;
 };
@@ -244,7 +244,7 @@ class Collection {
   const Sweep& sweep_;
   std::vector<std::string> names_, statuses_;
   std::map<std::string, Column> columns_;
-  std::map<std::string, std::vector<std::vector<std::string>>> texts_;  ///< by path and point
+  std::map<std::string, std::vector<std::vector<std::string>>> texts_;  ///< texts by path and point
 };
 
 }  // namespace

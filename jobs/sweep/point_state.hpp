@@ -10,7 +10,7 @@ namespace lockstep {
 /// How far a point has come, as its files tell.
 enum class PointState : std::uint8_t {
   missing,    ///< not begun, or begun with another program, scenario or data
-  resumable,  ///< there is a checkpoint to go on from
+  resumable,  ///< begun, with a checkpoint to go on from
   done,
 };
 

@@ -48,7 +48,7 @@ class Coordinator final : public Component {
  private:
   struct Topic {
     Controller controller;
-    Time due = Time::never();  ///< of the decision on the reports so far
+    Time due = Time::never();  ///< time of the decision on the reports so far
     std::uint64_t epoch = 0;
   };
   void take(const MessageHeader& message);

@@ -30,9 +30,9 @@ class EpochController {
 
 /// Setup of a controller.
 struct EpochControllerSetup {
-  PolicyChoice choice;  ///< the policies' name and parameters
+  PolicyChoice choice;  ///< name and parameters of the policy
   std::size_t tenants = 0;
-  Time cycle;  ///< period of the clock in which those parameters count
+  Time cycle;  ///< clock period in which the parameters count
 };
 
 /// Factory of a policy's controller. A policy has one if its parts follow counts of the whole

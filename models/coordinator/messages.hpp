@@ -12,7 +12,7 @@ namespace lockstep {
 /// values, which take effect when they arrive.  Both are 64-bit numbers whose meaning is the
 /// policy's.
 struct EpochMessage {
-  std::uint64_t epoch = 0;  ///< k, of the report's time t = k * period
+  std::uint64_t epoch = 0;  ///< number k of the epoch that ends at the report's time t = k * period
   EpochTopic topic = EpochTopic::cache_policy;
   std::array<std::uint8_t, 7> reserved{};
 };

@@ -55,7 +55,7 @@ class PolicyEpochs {
   struct Part {
     EpochTopic topic;
     EpochPolicy* policy;
-    Time boundary;  ///< end of the epoch that it counts for; never() if no controller takes reports
+    Time boundary;  ///< end of the current epoch; never() if no controller takes reports
   };
   struct Decision {
     Time at;
@@ -76,8 +76,8 @@ class PolicyEpochs {
   Link to_coordinator_;
   Periods periods_{};
   std::vector<Part> parts_;
-  std::deque<Decision> decisions_;  ///< in order of time
-  Time limit_ = Time::never();      ///< of decisions and boundaries the first
+  std::deque<Decision> decisions_;  ///< decisions in order of time
+  Time limit_ = Time::never();      ///< earliest of the decisions and boundaries
 };
 
 }  // namespace lockstep

@@ -38,10 +38,10 @@ class SmSide : public EpochPolicy {
 
 /// Setup of the side of one SM.
 struct SmSideSetup {
-  PolicyChoice choice;  ///< the policy's name and parameters
-  Time cycle;           ///< period of the clock in which those parameters count
+  PolicyChoice choice;  ///< name and parameters of the policy
+  Time cycle;           ///< clock period in which the parameters count
   std::uint32_t sm = 0;
-  std::uint32_t warps = 0;  ///< slots of the SM
+  std::uint32_t warps = 0;  ///< warp slots of the SM
   std::size_t tenants = 0;
   std::uint64_t seed = 0;
   ComponentId component;

@@ -36,8 +36,8 @@ class BankOccupancy {
     statistics.bank_cycles += cycles * busy_;
   }
 
-  std::vector<std::uint32_t> reads_;  ///< unanswered reads, by bank
-  std::uint32_t busy_ = 0;            ///< banks with unanswered reads
+  std::vector<std::uint32_t> reads_;  ///< unanswered reads of each bank
+  std::uint32_t busy_ = 0;            ///< number of banks with unanswered reads
   std::int64_t counted_ = 0;          ///< cycle up to which bank_cycles has been counted
 };
 

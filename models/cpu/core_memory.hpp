@@ -25,7 +25,7 @@ class CoreMemory {
 
   struct Place {
     PartitionId partition;
-    std::uint32_t bank = 0;  ///< among those of all channels
+    std::uint32_t bank = 0;  ///< number among the banks of all channels
     template <class Archive>
     void serialize(Archive& archive) {
       archive(partition, bank);

@@ -35,13 +35,13 @@ class CpuCore final : public Component {
  public:
   struct Setup {
     CpuParameters parameters;
-    std::uint32_t index = 0;  ///< among the cores
+    std::uint32_t index = 0;  ///< number among the cores
     TenantId tenant;
     CoreMemory memory;
     std::unique_ptr<AccessStream> stream;
     Time arrival;
-    std::uint64_t measured = 0;  ///< instructions after which it has been measured; 0: never
-    bool check = false;          ///< compare read bytes with written ones
+    std::uint64_t measured = 0;  ///< instructions after which the core has been measured; 0: never
+    bool check = false;          ///< true: read bytes are compared with written ones
     Link to_host;
     std::vector<Link> to_partitions;
   };
@@ -58,7 +58,7 @@ class CpuCore final : public Component {
   /// A read that is not answered, by its tag.
   struct Read {
     std::uint64_t offset = 0;
-    std::int64_t sent = 0;  ///< cycle
+    std::int64_t sent = 0;  ///< cycle in which the read was sent
     CoreMemory::Place place;
     std::uint32_t miss = 0, version = 0;
     template <class Archive>
@@ -97,21 +97,21 @@ class CpuCore final : public Component {
 
   CoreStatistics statistics_;
   const std::unique_ptr<AccessStream> stream_;
-  std::optional<CpuAccess> next_;  ///< has not entered
+  std::optional<CpuAccess> next_;  ///< next access, which has not entered the window
   CoreMemory::Place next_place_;
-  std::int64_t end_ = 0;  ///< behind the last access that has entered
+  std::int64_t end_ = 0;  ///< instruction behind the last access that has entered
   InstructionWindow window_;
   BankOccupancy occupancy_;
   LineContents contents_;
-  std::vector<Read> reads_;          ///< by tag
-  std::vector<std::uint32_t> free_;  ///< tags
-  std::vector<std::uint32_t> used_;  ///< credits of each controller
+  std::vector<Read> reads_;          ///< unanswered reads, by tag
+  std::vector<std::uint32_t> free_;  ///< free tags
+  std::vector<std::uint32_t> used_;  ///< credits used at each controller
   std::uint32_t unanswered_ = 0;
   std::uint64_t compared_ = 0;
   bool measured_ = false, mistaken_ = false, stopped_ = false;
-  std::int64_t entry_ = InstructionWindow::unknown;    ///< slot in which `next_` enters
-  std::int64_t measure_ = InstructionWindow::unknown;  ///< slot in which the measured instructions
-                                                       ///< end
+  std::int64_t entry_ = InstructionWindow::unknown;  ///< slot in which `next_` enters
+  /// Slot in which the measured instructions end.
+  std::int64_t measure_ = InstructionWindow::unknown;
   Time wake_ = Time::never();
 };
 

@@ -80,7 +80,7 @@ class InstructionWindow {
  private:
   struct Miss {
     std::int64_t instruction = 0;
-    std::int64_t done = unknown;  ///< slot
+    std::int64_t done = unknown;  ///< slot in which the data are there
     template <class Archive>
     void serialize(Archive& archive) {
       archive(instruction, done);
@@ -91,9 +91,9 @@ class InstructionWindow {
 
   const std::int64_t window_;
   Ring<Miss> misses_;
-  std::uint64_t answered_ = 0;  ///< of the oldest misses, before the first without data
+  std::uint64_t answered_ = 0;  ///< number of answered misses before the oldest unanswered one
   std::uint32_t first_ = 0;     ///< number of the oldest miss
-  std::int64_t lag_ = 0;        ///< slot of entry minus number, of the next instruction
+  std::int64_t lag_ = 0;        ///< slot of entry minus number of the next instruction
   std::int64_t retiring_lag_ = 0;
 };
 

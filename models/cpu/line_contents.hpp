@@ -54,7 +54,7 @@ class LineContents {
 
  private:
   std::uint32_t last_ = 0;
-  std::vector<std::uint32_t> versions_;  ///< by line; 0: never written
+  std::vector<std::uint32_t> versions_;  ///< version of each line; 0: never written
 };
 
 }  // namespace lockstep

@@ -42,7 +42,7 @@ ProfileStream::ProfileStream(const CpuTraffic& traffic, std::uint32_t window,
       banks_(memory.banks()),
       order_(memory.banks()) {
   std::iota(order_.begin(), order_.end(), std::uint16_t{0});
-  const double interval = 1000 / traffic.misses;  // instructions
+  const double interval = 1000 / traffic.misses;  // instructions between two misses
   // Reads of a group stand side by side, the next group a window behind its last one.
   const double least = window / std::max(interval - 1, 0.25);
   reads_of_group_ = static_cast<std::uint32_t>(std::ceil(least));

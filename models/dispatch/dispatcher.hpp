@@ -55,13 +55,13 @@ class Dispatcher final : public Component, public ProgressSource {
     Topology topology;
     OccupancyLimits limits;
     PolicyChoice sharing, preemption;
-    bool switches_blocks = false;  ///< SMs let blocks leave for others
+    bool switches_blocks = false;  ///< blocks may leave SMs for others
     PreemptionMachine preemption_machine;
-    std::vector<Time> latency_bounds;  ///< by tenant; never: none
-    BlockProfile block_profile;        ///< if the preemption goes by one
+    std::vector<Time> latency_bounds;  ///< bound of each tenant; never: none
+    BlockProfile block_profile;  ///< durations of blocks, for a preemption that uses a profile
     SharingSetup machine;
     std::vector<std::uint64_t>
-        instructions;  ///< by tenant: told to the host when reached; 0: never
+        instructions;  ///< instruction count of each tenant at which the host is told; 0: never
     std::vector<const isa::Module*> modules;
     Link to_host;
     std::vector<Link> to_sms;
@@ -154,26 +154,27 @@ class Dispatcher final : public Component, public ProgressSource {
 
   DispatchedGrids grids_;
   SmMirrors sms_;
-  std::vector<InstructionCount> executed_;  ///< by tenant
+  std::vector<InstructionCount> executed_;  ///< instructions of each tenant so far
   std::map<std::pair<std::uint16_t, std::uint16_t>, Time>
-      ends_;  ///< by tenant and stream: the last
+      ends_;  ///< last end time for each tenant and stream
   std::uint32_t next_sm_ = 0;
-  Time next_dispatch_ = Time::zero();  ///< the sender is free from here on
-  Time beyond_turn_ = Time::zero();    ///< time by which rounding made `next_dispatch_` later than
-                                       ///< its turn
+  Time next_dispatch_ = Time::zero();  ///< time from which the sender is free
+  /// Time by which rounding made `next_dispatch_` later than its turn.
+  Time beyond_turn_ = Time::zero();
   Time wake_ = Time::never();
   DispatchStatistics statistics_;
-  std::vector<std::uint64_t> told_;  ///< by tenant: progress when last asked
+  std::vector<std::uint64_t> told_;  ///< progress of each tenant when last asked
   PreemptingDispatch preempting_;
   const bool preempts_;
-  const bool in_parts_;  ///< then: SMs are shared, and make room in part
+  const bool in_parts_;  ///< SMs are shared and make room in part
   PartialSwitching partial_;
   const Gangs gangs_;
   const ClusterPlaces cluster_places_;
   const Dependents dependents_;
   std::vector<GridView> views_;       ///< scratch
-  std::optional<std::size_t> waits_;  ///< scratch: a gang that has found too few places just now
-  std::vector<std::size_t> clusters_wait_;  ///< scratch: grids whose clusters have, likewise
+  std::optional<std::size_t> waits_;  ///< scratch: a gang that has just found too few places
+  /// scratch: grids whose clusters have just found too few places.
+  std::vector<std::size_t> clusters_wait_;
 };
 
 }  // namespace lockstep

@@ -79,7 +79,7 @@ class PartialSwitching {
   }
 
   const Parts parts_;
-  std::vector<std::uint32_t> fair_;  ///< by grid
+  std::vector<std::uint32_t> fair_;  ///< fair number of SMs for each grid
   std::vector<GridView> here_;       ///< scratch
 };
 

@@ -10,7 +10,7 @@ void Dispatcher::block_returned(const BlockReference& block, Time now, Outbox& o
   const auto grid = grids_.at(block.grid);
   if (sms_.is_staged(block))
     sms_.unstage(block.sm);
-  else  // its own place was not free yet
+  else  // the block's own place was not free yet
     place_is_free(*grid, PreemptionRecord(block, Technique::drain, now));
   ++statistics_.blocks_returned[grid->launch.tenant];
   send_again(grid, block, false, now, outbox);

@@ -70,7 +70,7 @@ class SavedClusters {
       archive(number, blocks);
     }
   };
-  std::deque<Cluster> clusters_;  ///< by number
+  std::deque<Cluster> clusters_;  ///< saved clusters, by number
   std::uint64_t blocks_ = 0;
 };
 

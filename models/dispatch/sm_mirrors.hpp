@@ -20,10 +20,10 @@ struct SmMirror {
   std::uint32_t staged_grid = 0;
   std::uint64_t staged_block = 0;
   // With a preemption:
-  std::optional<std::uint32_t> owner;  ///< the grid whose blocks are here
-  std::uint32_t on_chip = 0;           ///< blocks, without the staged one
-  std::optional<std::uint32_t> guest;  ///< a more urgent grid whose blocks come beside those
-  std::uint32_t guests = 0;            ///< blocks of it
+  std::optional<std::uint32_t> owner;  ///< grid whose blocks are on the SM
+  std::uint32_t on_chip = 0;           ///< blocks on chip, without the staged one
+  std::optional<std::uint32_t> guest;  ///< more urgent grid whose blocks join the owner's
+  std::uint32_t guests = 0;            ///< blocks of the guest grid
   SmPlaces places;
 
   template <class Archive>
@@ -88,7 +88,7 @@ class SmMirrors {
   const OccupancyLimits limits_;
   const bool has_places_;
   std::vector<SmMirror> sms_;
-  std::vector<std::uint64_t> open_;  ///< bit per SM: no block waits there for room
+  std::vector<std::uint64_t> open_;  ///< one bit per SM: no block waits there for room
 };
 
 }  // namespace lockstep

@@ -13,7 +13,7 @@ class BufferDirectory {
   /// Description of a buffer for messages.
   struct Description {
     std::string where;  ///< file:line:column
-    std::string name;   ///< of the buffer and its tenant
+    std::string name;   ///< name of the buffer and its tenant
   };
 
   virtual ~BufferDirectory() = default;

@@ -142,10 +142,11 @@ class Driver {
   Unmapper unmapper_;
   Rearranger rearranger_;
   ZeroedFrames zeroed_;
-  std::vector<std::uint64_t> next_address_;  ///< by tenant
-  std::vector<std::uint32_t> busy_;          ///< by tenant: mappings, unmappings and rearrangements
+  std::vector<std::uint64_t> next_address_;  ///< next free address of each tenant
+  /// Mappings, unmappings and rearrangements of each tenant under way.
+  std::vector<std::uint32_t> busy_;
   std::vector<Postponed> postponed_;
-  std::uint64_t foreign_moves_ = 0;  ///< under way
+  std::uint64_t foreign_moves_ = 0;  ///< moves of foreign pages under way
   std::vector<std::uint32_t> mapped_;
   std::vector<Unmapped> unmapped_;
 };

@@ -20,16 +20,16 @@ using ManagedPage = Location<struct ManagedPageTag>;
 
 enum class PagePlace : std::uint8_t {
   host,
-  arriving,  ///< asked for: its frame, transfer or entry is under way
+  arriving,  ///< requested: the frame, transfer or entry of the page is under way
   gpu,
-  leaving,  ///< unmapping or being written back
-  remote,   ///< mapped where it is, in host memory
+  leaving,  ///< being unmapped or written back
+  remote,   ///< mapped in host memory
 };
 
 struct Allocation {
   ManagedPage first;
   std::uint64_t pages = 0;
-  VirtualPage virtual_page;  ///< of its first page
+  VirtualPage virtual_page;  ///< first page of the allocation
   TenantId tenant;
   BufferId buffer;
   bool live = false;
@@ -81,9 +81,9 @@ class Residency {
 
   std::vector<Allocation> allocations_;
   std::vector<PagePlace> places_;
-  std::vector<std::uint32_t> owner_of_tree_;  ///< allocation, by page number / 512
-  std::vector<std::uint32_t> free_;           ///< allocations whose numbers may be used again
-  std::vector<std::uint32_t> by_address_;     ///< live ones, sorted by tenant and address
+  std::vector<std::uint32_t> owner_of_tree_;  ///< allocation of each tree, by page number / 512
+  std::vector<std::uint32_t> free_;           ///< allocation numbers that may be used again
+  std::vector<std::uint32_t> by_address_;     ///< live allocations, sorted by tenant and address
 };
 
 /// Neighbouring pages.

@@ -56,7 +56,7 @@ class SmallBuffers {
   static constexpr std::uint64_t alignment = 512;
   struct Page {
     VirtualPage first;
-    std::uint64_t used = 0;  ///< bytes
+    std::uint64_t used = 0;  ///< bytes used
     std::uint32_t buffers = 0;
 
     VirtualAddress take(std::uint64_t bytes) {

@@ -14,8 +14,8 @@ namespace lockstep {
 /// leaves may lie behind the allocation.  Source: 001, section B.3.3.
 struct TreeLayout {
   ManagedPage first;
-  std::uint64_t pages = 0;   ///< that exist
-  std::uint32_t leaves = 0;  ///< a power of two, at most 32
+  std::uint64_t pages = 0;   ///< pages that exist
+  std::uint32_t leaves = 0;  ///< number of leaves: a power of two, at most 32
 
   /// Returns the tree that holds `page` of an allocation.
   static TreeLayout around(ManagedPage page, const Allocation& allocation) {

@@ -35,7 +35,7 @@ class Fabric {
 
   FabricParameters parameters_;
   std::size_t gpus_;
-  std::vector<std::uint32_t> links_;  ///< by both GPUs
+  std::vector<std::uint32_t> links_;  ///< link between each pair of GPUs
 };
 
 }  // namespace lockstep

@@ -21,7 +21,7 @@ struct FabricParameters {
   Time latency;
   Bytes payload, header;
   std::uint32_t tags, lines_in_flight;
-  Node pairs;  ///< see fabric.hpp
+  Node pairs;  ///< pairs of GPUs, see fabric.hpp
 
   static auto schema() {
     using namespace literals;

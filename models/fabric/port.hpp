@@ -46,7 +46,7 @@ class Port final : public Component {
     FabricParameters parameters;
     std::uint32_t gpu = 0;
     AddressMapping mapping;
-    std::vector<std::uint32_t> tenants;  ///< numbers among all, of those on this GPU; ascending
+    std::vector<std::uint32_t> tenants;  ///< ascending numbers of this GPU's tenants among all
     Link to_host;
     std::vector<Link> to_sms, to_partitions;
     std::vector<Peer> peers;
@@ -66,17 +66,18 @@ class Port final : public Component {
   struct Slot {
     enum class Kind : std::uint8_t {
       free,
-      sm,       ///< an SM here, for memory there
-      foreign,  ///< another port, for memory here
-      reading,  ///< a line of a copy, for memory here
-      writing,  ///< the same line, for memory there
+      sm,       ///< an SM of this GPU, for memory of another one
+      foreign,  ///< another port, for memory of this GPU
+      reading,  ///< a line of a copy is read from this GPU's memory
+      writing,  ///< a line of a copy is written to the other GPU's memory
     };
     Kind kind = Kind::free;
-    std::uint8_t bytes = 0, skip = 0;  ///< of a line; bytes of its first sector before it
-    std::uint16_t origin = 0;          ///< number of the SM; index of the port
-    std::uint16_t tenant = 0;          ///< among those here
-    std::uint32_t tag = 0;             ///< the asker's; of a line the index of its copy
-    std::uint64_t address = 0;         ///< as the SM names it; where the line goes
+    /// Bytes of a line, and bytes of its first sector before the copy begins.
+    std::uint8_t bytes = 0, skip = 0;
+    std::uint16_t origin = 0;   ///< number of the SM, or index of the port
+    std::uint16_t tenant = 0;   ///< number among this GPU's tenants
+    std::uint32_t tag = 0;      ///< tag of the requester; for a line, index of its copy
+    std::uint64_t address = 0;  ///< address that the SM names; for a line, its destination
     template <class Archive>
     void serialize(Archive& archive) {
       archive(kind, bytes, skip, origin, tenant, tag, address);
@@ -84,7 +85,7 @@ class Port final : public Component {
   };
   /// A message that waits here.
   struct Packet {
-    Time since;  ///< it came, or when it is in
+    Time since;  ///< time at which the packet came, or will have come in
     bool is_answer = false;
     MemoryRequest request;
     MemoryResponse response;
@@ -95,7 +96,7 @@ class Port final : public Component {
     PeerCopy asked;
     std::vector<FrameRun> from, to;
     std::uint32_t from_run = 0, to_run = 0;
-    std::uint64_t from_at = 0, to_at = 0;  ///< bytes done of those runs
+    std::uint64_t from_at = 0, to_at = 0;  ///< bytes done of the current runs
     std::uint64_t sent = 0, done = 0;
     std::uint32_t peer = 0;
     template <class Archive>
@@ -105,7 +106,7 @@ class Port final : public Component {
   };
   /// Reads lines of the copies that take a way out, in turns, as fast as that takes them.
   struct Engine {
-    std::deque<std::uint32_t> copies;  ///< that have lines left
+    std::deque<std::uint32_t> copies;  ///< copies with lines left
     Time next;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -164,17 +165,18 @@ class Port final : public Component {
   std::vector<Peer> peers_;
 
   PortStatistics statistics_;
-  std::vector<Wire> out_;  ///< by peer; at a switch one for all
+  std::vector<Wire> out_;  ///< one way out per peer; one for all at a switch
   Wire in_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
-  std::uint32_t tags_ = 0, lines_ = 0;  ///< in use
+  std::uint32_t tags_ = 0, lines_ = 0;  ///< tags and lines in use
   std::deque<Packet> waiting_;          ///< requests of SMs for which there is no tag
-  std::deque<Packet> arriving_;         ///< behind others on the way in
+  std::deque<Packet> arriving_;         ///< packets behind others on the way in
   std::vector<Copy> copies_;
   std::vector<std::uint32_t> free_copies_;
-  std::vector<Engine> engines_;                    ///< as out_
-  std::map<std::uint64_t, std::uint32_t> counts_;  ///< of requests, by addresses of pages
+  std::vector<Engine> engines_;  ///< engine of each way out
+  /// Number of requests to each page, by its address.
+  std::map<std::uint64_t, std::uint32_t> counts_;
 };
 
 }  // namespace lockstep

@@ -16,7 +16,7 @@ class Wire {
 
   struct Turn {
     Time begin, end;
-    std::uint64_t waited = 0;  ///< femtoseconds
+    std::uint64_t waited = 0;  ///< time waited, femtoseconds
     std::uint32_t behind = 0;  ///< tenant of the packet before
   };
   Turn take(Time now, double bytes, std::uint32_t tenant) {

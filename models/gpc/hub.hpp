@@ -36,10 +36,10 @@ namespace lockstep {
 class Hub final : public Component {
  public:
   struct Setup {
-    Frequency clock;  ///< of the network
+    Frequency clock;  ///< clock of the network
     HubParameters parameters;
     std::uint32_t first_sm = 0;
-    std::vector<Link> to_sms;  ///< of the GPC
+    std::vector<Link> to_sms;  ///< links to the SMs of the GPC
     std::vector<std::string> tenants;
   };
   explicit Hub(Setup setup);
@@ -67,9 +67,10 @@ class Hub final : public Component {
     enum class State : std::uint8_t { none, stopping, leaving };
     State state = State::none;
     Technique technique = Technique::drain;  ///< save or flush
-    Technique otherwise = Technique::save;   ///< where it cannot be flushed: save or drain
-    bool idempotent = true;                  ///< as far as blocks have told
-    std::uint32_t those = 0;                 ///< that are quiet; leaving: that have left
+    /// Technique where the cluster cannot be flushed: save or drain.
+    Technique otherwise = Technique::save;
+    bool idempotent = true;   ///< as far as blocks have told
+    std::uint32_t those = 0;  ///< quiet blocks; when leaving, blocks that have left
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -131,8 +132,8 @@ class Hub final : public Component {
   const std::uint32_t first_sm_;
   const std::vector<std::string> tenants_;
   std::vector<Link> to_sms_;
-  std::vector<ClusterPort> ports_;  ///< to each SM
-  std::vector<Cluster> clusters_;   ///< in the order in which they began
+  std::vector<ClusterPort> ports_;  ///< port to each SM
+  std::vector<Cluster> clusters_;   ///< clusters in the order in which they began
   HubStatistics statistics_;
 };
 

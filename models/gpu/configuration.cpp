@@ -115,7 +115,8 @@ std::string without(std::string text, const std::string& policy) {
   const std::string key = "\n  " + policy + ":";
   const std::size_t begin = text.find(key);
   std::size_t end = text.find('\n', begin + 1);
-  while (text.compare(end, 4, "\n   ") == 0) end = text.find('\n', end + 1);  // its parameters
+  // Skips the policy's parameters.
+  while (text.compare(end, 4, "\n   ") == 0) end = text.find('\n', end + 1);
   return text.erase(begin, end - begin);
 }
 

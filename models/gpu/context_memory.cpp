@@ -18,7 +18,7 @@ namespace {
 std::uint64_t context_bytes(const BlockResources& block, const IssueTable& kernel,
                             const OccupancyLimits& limits, ContextKind kind) {
   constexpr std::uint64_t control_of_warp = 1024, control_of_block = 512, log_entry = 512;
-  constexpr std::uint64_t pattern_bytes = 128;  // of 256 registers with four bits each
+  constexpr std::uint64_t pattern_bytes = 128;  // bytes for 256 registers with four bits each
   const std::uint64_t patterns = kind == ContextKind::occupied ? 0 : block.warps * pattern_bytes;
   const std::uint64_t rows = std::uint64_t{block.warps} * (kernel.rows + 2) * line_bytes;
   const std::uint64_t log = limits.log_entries / std::max(blocks_per_sm(block, limits), 1u);

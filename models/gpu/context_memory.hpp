@@ -30,7 +30,7 @@ class ContextMemory {
   ContextArea area_of(std::uint32_t sm) const;
 
  private:
-  ContextArea first_;  ///< of SM 0
+  ContextArea first_;  ///< area of SM 0
   std::uint64_t bytes_ = 0;
 };
 

@@ -27,7 +27,7 @@ class Coordination {
     ComponentId gmmu;
     std::vector<ComponentId> sms;
     Time latency;
-    std::string prefix = {};  ///< of the names of the GPU's kinds
+    std::string prefix = {};  ///< prefix of the names of the GPU's kinds
     std::optional<std::uint32_t> group = {};
   };
   /// Adds the coordinator and its links to the graph if a selected policy has a controller.

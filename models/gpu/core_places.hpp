@@ -31,7 +31,7 @@ class CorePlaces {
  private:
   void take_cores(const Scenario& scenario, std::uint32_t cores);
 
-  std::vector<TenantId> tenants_;  ///< by core
+  std::vector<TenantId> tenants_;  ///< tenant of each core
   std::vector<PhysicalAddress> bases_;
   std::vector<std::uint64_t> bytes_;
   std::uint64_t before_ = 0;

@@ -103,7 +103,7 @@ class GpuBuilder {
   const LoadedModules& modules_;
   const BlockProfile& block_profile_;
   AddressMapping mapping_;
-  mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< made when first asked for
+  mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< tables, made when first asked for
   ContextMemory context_memory_;
   CorePlaces core_places_;
   std::vector<Frame> foreign_pages_;

@@ -23,15 +23,15 @@ class GpuSite {
   /// Number of the GPU, and its tenants.
   struct Place {
     std::uint32_t gpu = 0;
-    std::vector<std::uint32_t> tenants;  ///< ascending numbers of the scenario
+    std::vector<std::uint32_t> tenants;  ///< ascending numbers in the scenario
     /// In the graph, if there are several GPUs.
     std::optional<std::uint32_t> group = {};
-    std::string prefix = {};  ///< of the names of its kinds
+    std::string prefix = {};  ///< prefix of the names of the GPU's kinds
   };
   struct Options {
     isa::LoweringOptions lowering;
     bool capture = false;
-    const BlockProfile& block_profile;  ///< of all tenants
+    const BlockProfile& block_profile;  ///< durations of the blocks of all tenants
   };
   /// `scenario` must outlive this; `parameters`: of this GPU. Throws UserError for settings of its
   /// tenants that are not possible there.
@@ -72,7 +72,7 @@ class GpuSite {
 
   const Place place_;
   const Scenario& scenario_;
-  const std::unique_ptr<const Scenario> own_scenario_;  ///< of one GPU among several
+  const std::unique_ptr<const Scenario> own_scenario_;  ///< scenario of one GPU among several
   const MachineParameters parameters_;
   const LoadedModules modules_;
   const BlockProfile block_profile_;

@@ -15,7 +15,8 @@ namespace {
 /// Adds where the keys of a file stand that do nothing in the file by itself.
 template <class Parameters>
 void append_own(const Node& included, std::set<std::string>& places) {
-  if (!std::filesystem::exists(included.file())) return;  // the run was written down elsewhere
+  // The run was recorded on another computer, which has the file.
+  if (!std::filesystem::exists(included.file())) return;
   try {
     const Node file = load_document(included.file(), included.path());
     const auto values = read_parameters<Parameters>(file);

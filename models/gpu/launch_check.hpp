@@ -22,9 +22,9 @@ void for_each_launch(const Workload& workload, const isa::Module& module,
 
 /// A kernel that is launched with blocks too large for the registers it uses.
 struct TightKernel {
-  std::size_t kernel = 0;       ///< in the module
-  std::uint32_t threads = 0;    ///< threads of the largest such block
-  std::uint32_t registers = 0;  ///< registers that a thread of it may have
+  std::size_t kernel = 0;       ///< number of the kernel in the module
+  std::uint32_t threads = 0;    ///< threads of the largest block that fits
+  std::uint32_t registers = 0;  ///< registers that a thread of such a block may have
 };
 /// Returns the tight kernels, by kernel.  A launch that states its registers counts for none.
 std::vector<TightKernel> find_tight_kernels(const Workload& workload, const isa::Module& module,

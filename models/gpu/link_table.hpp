@@ -24,7 +24,7 @@ class LinkTable {
 
  private:
   const Graph* graph_ = nullptr;
-  std::vector<std::vector<LinkId>> of_sender_;  ///< by component
+  std::vector<std::vector<LinkId>> of_sender_;  ///< links of each component as the sender
 };
 
 }  // namespace lockstep

@@ -39,8 +39,8 @@ class LinkUnits {
   struct Unit {
     ComponentId component;
     std::vector<std::size_t> sites;
-    std::vector<LinkId> from_host, to_host;  ///< by site
-    Time near;                               ///< latency to the GPUs
+    std::vector<LinkId> from_host, to_host;  ///< links from and to the host, for each site
+    Time near;                               ///< latency between the unit and the GPUs
     std::optional<Bandwidth> uplink;
   };
   void connect(Graph& graph, ComponentId host, const Sites& sites, Unit unit);

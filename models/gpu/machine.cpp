@@ -76,7 +76,7 @@ void Machine::lay_out(const Options& options) {
 }
 
 void Machine::add_ports() {
-  constexpr double peer_traffic = 0.5;  // relative, for the partitioner
+  constexpr double peer_traffic = 0.5;  // relative traffic, for the partitioner
   const FabricParameters& fabric = parameters_.fabric->parameters();
   for (const auto& site : sites_) site->add_port(graph_, host_);
   for (const auto& from : sites_)

@@ -23,16 +23,16 @@ namespace lockstep {
 class Machine {
  public:
   struct Options {
-    bool capture = false;  ///< keep the final GPU bytes of checked buffers
+    bool capture = false;  ///< true: the final GPU bytes of checked buffers are kept
     isa::LoweringOptions lowering;
-    bool bounds = true;               ///< accesses outside of buffers end their tenant
-    PrintedLines::Sink print = {};    ///< receives the lines that kernels print
-    PrintedLines::Sink warn = {};     ///< receives warnings about kernels
-    BlockProfile block_profile = {};  ///< if the preemption goes by one
+    bool bounds = true;               ///< true: accesses outside of buffers end their tenant
+    PrintedLines::Sink print = {};    ///< receiver of the lines that kernels print
+    PrintedLines::Sink warn = {};     ///< receiver of warnings about kernels
+    BlockProfile block_profile = {};  ///< durations of blocks, for a preemption that uses a profile
     /// Where the machine's components and links stand behind those of others; nullptr: in a graph
     /// of its own.  It must outlive the machine.
     Graph* graph = nullptr;
-    std::string prefix = {};  ///< of the names of its kinds there
+    std::string prefix = {};  ///< prefix of the names of the GPU's kinds
   };
   /// Loads the modules and validates every launch against them.  `scenario` must outlive this.
   Machine(const Scenario& scenario, const MachineParameters& parameters, const Options& options);

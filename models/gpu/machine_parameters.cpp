@@ -79,7 +79,7 @@ PolicyChoice scheduler_of(const SmParameters& sm) {
 MachineParameters resolve_machine(const Scenario& scenario) {
   MachineParameters machine;
   machine.gpu = read_parameters<GpuParameters>(scenario.gpu);
-  machine.gpu.mig = Node();  // slices are GPUs of their own by now
+  machine.gpu.mig = Node();  // slices are GPUs of their own from here on
   machine.host = read_parameters<HostParameters>(scenario.host);
   machine.policies = scenario.policies.exists()
                          ? read_parameters<PolicyParameters>(scenario.policies)

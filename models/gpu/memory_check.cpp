@@ -51,7 +51,7 @@ void check_fragmentation(const Scenario& scenario, const MachineParameters& para
   if (foreign.empty()) return;
   const std::uint64_t granule =
       make_page_manager(parameters.policies.page_manager, {})->granule_pages();
-  std::set<std::uint64_t> taken{0};  // the first page is never used
+  std::set<std::uint64_t> taken{0};  // granule 0: the first page is never used
   for (const Frame page : foreign) taken.insert(page.value() / granule);
   const std::uint64_t left =
       (capacity / (granule * page_bytes) - taken.size()) * granule * page_bytes;

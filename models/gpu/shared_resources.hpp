@@ -11,14 +11,15 @@ namespace lockstep {
 /// Source: own choice.
 struct SharedResource {
   const char* name;
-  const char* kind;   ///< of the statistics that count it
-  const char* field;  ///< [tenants, tenants]
-  const char* unit;   ///< of the matrix
+  const char* kind;   ///< kind of the statistics that count the resource
+  const char* field;  ///< name of the field with shape [tenants, tenants]
+  const char* unit;   ///< unit of the matrix
   const char* doc;
   /// The matrix is in nanoseconds, the field in cycles of this clock; nullptr: in femtoseconds if
   /// the matrix is in nanoseconds, otherwise as counted.
   Frequency (*clock)(const GpuParameters&) = nullptr;
-  int instance = -1;  ///< the one of its kind that is the resource; -1: all together
+  /// Number of the component that is the resource; -1: all of the kind together.
+  int instance = -1;
 
   /// Returns the factor from units of the field to units of the matrix.
   double scale(const GpuParameters& gpu) const;

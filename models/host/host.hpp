@@ -18,13 +18,14 @@ namespace lockstep {
 class Host final : public Component, public GridCounter, public ProgressSource {
  public:
   struct Setup {
-    std::vector<HostPart::Setup> parts;            ///< one for each GPU that has tenants
-    std::vector<std::size_t> part_of_link;         ///< who hears it, by link; not of one part
-    const std::vector<Tenant>* tenants = nullptr;  ///< of all parts; outlives the host
+    std::vector<HostPart::Setup> parts;  ///< one part for each GPU that has tenants
+    /// Number of the part that hears each link; unused if there is one part.
+    std::vector<std::size_t> part_of_link;
+    const std::vector<Tenant>* tenants = nullptr;  ///< tenants of all parts; outlives the host
     Time link_latency = Time::zero();
     Time progress_limit = Time::zero();
-    PrintedLines::Sink print;  ///< receives the lines that kernels print; may be empty
-    PrintedLines::Sink warn;   ///< receives warnings about kernels; may be empty
+    PrintedLines::Sink print;  ///< receiver of the lines that kernels print; may be empty
+    PrintedLines::Sink warn;   ///< receiver of warnings about kernels; may be empty
   };
   explicit Host(Setup setup);
 
@@ -64,12 +65,12 @@ class Host final : public Component, public GridCounter, public ProgressSource {
   void follow_teams(Time now, Outbox& outbox);
   Time next_shared_activity() const { return shared_ ? shared_->next_activity() : Time::never(); }
 
-  std::unique_ptr<SharedPages> shared_;  ///< of tenants on several GPUs, if there are some
+  std::unique_ptr<SharedPages> shared_;  ///< pages of tenants on several GPUs; nullptr: none
   HostLogs logs_;
   std::vector<std::unique_ptr<HostPart>> parts_;
   const std::vector<std::size_t> part_of_link_;
-  std::vector<TenantRun*> runs_;       ///< by number among all tenants
-  std::vector<HostPart*> team_parts_;  ///< that have runs of tenants on several GPUs
+  std::vector<TenantRun*> runs_;       ///< run of each tenant, by its number among all
+  std::vector<HostPart*> team_parts_;  ///< parts with runs of tenants on several GPUs
   ProgressWatch progress_;
 };
 

@@ -59,7 +59,7 @@ class HostBuffer {
   std::uint64_t size_ = 0;
   std::shared_ptr<const Content> content_;
   LazyRegion memory_;
-  std::vector<std::uint8_t> touched_;  ///< by page
+  std::vector<std::uint8_t> touched_;  ///< one entry per page
 };
 
 }  // namespace lockstep

@@ -19,9 +19,10 @@ struct KernelRecord {
   std::uint32_t tenant = 0, stream = 0;
   std::array<std::uint32_t, 3> blocks{}, threads{};
   Time enqueued, launched = Time::never(), done = Time::never();
-  bool is_over = false;    ///< no further event comes: done, or cut off before it was launched
+  /// No further event comes: the launch is done, or was cut off before it began.
+  bool is_over = false;
   GridCounts counts = {};  ///< counts until the last epoch
-  std::uint32_t gpu = 0;   ///< number of the GPU on which it was launched
+  std::uint32_t gpu = 0;   ///< number of the GPU that runs the launch
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -92,7 +93,7 @@ class KernelLog {
   const Time settling_;
   std::deque<KernelRecord> records_;
   std::uint64_t first_ = 0;              ///< grid of the first record
-  std::vector<std::uint32_t> launches_;  ///< by GPU
+  std::vector<std::uint32_t> launches_;  ///< number of launches on each GPU
 };
 
 }  // namespace lockstep

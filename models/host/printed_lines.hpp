@@ -37,7 +37,7 @@ class PrintedLines {
 
  private:
   std::vector<std::string> prefixes_;
-  std::vector<std::string> begun_;  ///< by tenant: text without the end of its line
+  std::vector<std::string> begun_;  ///< text of each tenant without the end of its line
   Sink sink_;
 };
 

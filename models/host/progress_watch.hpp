@@ -44,8 +44,8 @@ class ProgressWatch {
   static constexpr std::int64_t factor = 10;
 
   struct OfTenant {
-    Time since;   ///< when it last got on
-    Time waited;  ///< as it counts
+    Time since;   ///< time of the tenant's last progress
+    Time waited;  ///< time waited since then, as it counts
     std::uint32_t looks = 0;
     bool was_found = false;
     template <class Archive>

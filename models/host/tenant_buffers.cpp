@@ -202,7 +202,7 @@ void TenantBuffers::capture(BufferId buffer, const HostCycle& cycle) {
   for (const PageRange& range : services_.managed.pages().resident_ranges(own.allocation)) {
     const std::uint64_t offset = (range.first - first) * page_bytes;
     const std::uint64_t size = std::min(range.count * page_bytes, declared.bytes() - offset);
-    state.captured.at(offset, size);  // also where there are zeros, which are not brought
+    state.captured.at(offset, size);  // the bytes exist also where zeros are not brought
     cycle.link.start(transfer(Transfer::Kind::inspect, buffer, offset, size), cycle.now,
                      cycle.outbox);
   }

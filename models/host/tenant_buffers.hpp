@@ -123,14 +123,14 @@ class TenantBuffers {
   struct State {
     HostBuffer host;
     VirtualAddress address;
-    std::uint32_t allocation = 0;  ///< managed: number of its allocation
-    bool shares = false;           ///< device memory: it is a small one, which shares a page
-    std::uint64_t pages = 0;       ///< mapped for it, or for it and others
-    bool mapped = false;           ///< the program may use it
-    bool held = false;             ///< managed: faults wait for the CPU
+    std::uint32_t allocation = 0;  ///< number of the allocation of managed memory
+    bool shares = false;           ///< device memory: the buffer is small and shares a page
+    std::uint64_t pages = 0;       ///< pages mapped for the buffer, alone or with others
+    bool mapped = false;           ///< true: the program may use the buffer
+    bool held = false;             ///< managed memory: faults wait for the CPU
     bool is_captured = false;
-    bool is_read = false;  ///< for checking, where it is on this GPU
-    HostBuffer captured;   ///< the GPU's bytes; bytes not touched here are 0, or the host's
+    bool is_read = false;  ///< the buffer is read for checking where it lies on this GPU
+    HostBuffer captured;   ///< bytes read from the GPU; bytes not touched here are 0, or the host's
     FreedParts freed;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -175,14 +175,16 @@ class TenantBuffers {
   TenantServices& services_;
   TenantBuffers* home_ = this;
   std::vector<TenantBuffers*> team_{this};
-  const std::vector<std::shared_ptr<const Content>> contents_;  ///< of declared buffers
-  const std::vector<BufferId> variables_;                       ///< by index in the module
+  /// Initial contents of declared buffers.
+  const std::vector<std::shared_ptr<const Content>> contents_;
+  /// Buffer of each module variable, by its index in the module.
+  const std::vector<BufferId> variables_;
   const bool keeps_first_round_;
   bool is_capturing_;
   std::vector<std::uint32_t> names_;  ///< number of the buffer that each name means now
   std::vector<State> buffers_;
   SmallBuffers small_;
-  std::vector<State> first_round_;  ///< kept for checking
+  std::vector<State> first_round_;  ///< states after the first round, kept for checking
 };
 
 /// Returns whether the buffer is device memory that lies where the driver puts it: such buffers may

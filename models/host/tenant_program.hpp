@@ -21,7 +21,7 @@ class TenantProgram {
  public:
   /// Content of a buffer that the program has saved.
   struct Saved {
-    std::uint32_t buffer = 0;  ///< its name
+    std::uint32_t buffer = 0;  ///< name of the buffer
     std::vector<std::byte> bytes;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -38,8 +38,8 @@ class TenantProgram {
     TenantBuffers* buffers = nullptr;
     TenantStreams* streams = nullptr;
     TenantServices* services = nullptr;
-    TenantId number = {};      ///< there
-    std::uint16_t module = 0;  ///< likewise
+    TenantId number = {};      ///< number of the tenant on that GPU
+    std::uint16_t module = 0;  ///< number of the module on that GPU
   };
   /// `team`: the tenant on all of its GPUs, this one first.
   void join(std::vector<Member> team) { team_ = std::move(team); }
@@ -136,15 +136,17 @@ class TenantProgram {
   std::vector<Member> team_;
 
   ProgramCursor cursor_;
-  Time timer_;                              ///< never(): none runs
-  std::uint64_t waiting_operation_ = none;  ///< a blocking copy
-  std::uint32_t waiting_member_ = 0;        ///< on which of the GPUs
+  Time timer_;                              ///< time at which the timer ends; never(): none runs
+  std::uint64_t waiting_operation_ = none;  ///< blocking copy for which the program waits
+  std::uint32_t waiting_member_ = 0;        ///< GPU on which that copy runs
   Time stood_at_;                           ///< simulated time of the last step
   std::uint64_t steps_here_ = 0;            ///< steps done at that time
   std::uint64_t steps_ended_ = 0, steps_told_ = 0;
-  std::uint32_t polls_ = 0;  ///< rounds of loops that wait for a value, since the tenant got on
+  /// Rounds of loops that wait for a value, since the tenant last got on.
+  std::uint32_t polls_ = 0;
   bool keeps_saved_ = true;
-  std::map<std::uint32_t, isa::GlobalUse> global_uses_;  ///< by kernel, of those launched
+  /// Use of global memory by each kernel that has been launched.
+  std::map<std::uint32_t, isa::GlobalUse> global_uses_;
   std::vector<Saved> saved_;
 };
 

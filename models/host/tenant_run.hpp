@@ -153,11 +153,11 @@ class TenantRun {
   std::vector<TenantRun*> team_{this};
 
   Phase phase_ = Phase::waiting;
-  bool first_ = true;  ///< in the first round
+  bool first_ = true;  ///< true in the first round
   bool stopped_ = false;
-  std::uint32_t rounds_ = 0;   ///< ends of the program
-  Time began_;                 ///< this round
-  InstructionCount executed_;  ///< in grids that are done
+  std::uint32_t rounds_ = 0;   ///< number of times the program has ended
+  Time began_;                 ///< start of this round
+  InstructionCount executed_;  ///< instructions in grids that are done
   std::vector<ArrivalRecord> arrivals_;
   std::optional<TenantMeasure> measure_;
   Time end_ = Time::never();

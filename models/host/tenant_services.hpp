@@ -19,11 +19,11 @@ class TenantServices {
   struct Launches {
     Link to_dispatcher;
     KernelLog& log;
-    const std::vector<std::uint32_t>& numbers;  ///< of the tenants there
+    const std::vector<std::uint32_t>& numbers;  ///< numbers of the tenants on that GPU
     std::uint32_t gpu = 0;                      ///< number of the GPU
     /// Ways to other GPUs; nullptr: there are none.
     const Fabric* fabric = nullptr;
-    std::vector<Link> to_port;  ///< one if there are some
+    std::vector<Link> to_port;  ///< link to the port; one if there is a fabric
   };
   TenantServices(Driver::Setup driver_setup, ManagedMemory::Setup managed_setup,
                  const BufferDirectory& directory, const Launches& launches,
@@ -47,10 +47,10 @@ class TenantServices {
   /// Returns the means with which this part of the host acts at a time.
   std::function<HostCycle(Time, Outbox&)> cycle_at;
   const Time launch_overhead;
-  bool sends_bounds = true;  ///< launches say where buffers lie
+  bool sends_bounds = true;  ///< true: launches carry the bounds of buffers
   KernelLog& kernels;
-  const std::vector<std::uint32_t>& numbers;  ///< of the tenants among those of all GPUs
-  GridIntervals grids;                        ///< at the host itself
+  const std::vector<std::uint32_t>& numbers;  ///< numbers of the tenants among those of all GPUs
+  GridIntervals grids;                        ///< grids as the host itself counts them
 
   std::uint64_t next_operation() { return operations_++; }
   /// Tells who counts by tenant that a grid begins or ends.

@@ -23,15 +23,15 @@ class TenantStreams {
     Kind kind = Kind::launch;
     bool started = false;
     bool to_gpu = false;
-    bool is_programmatic = false;  ///< of a launch: Step::is_programmatic
+    bool is_programmatic = false;  ///< Step::is_programmatic of a launch
     std::uint64_t id = 0;
     BufferId buffer;
     std::uint64_t offset = 0, bytes = 0;
-    BufferId other;  ///< of a copy between GPUs: the buffer that gets the bytes
+    BufferId other;  ///< buffer that gets the bytes of a copy between GPUs
     std::uint64_t other_offset = 0;
     GridLaunch launch;
     std::vector<std::byte> parameters;
-    std::optional<RecordedData> data;  ///< of a recorded copy
+    std::optional<RecordedData> data;  ///< bytes of a recorded copy
     void serialize(Archive& archive);
   };
 
@@ -89,7 +89,7 @@ class TenantStreams {
   TenantBuffers& buffers_;
   TenantServices& services_;
   std::vector<const TenantBuffers*> team_;
-  Queues queues_;  ///< by number of the stream; empty ones are removed
+  Queues queues_;  ///< operations of each stream, by its number; empty queues are removed
   std::uint64_t compared_ = 0;
   std::optional<std::string> unexpected_;
 };

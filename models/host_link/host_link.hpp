@@ -95,7 +95,7 @@ class HostLink {
  private:
   struct Inspection {
     Transfer transfer;
-    std::uint32_t asked = 0;  ///< answers that are to come
+    std::uint32_t asked = 0;  ///< answers still to come
     template <class Archive>
     void serialize(Archive& archive) {
       archive(transfer, asked);
@@ -116,10 +116,12 @@ class HostLink {
 
   std::vector<Inspection> inspections_;
   std::vector<std::uint32_t> free_inspections_;
-  std::uint64_t inspected_ = 0;      ///< parts of ranges that partitions have not answered
-  std::vector<Transfer> transfers_;  ///< that another component serves; free ones have no frames
+  std::uint64_t inspected_ = 0;  ///< parts of ranges that partitions have not answered
+  /// Transfers that another component serves; free entries have no frames.
+  std::vector<Transfer> transfers_;
   std::vector<std::uint32_t> free_transfers_;
-  std::vector<std::uint64_t> moved_;  ///< by tenant: transfers and answers handed over, and done
+  /// Transfers and answers handed over and done, for each tenant.
+  std::vector<std::uint64_t> moved_;
 };
 
 }  // namespace lockstep

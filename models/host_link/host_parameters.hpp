@@ -24,8 +24,8 @@ struct HostParameters {
   TenantOrder link_order;
   bool link_preempts_prefetch;
   Bytes memory;
-  Node uplinks;                    ///< see uplink.hpp
-  std::uint32_t copy_engines = 2;  ///< of the GPU at the link, whose parameter it is
+  Node uplinks;                    ///< links that GPUs share, see uplink.hpp
+  std::uint32_t copy_engines = 2;  ///< copy engines of the GPU at the link, a parameter of that GPU
 
   static auto schema() {
     using namespace literals;

@@ -36,7 +36,7 @@ constexpr double pi = 3.14159265358979323846;
 /// computers.
 double fixed_atan(double x) {
   if (x > 1) return pi / 2 - fixed_atan(1 / x);
-  const double y = x / (1 + std::sqrt(1 + x * x));  // tan of half the angle, below 0.415
+  const double y = x / (1 + std::sqrt(1 + x * x));  // tangent of half the angle, below 0.415
   const double z = y * y;
   double sum = 0;
   for (int n = 33; n >= 1; n -= 2) sum = 1.0 / n - z * sum;

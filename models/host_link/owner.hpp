@@ -15,7 +15,7 @@ struct Owner {
   static constexpr Bits most = (Bits{1} << number_bits) - 1;
 
   Part part{};
-  Bits number = 0;  ///< at most `most`
+  Bits number = 0;  ///< number, at most `most`
 
   constexpr Bits bits() const { return static_cast<Bits>(part) << number_bits | number; }
   static constexpr Owner of(Bits bits) {

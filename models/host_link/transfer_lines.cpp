@@ -144,7 +144,8 @@ void TransferLines::advance(Direction& direction, Time now, Time late,
   statistics.bytes[transfer.tenant][rank] += bytes;
   statistics.busy_time[transfer.tenant][rank] +=
       femtoseconds(active.through(active.sent) - active.through(active.sent - bytes));
-  direction.origin += now - direction.next;  // it had to wait for a place among those in flight
+  // The transfer had to wait for a place among those in flight.
+  direction.origin += now - direction.next;
   if (active.sent < direction.piece_end) return book_line(direction, now);
   direction.active = none;
   direction.ready = now;

@@ -61,8 +61,8 @@ class TransferLines {
   /// Bytes that a line carries.
   struct Landing {
     const Transfer& transfer;
-    std::uint64_t offset, bytes;  ///< in the buffer
-    std::uint64_t skip;           ///< bytes of the first sector that do not belong to it
+    std::uint64_t offset, bytes;  ///< offset and length in the buffer
+    std::uint64_t skip;           ///< bytes of the first sector that do not belong to the piece
   };
   /// `line`: number in the tag of the line's request.
   Landing landing_of(std::uint32_t line) const;
@@ -89,8 +89,8 @@ class TransferLines {
 
   struct Active {
     Transfer transfer;
-    Time duration;             ///< of the whole transfer
-    double time_per_byte = 0;  ///< femtoseconds
+    Time duration;             ///< duration of the whole transfer
+    double time_per_byte = 0;  ///< femtoseconds per byte
     std::uint64_t sent = 0, acknowledged = 0;
     std::uint64_t in_frame = 0;  ///< bytes sent of frames[frame]
     std::uint32_t frame = 0;
@@ -107,10 +107,11 @@ class TransferLines {
     std::uint64_t next_bytes() const;
   };
   struct Line {
-    std::uint64_t offset = 0;  ///< in the buffer
+    std::uint64_t offset = 0;  ///< offset in the buffer
     std::uint32_t transfer = 0;
     std::uint16_t bytes = 0;
-    std::uint16_t skip = 0;  ///< bytes of its first sector that do not belong to it
+    /// Bytes of the line's first sector that do not belong to the transfer.
+    std::uint16_t skip = 0;
     template <class Archive>
     void serialize(Archive& archive) {
       archive(offset, transfer, bytes, skip);
@@ -122,14 +123,15 @@ class TransferLines {
     }
 
     LinkQueue queue;
-    std::uint32_t active = none;    ///< transfer in service
-    std::uint64_t arrival = 0;      ///< its number in the queue
-    std::uint64_t piece_end = 0;    ///< bytes of it that may be sent before others get their turn
-    Time origin;                    ///< when it would have begun if it had never been interrupted
-    Time next;                      ///< when its next line leaves, if there is a place in flight
-    Time ready;                     ///< nothing begins before
-    Time remote_free;               ///< when the remote accesses so far are through
-    ServerWaits waits;              ///< for the first turn
+    std::uint32_t active = none;  ///< transfer in service
+    std::uint64_t arrival = 0;    ///< number of the active transfer in the queue
+    /// Bytes of the active transfer that may be sent before others get their turn.
+    std::uint64_t piece_end = 0;
+    Time origin;        ///< time at which the transfer would have begun without interruptions
+    Time next;          ///< departure of the next line, if there is a place in flight
+    Time ready;         ///< time before which nothing begins
+    Time remote_free;   ///< time at which the remote accesses so far are through
+    ServerWaits waits;  ///< waits for the first turn
     std::uint16_t last_remote = 0;  ///< tenant of the last remote access
     LinkStatistics statistics;
     template <class Archive>
@@ -170,10 +172,10 @@ class TransferLines {
   std::vector<std::uint32_t> free_transfers_;
   std::vector<Line> lines_;
   std::vector<std::uint32_t> free_lines_;
-  std::array<Direction, 2> directions_;  ///< to host, to GPU
-  Time last_answer_;                     ///< when a place among the lines in flight became free
-  Time engine_free_;                     ///< when the last piece was through
-  std::uint64_t last_direction_ = 0;     ///< its direction
+  std::array<Direction, 2> directions_;  ///< directions to the host and to the GPU
+  Time last_answer_;  ///< time at which a place among the lines in flight last became free
+  Time engine_free_;  ///< time at which the last piece was through
+  std::uint64_t last_direction_ = 0;  ///< direction of the last piece
 };
 
 /// Bytes of the tenant, as grids count them.

@@ -81,7 +81,7 @@ class Uplink {
 
  private:
   struct Direction {
-    Time free;               ///< when all earlier bytes are through
+    Time free;               ///< time at which all earlier bytes are through
     std::uint32_t last = 0;  ///< tenant of the last bytes
     UplinkStatistics statistics;
     template <class Archive>
@@ -91,7 +91,7 @@ class Uplink {
   };
 
   const double bytes_per_second_;
-  std::array<Direction, 2> directions_;  ///< to host, to GPUs
+  std::array<Direction, 2> directions_;  ///< directions to the host and to the GPUs
 };
 
 /// The uplink of a GPU's link, if it has one, and the numbers in it of the GPU's tenants.

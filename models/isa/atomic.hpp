@@ -27,7 +27,7 @@ struct AtomicShape {
   unsigned elements = 1;
 
   unsigned bytes() const { return bytes_of(type) * elements; }
-  unsigned words() const { return bytes() > 8 ? 2 : 1; }  ///< of 8 bytes
+  unsigned words() const { return bytes() > 8 ? 2 : 1; }  ///< number of 8-byte words
 };
 
 /// Operands of a lane's atomic, in 8 bytes: `a`, and for a compare-and-swap `b`, the new value.

@@ -146,7 +146,7 @@ void WarpPaths::part(std::span<const Arm> arms, std::uint32_t meet) {
   if (!joined && parent != none)
     node(parent).children += static_cast<std::uint16_t>(arms.size() - 1);
   if (joined) self.children = static_cast<std::uint16_t>(arms.size());
-  bool reuse = !joined;  // the first sibling takes this path's own node
+  bool reuse = !joined;  // the first sibling takes over the node of this path
   for (const Arm& a : arms) {
     arm.pc = a.pc;
     arm.mask = a.lanes;

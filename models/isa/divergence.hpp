@@ -219,22 +219,23 @@ class WarpPaths {
   static constexpr std::size_t inline_nodes = 4;
   enum class State : std::uint8_t {
     unused,
-    running,     ///< a leaf that can run
+    running,     ///< leaf that can run
     joining,     ///< waits for its children
     calling,     ///< waits for its children to return
-    at_barrier,  ///< wait() until release()
-    gathering,   ///< arrive() with lanes missing
-    gathered,    ///< its lanes have all arrived: executes when it becomes current
+    at_barrier,  ///< from wait() until release()
+    gathering,   ///< after arrive() with lanes missing
+    gathered,    ///< all lanes have arrived; the path executes when it becomes current
   };
   struct Node {
     std::uint32_t pc = 0, mask = 0, reconvergence = no_reconvergence;
-    std::uint32_t members = 0;  ///< of gathering
+    std::uint32_t members = 0;  ///< lanes that the member mask names, while gathering
     std::uint16_t parent = none, children = 0;
     State state = State::unused;
-    std::uint32_t spent = 0, wait_begin = 0, wait_end = 0;  ///< as below, while not current
-    bool spun = false;   ///< has used up its turn; others come first
-    bool spins = false;  ///< has used up a turn since it met others
-    bool apart = false;  ///< its lanes, or others, have given up to meet
+    /// Values of spent_, wait_begin_ and wait_end_ while the path is not current.
+    std::uint32_t spent = 0, wait_begin = 0, wait_end = 0;
+    bool spun = false;   ///< the path has used up its turn; others come first
+    bool spins = false;  ///< the path has used up a turn since it met others
+    bool apart = false;  ///< lanes of the path, or of others, have given up meeting
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -311,10 +312,11 @@ class WarpPaths {
   /// Lanes of other paths that execute the current instruction with the current path.
   std::uint32_t together_ = 0;
   std::uint32_t turn_ = 0;
-  std::uint32_t spent_ = 0;  ///< of the current path's turn, in backward branches of weak loops
-  std::uint32_t wait_begin_ = 0, wait_end_ = 0;  ///< the loop in which it is spent
+  /// Backward branches of weak loops that the current path has taken in its turn.
+  std::uint32_t spent_ = 0;
+  std::uint32_t wait_begin_ = 0, wait_end_ = 0;  ///< loop in which the current path spends its turn
   bool given_up_ = false;
-  std::optional<Absent> absent_;  ///< until it is taken, at once
+  std::optional<Absent> absent_;  ///< missing lanes, until the caller takes the note at once
   std::array<Node, inline_nodes> inline_{};
   std::vector<Node> overflow_;
 };

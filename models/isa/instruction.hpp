@@ -22,11 +22,10 @@ using Execute = void (*)(const Instruction&, WarpContext&);
 class Operand {
  public:
   enum Base : std::uint16_t {
-    registers = 0,   ///< the warp's own rows
-    immediates = 1,  ///< Program::immediates, the same for everybody
-    constants = 2,   ///< kernel parameters and symbol addresses, the same for a grid
-    scratch = 3,     ///< rows of short-lived values: discarded results and values that are used at
-                     ///< once
+    registers = 0,   ///< rows of the warp
+    immediates = 1,  ///< Program::immediates, equal for all warps
+    constants = 2,   ///< kernel parameters and symbol addresses, equal within a grid
+    scratch = 3,     ///< rows of short-lived values: discarded results, and values used at once
   };
   static constexpr std::uint16_t largest_row = 0x3fff;
   constexpr Operand() = default;
@@ -52,22 +51,24 @@ struct OperandList {
 
 /// How the SM handles it.
 enum class Category : std::uint8_t {
-  arithmetic,  ///< `execute` does it all
+  arithmetic,  ///< `execute` does all the work
   load,
   store,
-  atomic,  ///< global, local, shared, constant; see `memory`
+  atomic,  ///< memory atomic: global, local, shared, constant; see `memory`
   prefetch,
-  copy,        ///< asynchronous, from global to shared memory
+  copy,        ///< asynchronous copy from global to shared memory
   copy_group,  ///< commits asynchronous copies, or waits; `detail`: ir::CopyGroupStep, `target`: N
-  bulk_copy,   ///< of many bytes, by the SM's bulk engine; `detail`: L2Hint, `target`: BulkCopyForm
+  /// Copy of many bytes by the SM's bulk engine; `detail`: L2Hint, `target`: BulkCopyForm.
+  bulk_copy,
   /// Writes to, or reduces in, shared memory of a block of the cluster, and completes transactions
   /// of an mbarrier there (st.async, red.async): `memory` says the type, how many elements, and the
   /// operation (none: a store).
   async_store,
-  bulk_group,         ///< commits bulk stores, or waits; `detail`: ir::BulkGroupStep, `target`: N
-  warpgroup_product,  ///< `execute`, with shared memory; of four warps, and no warp waits for it
-  warpgroup_step,     ///< `detail`: ir::WarpgroupStep, `target`: N of a wait
-  register_limit,     ///< registers for the warp; `detail`: 1 takes some, `target`: how many
+  bulk_group,  ///< commits bulk stores, or waits; `detail`: ir::BulkGroupStep, `target`: N
+  /// Product of four warps with operands in shared memory, done by `execute`; no warp waits for it.
+  warpgroup_product,
+  warpgroup_step,  ///< `detail`: ir::WarpgroupStep, `target`: N of a wait
+  register_limit,  ///< registers for the warp; `detail`: 1 takes some, `target`: how many
   fence,
   shuffle_vote,  ///< shfl, vote, match, activemask, redux: `execute`, all lanes at once
   branch,
@@ -83,7 +84,7 @@ enum class Category : std::uint8_t {
   warp_barrier,
   print,            ///< `detail`: ir::PrintStep; executed by WarpPrint
   sleep,            ///< nanosleep
-  grid_dependency,  ///< between grids that overlap; `detail`: ir::GridDependencyStep
+  grid_dependency,  ///< order between grids that overlap; `detail`: ir::GridDependencyStep
   nop,
 };
 
@@ -146,7 +147,7 @@ enum class LatencyClass : std::uint8_t {
 /// Fields of a memory instruction.
 struct MemoryFields {
   Space space = Space::none;
-  Type type = Type::none;     ///< of one element in memory; loads extend by its signedness
+  Type type = Type::none;     ///< type of one element in memory; loads extend by its signedness
   std::uint8_t elements = 1;  ///< 1, 2 or 4
   CacheOperator cache = CacheOperator::none;
   Ordering ordering = Ordering::weak;
@@ -184,7 +185,7 @@ struct alignas(64) Instruction {
   Category category = Category::arithmetic;
   Unit unit = Unit::integer;
   LatencyClass latency_class = LatencyClass::integer;
-  std::uint8_t issue_slots = 1;  ///< count of the slots that ptxas' expansion has and occupies
+  std::uint8_t issue_slots = 1;  ///< issue slots that the expansion of ptxas has and occupies
   Opcode opcode = Opcode::nop;
   MemoryFields memory;
   /// Byte offset of a memory operand; number of the program's operand list (flag_listed); else an
@@ -208,7 +209,7 @@ enum InstructionFlag : std::uint16_t {
   flag_needs_all_lanes = 32,  ///< .sync with a member mask: waits until those lanes are there; the
                               ///< mask stands in the last valid source
   flag_address_wide =
-      64,  ///< memory, call_indirect: source[0] has 64 bits, else 32 (zero-extended)
+      64,  ///< memory, call_indirect: source[0] has 64 bits; otherwise 32, zero-extended
   flag_count_given = 128,       ///< barrier: source[1] holds the number of threads
   flag_preemption_point = 256,  ///< barrier, nop: a warp that is to be saved stops in front of it
   flag_decides_wait = 512,      ///< branch: its decision depends on memory that other threads may
@@ -240,9 +241,9 @@ struct WarpIdentity {
 /// State that `execute` works on.
 struct WarpContext {
   std::array<std::uint32_t*, 4>
-      bases{};                         ///< by Operand::Base; immediates and constants are only read
-  const OperandList* lists = nullptr;  ///< of the program, see flag_listed
-  std::uint32_t* predicates = nullptr;  ///< one 32-lane mask each
+      bases{};  ///< bases of the rows, by Operand::Base; immediates and constants are only read
+  const OperandList* lists = nullptr;   ///< operand lists of the program, see flag_listed
+  std::uint32_t* predicates = nullptr;  ///< predicates: one 32-lane mask each
   std::uint32_t active = 0;             ///< lanes that execute (path mask, guard applied)
   std::uint32_t path = 0;               ///< lanes of the current path, before the guard
   const WarpIdentity* identity = nullptr;
@@ -254,7 +255,7 @@ struct WarpContext {
 
 /// State that `execute` of a product of a warp group works on.
 struct WarpgroupContext : WarpContext {
-  const std::byte* shared = nullptr;  ///< memory of the block
+  const std::byte* shared = nullptr;  ///< shared memory of the block
   std::uint32_t warp_of_group = 0;
 };
 

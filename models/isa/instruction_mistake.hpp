@@ -7,7 +7,7 @@ namespace lockstep::isa {
 /// Mistake of a thread with an instruction, as the interpreter and the SM report it alike: with
 /// kernel, thread and line.
 struct InstructionMistake {
-  std::string what;  ///< "" if there is none
+  std::string what;  ///< mistake in words; "" if there is none
   const char* advice = "";
 
   explicit operator bool() const { return !what.empty(); }

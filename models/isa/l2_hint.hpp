@@ -11,17 +11,18 @@
 namespace lockstep::isa {
 
 enum class L2Priority : std::uint8_t {
-  unchanged,  ///< the line keeps its priority; a line that comes in has the normal one
+  unchanged,  ///< the line keeps its priority; a new line has the normal one
   normal,
-  first,  ///< goes before others
-  last,   ///< goes after others
+  first,  ///< the line is evicted before others
+  last,   ///< the line is evicted after others
 };
 inline constexpr unsigned l2_priority_bits = 2;
 
 /// A hint fits in ten bits: of ir::Operation::mode and Instruction::detail.
 struct L2Hint {
   L2Priority primary = L2Priority::unchanged, secondary = L2Priority::unchanged;
-  std::uint8_t sixteenths = 16;  ///< of all lines that get the primary priority
+  /// Share of all lines that get the primary priority, in sixteenths.
+  std::uint8_t sixteenths = 16;
 
   constexpr std::uint16_t packed() const {
     return static_cast<std::uint16_t>(static_cast<unsigned>(primary) |
@@ -32,11 +33,11 @@ struct L2Hint {
             static_cast<std::uint8_t>(bits >> 4 & 31)};
   }
 };
-inline constexpr std::uint16_t no_l2_hint = 0;  ///< of an instruction without a hint
+inline constexpr std::uint16_t no_l2_hint = 0;  ///< code of an instruction without a hint
 
 // Flags beside the hint, for an instruction that only says something about a line:
 inline constexpr std::uint16_t l2_hint_only =
-    1u << 14;  ///< only the L2 gets it, if it marks priorities
+    1u << 14;  ///< hint for the L2 alone, used if it marks priorities
 inline constexpr std::uint16_t l2_discards = 1u << 15;  ///< the line need not be written back
 
 /// Returns the 64 bits that createpolicy gives a program.

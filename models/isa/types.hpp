@@ -138,11 +138,11 @@ enum class AtomicOperation : std::uint8_t {
   arrive_incomplete,  ///< .noComplete
   arrive_drop_incomplete,
   arrive_behind_copies,  ///< cp.async.mbarrier.arrive.noinc
-  join_behind_copies,    ///< the same, counting itself in first
+  join_behind_copies,    ///< as arrive_behind_copies, and counts the thread as expected first
   // Transactions at an mbarrier: the count is one of bytes.
   expect_transactions,         ///< expect_tx
   complete_transactions,       ///< complete_tx
-  arrive_and_expect,           ///< arrive.expect_tx: expects first, then one arrives
+  arrive_and_expect,           ///< expects transactions, then one thread arrives
   arrive_and_expect_and_drop,  ///< arrive_drop.expect_tx
 };
 /// ld/st cache operators (`.nc` loads are `non_coherent`; `texel`: loads of a texture fetch).

@@ -8,21 +8,21 @@ namespace lockstep {
 
 /// A line of a full set.
 struct CacheWay {
-  std::uint8_t line_class = 0;  ///< what on_insertion said (MeDiC: warp type)
+  std::uint8_t line_class = 0;  ///< class from on_insertion (MeDiC: warp type)
   std::uint16_t tenant = 0;
-  std::uint32_t line = 0;      ///< its number in the partition
-  std::uint32_t last_use = 0;  ///< lines of the set that were used longer ago
+  std::uint32_t line = 0;      ///< number of the line in the partition
+  std::uint32_t last_use = 0;  ///< number of lines of the set that were used longer ago
 };
 
 /// Where a line stands: `set` counts over all banks of the partition.
 struct CachePlace {
   std::uint32_t set = 0, way = 0;
-  std::uint32_t line = 0;  ///< its number in the partition
+  std::uint32_t line = 0;  ///< number of the line in the partition
 };
 
 /// How soon a line that comes in goes again, compared with those of its set.
 enum class CachePosition : std::uint8_t {
-  usual,  ///< as the replacement policy places lines by itself
+  usual,  ///< place that the replacement policy chooses by itself
   most_recent,
   middle,
   next_to_go,

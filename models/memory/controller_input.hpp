@@ -55,11 +55,11 @@ class ControllerInput {
   PartitionBanks& banks_;
   PartitionAgenda& agenda_;
 
-  Ring<std::uint32_t> arrivals_;            ///< transactions
-  std::vector<Ring<std::uint32_t>> fifos_;  ///< by core
-  std::uint32_t waiting_ = 0;               ///< requests in them
-  std::uint32_t turn_ = 0;                  ///< the core that is asked first
-  std::uint8_t wanted_room_ = 0;            ///< DramRoom for which requests wait
+  Ring<std::uint32_t> arrivals_;            ///< numbers of transactions
+  std::vector<Ring<std::uint32_t>> fifos_;  ///< queue of each core
+  std::uint32_t waiting_ = 0;               ///< requests in the queues
+  std::uint32_t turn_ = 0;                  ///< core that is asked first
+  std::uint8_t wanted_room_ = 0;            ///< bits of DramRoom for which requests wait
 };
 
 }  // namespace lockstep

@@ -64,10 +64,10 @@ class DramChannel {
   Time next_activity() const { return clock_.edge(wake_); }
 
   struct Step {
-    bool left = false;      ///< a request was served, its place is free
-    bool returned = false;  ///< ... and was a read
-    Time at;                ///< when it left
-    Time data_end;          ///< of the read: when its last data are there
+    bool left = false;      ///< true: a request was served, and its place is free
+    bool returned = false;  ///< true: the served request was a read
+    Time at;                ///< time at which the request left
+    Time data_end;          ///< time at which the last data of the read are there
     std::uint32_t owner = 0;
     std::uint8_t sectors = 0;
   };
@@ -108,8 +108,8 @@ class DramChannel {
   const DramLayout layout_;
   const std::unique_ptr<DramScheduler> scheduler_;
   const bool arrivals_matter_, scheduler_admits_, divided_;
-  const bool sizes_decide_;  ///< alone, which requests enter
-  const bool finishes_;      ///< DramScheduler::finishes_requests
+  const bool sizes_decide_;  ///< true: the sizes of the queues alone decide which requests enter
+  const bool finishes_;      ///< value of DramScheduler::finishes_requests
   DramQueue queue_;
   DramBanks banks_;
   PartitionStatistics& statistics_;

@@ -60,7 +60,7 @@ class DramChannels {
 
   const DramLayout layout_;
   std::vector<std::unique_ptr<DramChannel>> channels_;
-  Time next_ = Time::never();  ///< of all channels the first
+  Time next_ = Time::never();  ///< earliest time of all channels
 };
 
 }  // namespace lockstep

@@ -46,12 +46,12 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
     Topology topology;
     PartitionId index;
     AddressMapping mapping;
-    RequestSources sources;   ///< who sends requests, the host among them
-    std::size_t tenants = 0;  ///< of the run
+    RequestSources sources;   ///< senders of requests, the host among them
+    std::size_t tenants = 0;  ///< tenants of the run
     std::span<const Frame> foreign_pages;
     std::unique_ptr<CachePolicy> cache_policy;
     std::unique_ptr<Replacement> replacement;
-    std::vector<std::unique_ptr<DramScheduler>> dram_schedulers;  ///< of each channel
+    std::vector<std::unique_ptr<DramScheduler>> dram_schedulers;  ///< scheduler of each channel
     PolicyEpochs epochs;
   };
   explicit MemoryPartition(Setup setup);
@@ -90,21 +90,21 @@ class MemoryPartition final : public Component, public GridCounter, public Progr
   void run_epochs(Time now, Outbox& outbox);
 
   const L2Clock clock_;
-  const std::uint64_t zeroed_per_cycle_;  ///< bytes
+  const std::uint64_t zeroed_per_cycle_;  ///< bytes zeroed per cycle
 
   PartitionStatistics statistics_;
   RequestSources sources_;
   TransactionPool transactions_;
   PartitionAgenda agenda_;
-  L2Cycle cycle_ = L2Cycle::never();  ///< next one with something to do
-  Time copied_until_;                 ///< the last page copy ends
+  L2Cycle cycle_ = L2Cycle::never();  ///< next cycle with something to do
+  Time copied_until_;                 ///< end of the last page copy
   PartitionBytes bytes_;
   PartitionBanks banks_;
   PartitionInput input_;
   ControllerInput controller_;
   PartitionAnswers answers_;
   PolicyEpochs epochs_;
-  std::deque<Mark> marks_;  ///< of this window
+  std::deque<Mark> marks_;  ///< marks of this window
   GridIntervals grids_;
 };
 

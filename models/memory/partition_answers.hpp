@@ -59,7 +59,7 @@ class PartitionAnswers {
  private:
   struct Inspected {
     InspectedRange range;
-    std::deque<InspectedLine> lines;  ///< that have not left yet
+    std::deque<InspectedLine> lines;  ///< lines that have not left yet
     template <class Archive>
     void serialize(Archive& archive) {
       archive(range, lines);
@@ -104,7 +104,7 @@ class PartitionAnswers {
   Ring<L2Cycle> departures_;       ///< departures of the answers in the response queue
   Ring<Control> controls_;
   std::deque<Inspected> inspected_;
-  L2Cycle next_inspected_{};  ///< no more of them leaves before
+  L2Cycle next_inspected_{};  ///< cycle before which no further line leaves
 };
 
 }  // namespace lockstep

@@ -136,7 +136,7 @@ class PartitionBanks {
   Ring<Return> returns_;
   Ring<L2Bank::Pending> answers_past_, answers_to_cpu_;
   bool returns_refused_ = false;  ///< data from DRAM wait for a place
-  std::uint8_t wanted_room_ = 0;  ///< DramRoom for which banks wait
+  std::uint8_t wanted_room_ = 0;  ///< bits of DramRoom for which banks wait
 };
 
 }  // namespace lockstep

@@ -101,7 +101,7 @@ class PartitionInput {
   Ring<std::uint32_t> bypasses_;  ///< transactions between the port and the DRAM queue
   ServerWaits waits_;
   bool refused_ = false;          ///< a received request waits for a place
-  std::uint8_t wanted_room_ = 0;  ///< DramRoom for which a bypassing request waits
+  std::uint8_t wanted_room_ = 0;  ///< bits of DramRoom for which a bypassing request waits
 };
 
 }  // namespace lockstep

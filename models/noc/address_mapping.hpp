@@ -19,9 +19,9 @@ class AddressMapping {
  public:
   enum class Kind : std::uint8_t {
     plain,    ///< 256-byte chunks, one after the other
-    hashed,   ///< the same, permuted by a hash of the higher bits
+    hashed,   ///< 256-byte chunks, permuted by a hash of the higher bits
     frame,    ///< a whole 4 KiB frame in one partition (Mosaic)
-    grouped,  ///< as hashed, in a group of partitions for each part of memory
+    grouped,  ///< hashed within a group of partitions for each part of memory
   };
   AddressMapping() = default;
   AddressMapping(Kind kind, std::uint32_t partitions, MemoryGroups groups = {});
@@ -64,10 +64,10 @@ class AddressMapping {
 
   Interleaving all_;
   // Of `grouped`.
-  Interleaving group_;  ///< within one
+  Interleaving group_;  ///< interleaving within a group
   MemoryGroups groups_;
-  PhysicalAddress behind_;           ///< where the groups' memory ends
-  std::uint64_t offset_behind_ = 0;  ///< in each partition
+  PhysicalAddress behind_;           ///< end of the groups' memory
+  std::uint64_t offset_behind_ = 0;  ///< offset of the memory behind the groups, in each partition
 };
 
 }  // namespace lockstep

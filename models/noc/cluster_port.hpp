@@ -34,7 +34,7 @@ class ClusterPort {
   }
 
  private:
-  static constexpr std::uint32_t half_cycles = 2;  ///< of a cycle
+  static constexpr std::uint32_t half_cycles = 2;  ///< half cycles in a cycle
 
   SendPort port_{half_cycles};
   std::uint32_t flit_half_cycles_ = 1, multicast_half_cycles_ = 1;

@@ -13,8 +13,8 @@ namespace lockstep {
 
 /// core_measured.
 struct CoreMeasured {
-  Time at;                         ///< when the last of them retired
-  std::uint64_t instructions = 0;  ///< retired
+  Time at;                         ///< time at which the last measured instruction retired
+  std::uint64_t instructions = 0;  ///< retired instructions
   std::uint64_t compared = 0;      ///< lines that were read and compared (`--check`)
   std::uint16_t tenant = 0;
   std::array<std::uint16_t, 3> reserved{};
@@ -23,7 +23,7 @@ static_assert(sizeof(CoreMeasured) == 32);
 
 /// core_mistaken; sent for the first such line.
 struct CoreMistaken {
-  std::uint64_t offset = 0;  ///< of the line in the tenant's memory
+  std::uint64_t offset = 0;  ///< offset of the line in the tenant's memory
   std::uint16_t tenant = 0;
   std::array<std::uint16_t, 3> reserved{};
 };

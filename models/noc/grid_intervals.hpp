@@ -45,7 +45,7 @@ class GridIntervals {
  private:
   struct Interval {
     GridMark mark;
-    GridCounts since;  ///< values of the counters at its begin, or when they were last taken
+    GridCounts since;  ///< values of the counters at the begin, or when last taken
 
     template <class Archive>
     void serialize(Archive& archive) {

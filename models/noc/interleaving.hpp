@@ -89,9 +89,10 @@ class Interleaving {
   bool power_of_two_ = true;
   std::uint32_t partitions_ = 1;
   std::uint32_t chunk_shift_ = 8;
-  std::uint32_t shift_ = 0;  ///< log2(partitions)
+  std::uint32_t shift_ = 0;  ///< log2 of the number of partitions
   std::array<std::uint64_t, 10> masks_{};
-  const ByteTables* tables_ = nullptr;  ///< shared by all that have as many partitions
+  /// Tables shared by all interleavings with as many partitions.
+  const ByteTables* tables_ = nullptr;
 };
 
 }  // namespace lockstep

@@ -75,7 +75,7 @@ class ReceivePort {
   }
 
   struct Progress {
-    std::int64_t next;     ///< next cycle with something to do, if nothing changes
+    std::int64_t next;     ///< next cycle with something to do, as things stand
     bool blocked = false;  ///< a received packet was not accepted
   };
   /// Runs a cycle. Free registers take packets. Complete packets are offered to `accept(packet,
@@ -142,7 +142,7 @@ class ReceivePort {
     }
   };
   struct Packet {
-    std::uint32_t next = none;  ///< behind it in its FIFO
+    std::uint32_t next = none;  ///< packet behind this one in its FIFO
     std::uint32_t flits = 0, target = 0;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -151,8 +151,8 @@ class ReceivePort {
   };
   struct Register {
     std::uint32_t packet = none;
-    std::int64_t ready = 0;  ///< cycle of its last flit
-    std::int64_t free = 0;   ///< first cycle in which it can take the next packet
+    std::int64_t ready = 0;  ///< cycle of the packet's last flit
+    std::int64_t free = 0;   ///< first cycle in which the register can take the next packet
     template <class Archive>
     void serialize(Archive& archive) {
       archive(packet, ready, free);
@@ -206,13 +206,13 @@ class ReceivePort {
 
   std::uint32_t burst_ = 1;
   std::vector<Fifo> fifos_;
-  std::vector<std::uint64_t> waiting_;  ///< senders whose FIFO holds something
+  std::vector<std::uint64_t> waiting_;  ///< senders with packets in their FIFO, a bit each
   std::vector<Register> registers_;
   std::vector<Packet> packets_;
   std::uint32_t waiting_senders_ = 0;
-  std::uint32_t taken_ = 0;  ///< registers that hold a packet
+  std::uint32_t taken_ = 0;  ///< number of registers that hold a packet
   std::uint32_t turn_ = 0;
-  std::uint32_t taken_in_turn_ = 0;  ///< packets of the sender in turn, one after the other
+  std::uint32_t taken_in_turn_ = 0;  ///< packets taken in a row from the sender in turn
 };
 
 }  // namespace lockstep

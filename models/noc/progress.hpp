@@ -21,13 +21,13 @@ namespace progress {
 inline constexpr std::uint8_t got_on = 1;
 /// A step of its host program has ended, or will when a transfer or a delay has.
 inline constexpr std::uint8_t stepped = 2;
-inline constexpr std::uint8_t issued = 4;       ///< warp instructions
-inline constexpr std::uint8_t on_chip = 8;      ///< it had thread blocks on SMs
-inline constexpr std::uint8_t wants_page = 16;  ///< an access waits for a page
-inline constexpr std::uint8_t unfinished = 32;  ///< its program has not ended
+inline constexpr std::uint8_t issued = 4;       ///< bit: the tenant issued warp instructions
+inline constexpr std::uint8_t on_chip = 8;      ///< bit: the tenant had thread blocks on SMs
+inline constexpr std::uint8_t wants_page = 16;  ///< bit: an access of the tenant waits for a page
+inline constexpr std::uint8_t unfinished = 32;  ///< bit: the tenant's program has not ended
 }  // namespace progress
 
-using ProgressBits = std::vector<std::uint8_t>;  ///< by tenant
+using ProgressBits = std::vector<std::uint8_t>;  ///< bits of each tenant
 
 /// A component that sees whether tenants get on.
 class ProgressSource {

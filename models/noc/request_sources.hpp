@@ -51,9 +51,9 @@ class RequestSources {
 
   /// How an answer goes back.
   struct Way {
-    Link& link;           ///< good until the next call
-    Time departure;       ///< none of a kind overtakes another
-    std::uint32_t place;  ///< of the sender
+    Link& link;           ///< link; valid until the next call
+    Time departure;       ///< time at which the answer leaves; answers of a kind keep their order
+    std::uint32_t place;  ///< place of the sender
   };
   /// Returns link and departure time of an answer that is ready at `at`.
   Way way_to(SourceKind kind, std::uint32_t number, Time at) {
@@ -77,7 +77,7 @@ class RequestSources {
   struct Group {
     std::string name;
     std::uint32_t first = 0, count = 0, credits = 0;
-    SourceKind order{};  ///< the kind whose departures and this one's are in one order
+    SourceKind order{};  ///< kind whose departures share one order with these
     Trunk links;
     Time last_departure;
 
@@ -90,7 +90,7 @@ class RequestSources {
   static constexpr std::size_t number_of(SourceKind kind) { return static_cast<std::size_t>(kind); }
 
   std::array<Group, most_source_kinds> groups_;
-  std::vector<std::uint32_t> unanswered_;  ///< by place
+  std::vector<std::uint32_t> unanswered_;  ///< unanswered requests of each sender
 };
 
 }  // namespace lockstep

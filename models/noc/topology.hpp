@@ -55,7 +55,7 @@ class Topology {
 
  private:
   std::uint32_t sms_ = 1, partitions_ = 1;
-  std::vector<std::uint32_t> first_;  ///< SM of each cluster, and their end
+  std::vector<std::uint32_t> first_;  ///< first SM of each cluster, with an end entry
 };
 
 }  // namespace lockstep

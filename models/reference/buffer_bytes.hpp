@@ -44,7 +44,7 @@ class BufferBytes {
   std::uint64_t size_ = 0, piece_bytes_ = 1;
   std::shared_ptr<const Content> content_;
   LazyRegion memory_;
-  std::vector<bool> touched_;  ///< by piece
+  std::vector<bool> touched_;  ///< flag of each piece
   std::uint64_t untouched_ = 0;
 };
 

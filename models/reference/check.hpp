@@ -66,9 +66,9 @@ using TenantImages = std::vector<BufferImage>;
 /// The first element that differs.
 struct Mismatch {
   std::string tenant, buffer;
-  bool on_device = false;   ///< which copy
-  std::uint64_t index = 0;  ///< element
-  std::string type;         ///< of a float among bytes, whose byte `index` is; else empty
+  bool on_device = false;   ///< true: the GPU's copy differs; false: the host's
+  std::uint64_t index = 0;  ///< index of the element
+  std::string type;         ///< type of the float at byte `index`; empty: bytes
   std::string expected, got;
 
   /// Returns a line for readers.

@@ -104,10 +104,10 @@ class ProgramWalk {
   const isa::Module& module_;
   ProgramCursor cursor_;
   std::vector<std::uint32_t> names_;      ///< present buffer of each name
-  std::vector<std::uint64_t> addresses_;  ///< of buffers, as declared
+  std::vector<std::uint64_t> addresses_;  ///< addresses of buffers, in the order of declaration
   std::vector<std::uint64_t> variables_;  ///< addresses of the module's .global variables
-  std::set<std::uint32_t> unwritten_;     ///< buffers
-  std::map<std::uint32_t, isa::PointerOrigins> written_by_;  ///< by kernel
+  std::set<std::uint32_t> unwritten_;     ///< buffers without written bytes
+  std::map<std::uint32_t, isa::PointerOrigins> written_by_;  ///< origins that each kernel writes
   std::vector<std::string> found_;
 };
 

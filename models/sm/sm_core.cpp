@@ -192,7 +192,7 @@ void SmCore::prefetch(const GridLaunch& launch, SmCycle now) {
 }
 
 void SmCore::take(const MessageHeader& message, SmCycle now) {
-  front_end_.account_stalls(now);  // for the causes that held warps back until now
+  front_end_.account_stalls(now);  // charges the causes that held warps back until now
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::memory_response:
       answers_.receive(message, now);

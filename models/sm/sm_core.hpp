@@ -134,7 +134,7 @@ class SmCore {
   LocalScheduler local_scheduler_;
   BlockTurnover turnover_;
   WarpWatch watch_;
-  bool issue_held_ = false;  ///< by the host
+  bool issue_held_ = false;  ///< the host holds issue
 };
 
 }  // namespace lockstep

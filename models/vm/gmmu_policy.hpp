@@ -12,7 +12,7 @@ namespace lockstep {
 
 /// Setup of a policy of the GMMU.
 struct GmmuPolicySetup {
-  PolicyChoice choice;      ///< its name and its own parameters
+  PolicyChoice choice;      ///< name and parameters of the policy
   VmParameters parameters;  ///< sizes and times
   std::size_t tenants = 0;
   std::uint64_t seed = 0;

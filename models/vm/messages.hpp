@@ -26,8 +26,8 @@ struct TranslateRequest {
   std::uint16_t warp = 0;
   std::uint8_t write : 1 = 0;    ///< a store or atomic waits
   std::uint8_t known : 1 = 0;    ///< no access waits: the SM was told of the page and uses it
-  std::uint8_t retried : 1 = 0;  ///< within the GMMU: had to wait for a far-fault MSHR
-  std::uint8_t refused : 1 = 0;  ///< within the GMMU: was refused meanwhile
+  std::uint8_t retried : 1 = 0;  ///< within the GMMU: the request had to wait for a far-fault MSHR
+  std::uint8_t refused : 1 = 0;  ///< within the GMMU: the request was refused meanwhile
   std::uint8_t reserved = 0;
 
   TenantPage where() const { return {TenantId{tenant}, VirtualPage{page}}; }
@@ -47,19 +47,20 @@ static_assert(sizeof(TranslateRequest) == 16);
 
 enum class TranslationStatus : std::uint8_t {
   found,
-  refused,  ///< not in GPU memory: wait for a replay (Nack-Replayable)
+  refused,  ///< outside GPU memory: wait for a replay (Nack-Replayable)
   handled,  ///< refused, and the GPU handles the fault by itself
   invalid,  ///< outside of every buffer: the tenant's mistake
 };
 
 /// translation: GMMU -> SM.
 struct TranslationAnswer {
-  std::uint64_t page = 0;  ///< the page asked for
-  PageTableEntry entry;    ///< of the page; `large`: of the first page of its large page
+  std::uint64_t page = 0;  ///< page of the request
+  PageTableEntry entry;    ///< entry of the page; `large`: of the first page of its large page
   std::uint16_t tenant = 0;
   TranslationStatus status = TranslationStatus::found;
-  std::uint8_t write = 0;      ///< the permission that was asked for
-  std::uint32_t position = 0;  ///< refused: granules that were pending before it and still are
+  std::uint8_t write = 0;  ///< permission of the request
+  /// refused: granules that were pending before the page and still are.
+  std::uint32_t position = 0;
 
   TenantPage where() const { return {TenantId{tenant}, VirtualPage{page}}; }
 };
@@ -91,9 +92,9 @@ struct TlbFlush {
 struct PageSpan {
   std::uint64_t page = 0;
   std::uint32_t count = 0;
-  std::uint32_t id = 0;  ///< the asker's; comes back
+  std::uint32_t id = 0;  ///< number chosen by the requester; comes back
   std::uint16_t tenant = 0;
-  std::uint16_t sm = 0;  ///< who answers a shootdown
+  std::uint16_t sm = 0;  ///< SM that answers a shootdown
   std::uint32_t reserved = 0;
 
   TenantPage first() const { return at(0); }
@@ -151,12 +152,12 @@ struct PageTableRoot {
 struct FarFault {
   std::uint64_t page = 0;
   std::uint16_t tenant = 0;
-  std::uint16_t sm = 0;  ///< who asked first
+  std::uint16_t sm = 0;  ///< SM that asked first
   std::uint16_t warp = 0;
-  std::uint8_t write = 0;       ///< a store waits
-  std::uint8_t permission = 0;  ///< the page is there but must not be written
-  Time found;                   ///< when the GMMU knew
-  std::uint32_t position = 0;   ///< older granules that were pending then
+  std::uint8_t write = 0;       ///< 1: a store waits
+  std::uint8_t permission = 0;  ///< 1: the page is there but must not be written
+  Time found;                   ///< time at which the GMMU found the fault
+  std::uint32_t position = 0;   ///< older granules that were pending at that time
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(FarFault) == 32);
@@ -166,7 +167,7 @@ static_assert(sizeof(FarFault) == 32);
 /// of the pages that it mapped; for the others, the frames that were left.
 struct PagesHandled {
   PageSpan span;
-  std::uint64_t faulted = 0;  ///< page that began it
+  std::uint64_t faulted = 0;  ///< page that began the handling
   Time found, replayed;
 };
 

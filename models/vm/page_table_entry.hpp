@@ -48,10 +48,11 @@ constexpr unsigned table_index(std::uint64_t page, unsigned level) {
 struct PageTableEntry {
   static constexpr std::uint64_t present = 1;
   static constexpr std::uint64_t writable = 2;
-  static constexpr std::uint64_t accessed = 4;  ///< set by walkers
-  static constexpr std::uint64_t dirty = 8;     ///< set at the first store of an SM
-  static constexpr std::uint64_t remote = 16;   ///< host memory, reached over the host link
-  static constexpr std::uint64_t large = 32;    ///< level 3 only
+  static constexpr std::uint64_t accessed = 4;  ///< bit set by walkers
+  static constexpr std::uint64_t dirty = 8;     ///< bit set at the first store of an SM
+  /// Bit of a page in host memory, reached over the host link.
+  static constexpr std::uint64_t remote = 16;
+  static constexpr std::uint64_t large = 32;  ///< bit of a level-3 entry that maps a large page
   /// Not present, and neither side owns the page: the GPU may give it a zeroed frame by itself.
   static constexpr std::uint64_t untouched = 128;
   /// Level 4: part of a large page, whose pages were mapped one by one before.

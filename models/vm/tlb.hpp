@@ -23,11 +23,11 @@ class TlbArray {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   struct Entry {
-    TlbKey key;  ///< none: the place is empty
+    TlbKey key;  ///< key of the entry; none: the place is empty
     PageTableEntry value;
     std::uint32_t newer = none, older = none;  ///< replacement order within the set
     std::uint32_t chain = none;                ///< next entry of the bucket
-    std::uint32_t mark = 0;                    ///< the owner's; 0 in a new entry
+    std::uint32_t mark = 0;                    ///< mark of the owner; 0 in a new entry
 
     bool is_empty() const { return key == TlbKey{}; }
 
@@ -43,7 +43,7 @@ class TlbArray {
 
   /// The entry's index; `none` when it is not there.  Leaves the replacement order alone.
   std::uint32_t find(TlbKey key) const {
-    if (used_ == 0) return none;  // a TLB of little use is in none of this computer's caches
+    if (used_ == 0) return none;  // an unused TLB is in none of this computer's caches
     for (std::uint32_t i = heads_[bucket_of(key)]; i != none; i = entries_[i].chain)
       if (entries_[i].key == key) return i;
     return none;
@@ -80,7 +80,7 @@ class TlbArray {
  private:
   struct Order {
     std::uint32_t newest = none, oldest = none;
-    std::uint32_t entries = 0;  ///< made so far; the others need no memory
+    std::uint32_t entries = 0;  ///< entries made so far; the others need no memory
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -99,10 +99,11 @@ class TlbArray {
   void find_heads();
 
   std::uint32_t ways_ = 1, used_ = 0;
-  std::optional<TenantId> evicted_;  ///< for who asks right after an insert
+  std::optional<TenantId> evicted_;  ///< tenant whose entry the last insert evicted
   Buckets buckets_;
-  std::vector<Entry> entries_;        ///< set by set, up to the last one made
-  std::vector<std::uint32_t> heads_;  ///< none before the first entry: many TLBs stay empty
+  std::vector<Entry> entries_;  ///< entries, set by set, up to the last one made
+  /// Bucket heads; empty before the first entry: many TLBs stay empty.
+  std::vector<std::uint32_t> heads_;
   std::vector<Order> orders_;
 };
 

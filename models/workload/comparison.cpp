@@ -68,7 +68,7 @@ class Contents {
 
  private:
   struct Element {
-    std::uint64_t begin = 0;  ///< in the compared bytes
+    std::uint64_t begin = 0;  ///< offset in the compared bytes
     isa::Type type = isa::Type::u8;
     bool is_near = false;
   };

@@ -20,7 +20,7 @@ namespace lockstep {
 
 /// The first element that differs.
 struct Difference {
-  std::uint64_t offset = 0;  ///< of the element, in the buffer
+  std::uint64_t offset = 0;  ///< offset of the element in the buffer
   isa::Type type = isa::Type::u8;
   std::string expected, got;
 };

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t maximum_blocks_x = 0x7fff'ffff, maximum_blocks_yz = 65535;
 constexpr std::int64_t maximum_threads = 1024, maximum_shared = 1 << 20;
-constexpr std::int64_t maximum_registers = 255;  // of a thread, in machine code
+constexpr std::int64_t maximum_registers = 255;  // registers of a thread in machine code
 constexpr std::uint32_t word_bytes = 4, address_bytes = 8;
 
 std::string describe(const isa::Program& kernel, std::size_t argument) {

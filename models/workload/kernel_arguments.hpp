@@ -18,9 +18,10 @@ namespace lockstep {
 struct LaunchShape {
   std::array<std::uint32_t, 3> blocks{1, 1, 1}, threads{1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t registers = 0;  ///< of a thread, for occupancy; 0: as many as the program has
+  /// Registers of a thread for occupancy; 0: as many as the program has.
+  std::uint32_t registers = 0;
   isa::ClusterShape cluster = isa::no_cluster;
-  bool is_explicit_cluster = false;  ///< the launch or the kernel names a size
+  bool is_explicit_cluster = false;  ///< the launch or the kernel names a cluster size
 };
 
 /// Finds the kernel of a launch step.  Throws UserError at the step, with the module's kernels and

@@ -13,7 +13,7 @@ namespace lockstep {
 class ProgramCursor {
  public:
   ProgramCursor() = default;
-  ProgramCursor(const ProgramCursor&) = delete;  // current() may point into it
+  ProgramCursor(const ProgramCursor&) = delete;  // current() may point into the cursor
   ProgramCursor& operator=(const ProgramCursor&) = delete;
   explicit ProgramCursor(const Workload& workload);
 
@@ -37,9 +37,9 @@ class ProgramCursor {
 
  private:
   struct Frame {
-    std::uint32_t next = 0;    ///< index of the step in its list
-    std::uint64_t round = 0;   ///< of the loop whose body this list is; of a collective: its part
-    std::uint64_t rounds = 0;  ///< repeat-times: how many; 0 for repeat-until
+    std::uint32_t next = 0;    ///< index of the step in the list
+    std::uint64_t round = 0;   ///< round of the loop whose body the list is; part of a collective
+    std::uint64_t rounds = 0;  ///< rounds of repeat-times; 0 for repeat-until
     template <class Archive>
     void serialize(Archive& archive) {
       archive(next, round, rounds);
@@ -60,9 +60,9 @@ class ProgramCursor {
   const Workload* workload_ = nullptr;
   std::vector<Frame> frames_;
   const Step* current_ = nullptr;
-  Step recorded_;                 ///< the current one of a recording
-  std::vector<Step> parts_;       ///< of the collective where a recording stands
-  std::uint32_t collective_ = 0;  ///< number of the step that has them
+  Step recorded_;                 ///< current step of a recording
+  std::vector<Step> parts_;       ///< parts of the collective at which the recording stands
+  std::uint32_t collective_ = 0;  ///< number of the step with the collective
   Variables variables_;
 };
 

@@ -254,7 +254,7 @@ Node load_scenario(const std::string& file, const std::vector<std::string>& sett
     apply_overrides(root, overrides);
   }
   apply_settings(root, others);
-  include_machine();  // another one that was set
+  include_machine();  // another machine was set
   return root;
 }
 

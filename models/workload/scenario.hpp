@@ -50,10 +50,10 @@ struct SimulationParameters {
 /// An application, on the GPU or on a CPU core.
 struct Tenant : TenantKeys {
   std::string where;
-  Workload workload;              ///< empty if it runs on a CPU core
-  std::optional<CpuProgram> cpu;  ///< there if it does
-  std::vector<Time> arrivals;     ///< of all starts; one of them unless `arrivals:` says more
-  std::vector<std::uint32_t> gpus = {};  ///< numbers, if it runs on several
+  Workload workload;              ///< workload; empty for a tenant on a CPU core
+  std::optional<CpuProgram> cpu;  ///< program of a tenant on a CPU core
+  std::vector<Time> arrivals;  ///< arrivals of all starts; one start unless `arrivals:` says more
+  std::vector<std::uint32_t> gpus = {};  ///< numbers of the GPUs of a tenant on several
   /// Index among them of the GPU that a part of the scenario is about (part_of()).
   std::uint32_t member = 0;
 
@@ -64,10 +64,10 @@ struct Tenant : TenantKeys {
 /// parameters other models declare stay nodes.
 struct Scenario {
   std::string name;  ///< file name without folder and ending
-  Node document;     ///< all of it
+  Node document;     ///< whole document
   Node gpu, host, policies, fabric;
-  std::vector<Node> gpus;      ///< by number; `gpu` is the first of them
-  std::size_t whole_gpus = 1;  ///< of them; the others are slices (slices.hpp)
+  std::vector<Node> gpus;      ///< GPUs by number; `gpu` is the first of them
+  std::size_t whole_gpus = 1;  ///< number of GPUs that are no slices (slices.hpp)
   SimulationParameters simulation;
   std::vector<Tenant> tenants;
 };

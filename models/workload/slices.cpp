@@ -15,7 +15,7 @@ constexpr std::uint64_t memory_parts = 8;
 
 struct Share {
   std::uint64_t sms = 0, memory = 0;
-  std::uint64_t copy_engines = 0;  ///< 0: as many as the GPU
+  std::uint64_t copy_engines = 0;  ///< copy engines; 0: as many as the GPU has
 };
 
 Node copy_of(const Node& node) {
@@ -111,10 +111,11 @@ Node slice_of(const Node& whole, const Node& name, const Share& share) {
   const std::uint64_t sms = gpu.at("sm").at("count").unsigned_integer();
   const std::uint64_t partitions =
       gpu.at("memory").at("partitions").unsigned_integer() * share.memory / memory_parts;
-  const std::uint64_t granule = partitions * (std::uint64_t{2} << 20);  // whole large pages
+  // Granule of whole large pages.
+  const std::uint64_t granule = partitions * (std::uint64_t{2} << 20);
   const std::uint64_t capacity =
       gpu.at("memory").at("capacity").bytes().count() * share.memory / memory_parts;
-  for (const char* key : {"gpc_count", "clusters"})  // the old name, too
+  for (const char* key : {"gpc_count", "clusters"})  // the old name counts, too
     divide(gpu, "dispatch", nullptr, key, share.sms, sms);
   divide_gpcs(gpu, share.sms);
   set(gpu, "sm.count", share.sms);

@@ -55,7 +55,7 @@ class InboxBuilder {
   /// Place of a message with its keys of order: sorting touches no message, which may be far away.
   struct Entry {
     Time arrival;
-    std::uint64_t order;  ///< as in MessagePlace
+    std::uint64_t order;  ///< key of order, as in MessagePlace
     const MessageHeader* message;
 
     Entry() = default;
@@ -81,7 +81,7 @@ class InboxBuilder {
 
   Time reached_, horizon_;
   std::size_t count_ = 0;
-  std::vector<Entry> entries_;  ///< `count_` are used
+  std::vector<Entry> entries_;  ///< only the first `count_` are in use
   std::vector<const MessageHeader*> sorted_;
   RankKeys keys_, ranks_, ordered_;
   const CountLesser count_lesser_ = lesser_counters().back();

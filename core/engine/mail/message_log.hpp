@@ -21,8 +21,8 @@ namespace lockstep {
 /// Place of a message in a log, and its keys of order: choosing and sorting touch no message.
 struct MessagePlace {
   Time arrival;
-  std::uint64_t order;   ///< link, then sequence
-  std::uint32_t offset;  ///< of its header among the bytes
+  std::uint64_t order;   ///< key of order: link, then sequence
+  std::uint32_t offset;  ///< offset of the message's header among the bytes
   std::uint32_t size;    ///< total_bytes()
 
   static MessagePlace of(const MessageHeader& message, std::uint32_t offset) {
@@ -42,9 +42,9 @@ struct alignas(2 * cache_line_bytes) MailBundle {
 
   std::uint32_t destination;  ///< key by which the engine finds it
   std::uint32_t count;
-  const MessagePlace* further;  ///< beyond the near ones
+  const MessagePlace* further;  ///< places of the messages beyond the near ones
   MessagePlace first[near];
-  const std::byte* further_bytes;  ///< where those of `further` stand
+  const std::byte* further_bytes;  ///< memory in which the messages of `further` stand
 };
 static_assert(sizeof(MailBundle) == 2 * cache_line_bytes);
 
@@ -52,7 +52,7 @@ static_assert(sizeof(MailBundle) == 2 * cache_line_bytes);
 struct Mail {
   const MailBundle* bundle;
   const MessagePlace* further;
-  const std::byte* bytes;  ///< of the near messages
+  const std::byte* bytes;  ///< memory of the near messages
   std::uint32_t count;
   std::uint32_t destination;
 
@@ -81,9 +81,9 @@ class MessageLog;
 /// A destination as its senders know it.
 struct MailTarget {
   MessageLog* log = nullptr;
-  Time* floor = nullptr;  ///< kept at or below every arrival
+  Time* floor = nullptr;  ///< time kept at or below every arrival
   std::uint32_t destination = 0;
-  std::uint32_t bundle = 0;  ///< the last one it had
+  std::uint32_t bundle = 0;  ///< bundle that the destination had last
 };
 
 /// Messages from one thread to the components of one share, or rank; reused window after window.
@@ -168,11 +168,11 @@ class alignas(sharing_bytes) MessageLog {
   }
   std::byte* add_further(std::uint32_t bundle, const MessageHeader& header);
 
-  AlignedBytes<sharing_bytes> memory_;  ///< a head, then bundles, in the order of their opening
+  AlignedBytes<sharing_bytes> memory_;  ///< a head, then bundles in the order of their opening
   // Not on the line of `memory_`, which readers keep.
-  alignas(cache_line_bytes) ByteBuffer bytes_;  ///< of near messages
-  LineAlignedVector<Further> further_;          ///< by bundle
-  std::size_t crowded_ = 0;                     ///< bundles beyond have no further messages
+  alignas(cache_line_bytes) ByteBuffer bytes_;  ///< bytes of the near messages
+  LineAlignedVector<Further> further_;          ///< further messages of each bundle
+  std::size_t crowded_ = 0;  ///< number of bundles that may have further messages
 };
 
 }  // namespace lockstep

@@ -33,11 +33,12 @@ class ShareMail {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Entry {
     Mail mail;
-    std::uint32_t next;  ///< of the same component
+    std::uint32_t next;  ///< next entry of the same component
   };
 
   CacheAlignedVector<Entry> entries_;
-  CacheAlignedVector<std::uint32_t> first_;  ///< by position
+  /// First entry of the component at each position of the share.
+  CacheAlignedVector<std::uint32_t> first_;
 };
 
 }  // namespace lockstep

@@ -25,10 +25,11 @@ struct alignas(128) Share {
   /// the earliest time at which one that does not run must be called.
   void select(const std::vector<Time>& horizons, bool everyone, CacheAlignedVector<Time>& floors);
 
-  CacheAlignedVector<std::uint32_t> slots;  ///< by position
-  CacheAlignedVector<Time> due;             ///< by position: when it must be called; zero with mail
+  CacheAlignedVector<std::uint32_t> slots;  ///< slot of the component at each position
+  /// Time at which the component at each position must be called; zero with mail.
+  CacheAlignedVector<Time> due;
   std::vector<Segment> segments;
-  CacheAlignedVector<std::uint32_t> to_run;  ///< positions
+  CacheAlignedVector<std::uint32_t> to_run;  ///< positions of the components that run
   ShareMail mail;
 };
 

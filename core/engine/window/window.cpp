@@ -63,7 +63,7 @@ void Window::prepare_workers(const Graph& graph, const Assignment& assignment, i
       arrivals.targets.push_back(to_slot(arrivals.bag, slot, arrivals_floor_));
   }
 
-  std::vector<std::size_t> remote_targets;  // by neighbour: two outboxes fill one log
+  std::vector<std::size_t> remote_targets;  // one target per neighbour: two outboxes fill one log
   for (const int neighbour : neighbours) {
     const auto destinations =
         std::count_if(assignment.places.begin(), assignment.places.end(),
@@ -114,9 +114,10 @@ void Window::run_window(Executor& executor) {
   executor.run_window(*this, window_);
   reached_ = horizons_;
   next_.assign(next_.size(), Time::never());
-  fetch_outcome();  // again: others may have been at work when the executor asked
+  fetch_outcome();  // once more: others may have been at work when the executor asked
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (worker->bags[window_ % 2].window() != window_) continue;  // took no part
+    // The worker took no part in this window.
+    if (worker->bags[window_ % 2].window() != window_) continue;
     for (std::size_t kind = 0; kind < next_.size(); ++kind) {
       next_[kind] = std::min(next_[kind], worker->floor[kind]);
     }

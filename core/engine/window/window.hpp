@@ -87,22 +87,22 @@ class Window final : public WindowTasks {
   static constexpr std::uint64_t long_step = 1 << 18;
   static constexpr std::uint64_t ordering_interval = 1024;
 
-  std::vector<Slot> slots_;               ///< by local component
-  std::vector<std::uint32_t> local_;      ///< by component: its slot
-  std::vector<std::uint32_t> positions_;  ///< by slot: where it stands in its share
+  std::vector<Slot> slots_;               ///< slot of each component of this rank
+  std::vector<std::uint32_t> local_;      ///< slot of each component, by its number
+  std::vector<std::uint32_t> positions_;  ///< position of each slot in its share
   std::vector<Share> shares_;
   std::vector<std::unique_ptr<Worker>> workers_;
   /// From other ranks.
   struct Arrivals {
     Mailbag bag;
-    std::vector<MailTarget> targets;  ///< by slot
+    std::vector<MailTarget> targets;  ///< target of each slot
   };
   std::array<Arrivals, 2> arrivals_;
   CacheAlignedVector<Time> arrivals_floor_;
   std::vector<Time> next_, reached_, horizons_;
   std::vector<std::uint64_t> component_ticks_;
-  const double clock_cost_;            ///< of measuring a stretch: ticks
-  const double ticks_per_nanosecond_;  ///< of a profile
+  const double clock_cost_;            ///< ticks that it takes to measure a stretch
+  const double ticks_per_nanosecond_;  ///< conversion for a profile
   const bool profiling_;
   const bool shuffle_;
   const std::uint64_t seed_;
@@ -110,8 +110,10 @@ class Window final : public WindowTasks {
   // Written between windows and read in them, by all threads.
   alignas(sharing_bytes) std::uint64_t window_ = 0;
   std::uint64_t counted_windows_ = 0;
-  bool everyone_ = false;     ///< all are called, whether or not they have something to do
-  std::uint64_t weight_ = 0;  ///< of how many windows this one is the sample; 0: not measured
+  /// true: every component is called, whether or not it has something to do.
+  bool everyone_ = false;
+  /// Number of windows for which this one is the sample; 0: not measured.
+  std::uint64_t weight_ = 0;
 };
 
 }  // namespace lockstep

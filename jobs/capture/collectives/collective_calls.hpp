@@ -21,9 +21,10 @@ class CollectiveCalls {
 
   struct Call {
     RecordedCollective collective;
-    std::vector<std::uint64_t> streams;    ///< as protocol.hpp has them, of the members
+    std::vector<std::uint64_t> streams;    ///< streams of the members, as in protocol.hpp
     std::vector<std::uint64_t> receivers;  ///< streams of devices that get messages
-    std::uint64_t function = 0;  ///< that combines, or copies within a GPU: a collective needs one
+    /// Function that combines, or copies within a GPU; every collective needs one.
+    std::uint64_t function = 0;
   };
   /// Returns nothing, with an error for the program, where memory is not there; its number is
   /// whose. Throws BrokenRequest for what no library of ours asks.
@@ -44,8 +45,8 @@ class CollectiveCalls {
 
   DeviceMemory& memory_;
   CapturedModules& modules_;
-  std::map<std::uint32_t, Scratch> scratch_;        ///< by device
-  std::map<std::string, std::uint64_t> functions_;  ///< by kernel
+  std::map<std::uint32_t, Scratch> scratch_;        ///< scratch memory of each device
+  std::map<std::string, std::uint64_t> functions_;  ///< function of each kernel
 };
 
 }  // namespace lockstep::capture

@@ -18,7 +18,7 @@ constexpr int tf32_math = 3;
 
 struct Handle {
   void* stream = nullptr;
-  int pointer_mode = 0;  ///< 1: scalars stand in the GPU's memory
+  int pointer_mode = 0;  ///< 1: scalars are in the GPU's memory
   int math_mode = 0, atomics_mode = 0;
 };
 

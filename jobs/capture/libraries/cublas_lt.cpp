@@ -20,7 +20,7 @@ struct Algorithm {
   std::uint64_t known, rest[7];
 };
 constexpr std::uint64_t only_algorithm =
-    0x6c6f636b73746570;  // any number that memory has not by chance
+    0x6c6f636b73746570;  // number that memory does not hold by chance
 /// cublasLtMatmulHeuristicResult_t.
 struct Found {
   Algorithm algorithm;

@@ -21,7 +21,7 @@ struct Gemm {
   int m = 0, n = 0, k = 0;
   int a_column = 0, b_column = 0, c_column = 0, d_column = 0, aux_column = 0;
   int a_turned = 0, b_turned = 0;
-  int a_aligned = 0, b_aligned = 0;  ///< set by the launch
+  int a_aligned = 0, b_aligned = 0;  ///< alignments, set by the launch
   int epilogue = 0, bias_kind = 0, aux_kind = 0;
   float alpha = 1, beta = 0;
 };

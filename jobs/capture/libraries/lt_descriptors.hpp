@@ -16,7 +16,8 @@ struct MatrixLayout {
   std::uint64_t rows = 0, columns = 0;
   std::int64_t distance = 0;  ///< elements from one column or row to the next
   std::int32_t batch = 1;
-  std::uint32_t lacking = 0;  ///< an attribute that was set and is not there, plus 1
+  /// 1 + number of an attribute that was set and is not supported; 0: none.
+  std::uint32_t lacking = 0;
   std::int64_t stride = 0;
 };
 static_assert(sizeof(MatrixLayout) <= 64);
@@ -27,13 +28,14 @@ struct MatmulDescription {
   std::int32_t a_operation = plain, b_operation = plain, c_operation = plain;
   std::uint32_t epilogue = 1;
   std::int32_t aux_type = -1, bias_type = -1;
-  std::uint32_t lacking = 0;  ///< an attribute that was set and is not there, plus 1
+  /// 1 + number of an attribute that was set and is not supported; 0: none.
+  std::uint32_t lacking = 0;
   void* bias = nullptr;
   std::int64_t bias_stride = 0;
   void* aux = nullptr;
   std::int64_t aux_column = 0, aux_stride = 0;
-  std::int32_t sms = 0;               ///< a hint
-  std::int8_t fast_accumulation = 0;  ///< a hint
+  std::int32_t sms = 0;               ///< hint without effect
+  std::int8_t fast_accumulation = 0;  ///< hint without effect
 };
 static_assert(sizeof(MatmulDescription) <= 184);
 

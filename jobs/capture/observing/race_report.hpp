@@ -31,7 +31,8 @@ class RaceReport {
     std::size_t seen = 0;
   };
   std::map<std::string, Kernel> kernels_;
-  std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>> pairs_;  ///< kernel and lines
+  /// Kernel and lines of each pair.
+  std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>> pairs_;
 };
 
 }  // namespace lockstep::capture

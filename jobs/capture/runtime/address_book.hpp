@@ -20,9 +20,9 @@ enum class Releaser { device, host, any };
 struct Allocation {
   std::uint64_t address = 0, bytes = 0;
   MemoryKind kind = MemoryKind::device;
-  std::uint64_t on_gpu = 0;  ///< of registered memory: its address there; 0: the same
-  bool is_variable = false;  ///< of a module, which has it until the end
-  int device = 0;            ///< where it was asked for
+  std::uint64_t on_gpu = 0;  ///< registered memory: address on the GPU; 0: the same
+  bool is_variable = false;  ///< variable of a module, which keeps it until the end
+  int device = 0;            ///< device of the request
 
   bool is_freed_by(Releaser releaser) const {
     if (is_variable || on_gpu != 0) return false;
@@ -34,8 +34,8 @@ struct Allocation {
 struct Function {
   std::uint64_t module = 0;
   std::string name;
-  bool may_be_missing = false;  ///< the program asks whether it is there
-  bool known = false;           ///< the rest has been asked for
+  bool may_be_missing = false;  ///< the program asks whether the function is there
+  bool known = false;           ///< true: the members below have been fetched
   FunctionDescription description;
   std::vector<ParameterDescription> parameters;
   std::uint32_t dynamic_shared_limit = 0;
@@ -50,9 +50,10 @@ struct Variable {
   std::uint64_t module = 0;
   std::string name;
   std::size_t bytes = 0;
-  void** managed_pointer = nullptr;  ///< where the program looks for a managed one's address
-  std::uint64_t address = 0;         ///< 0: nobody has asked for it yet
-  bool may_be_missing = false;       ///< the program asks whether it is there
+  /// Place where the program looks for the address of a managed variable.
+  void** managed_pointer = nullptr;
+  std::uint64_t address = 0;    ///< 0: not requested yet
+  bool may_be_missing = false;  ///< the program asks whether the variable is there
 };
 
 class AddressBook {

@@ -92,7 +92,7 @@ Connection::Connection() : process_(getpid()) {
     refuse_child("two processes of the program use CUDA - capture each on its own");
   first_address_ = free_address();
   const Reply reply = ask(Operation::hello, {static_cast<std::uint64_t>(process_), first_address_});
-  if (reply.status != success) std::_Exit(1);  // the other side has said why
+  if (reply.status != success) std::_Exit(1);  // the recording process has said why
   if (reply.bytes.size() != sizeof device_)
     end("this CUDA runtime is none of the `lockstep capture` that started the program - "
         "build the whole program: cmake --build --preset release");

@@ -14,17 +14,17 @@ struct CallConfiguration {
   Dimensions blocks, threads;
   std::size_t shared_bytes = 0;
   StreamHandle stream = nullptr;
-  bool programmatic = false;  ///< it may overlap with the launch ahead of it in its stream
+  bool programmatic = false;  ///< the launch may overlap with the one ahead of it in its stream
   bool has_cluster = false;
   Dimensions cluster{};
 };
 
 /// A launch with its arguments, to be done now or when a graph is launched.
 struct KernelCall {
-  const void* function = nullptr;  ///< as the address book knows it
+  const void* function = nullptr;  ///< function as the address book knows it
   CallConfiguration how;
-  std::vector<char> parameters;      ///< the buffer
-  std::vector<std::size_t> offsets;  ///< of each parameter in it
+  std::vector<char> parameters;      ///< parameter buffer
+  std::vector<std::size_t> offsets;  ///< offset of each parameter in the buffer
 };
 
 /// A pointer to each argument, or all of them as the buffer that kernels get.

@@ -29,7 +29,7 @@ struct Event {
   unsigned flags = 0;
   bool recorded = false;
   std::uint64_t stream = 0, time_ns = 0;
-  Graph* graph = nullptr;  ///< that its stream was captured into
+  Graph* graph = nullptr;  ///< graph into which the event's stream was captured
   int device = 0;
 };
 

@@ -46,7 +46,7 @@ struct PreemptionSteps {
   struct Ask {
     /// Scope of the finished blocks that tell how long others run.
     HistoryScope history = HistoryScope::kernel;
-    bool by_profile = false;  ///< decide() wants to know how long blocks run undisturbed
+    bool by_profile = false;  ///< decide() needs the time that blocks run undisturbed
   };
   /// The urgent grid's blocks come one by one as places get free, beside the others.
   struct Share {
@@ -61,7 +61,7 @@ struct PreemptionSteps {
   };
   /// Contexts may go to memory.
   struct Save : Saving {
-    bool in_place = false;  ///< blocks keep on chip the resources that no arriving block needs
+    bool in_place = false;  ///< blocks keep the on-chip resources that no arriving block needs
   };
 
   std::optional<Take> take = std::nullopt;

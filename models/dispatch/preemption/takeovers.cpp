@@ -128,7 +128,7 @@ void Takeovers::left(PreemptionRecord record) {
       sm.expected.begin(), sm.expected.end(),
       [&](const SmRelease::Block& block) { return block.command.block == record.block.block; });
   if ((steps_.share || in_parts_) && expected == sm.expected.end())
-    return;  // its place is not needed
+    return;  // the block's place is not needed
   if (expected != sm.expected.end()) {
     record.expected = expected->latency;
     record.expected_loss = expected->overhead;

@@ -28,11 +28,11 @@ class Takeovers {
   struct Setup {
     PolicyChoice policy;
     PreemptionMachine machine;
-    std::vector<Time> latency_bounds;  ///< by tenant; never: none
+    std::vector<Time> latency_bounds;  ///< bound of each tenant; never: none
     std::size_t sms = 0;
-    Time slice = Time::never();  ///< of Sharing
-    bool in_parts = false;       ///< of Sharing
-    BlockProfile profile;        ///< if the policy goes by one
+    Time slice = Time::never();  ///< time slice of Sharing
+    bool in_parts = false;       ///< Sharing gives SMs in parts
+    BlockProfile profile;        ///< durations of blocks, for a policy that uses a profile
   };
   Takeovers(const Setup& setup, DispatchStatistics& statistics);
 
@@ -50,8 +50,8 @@ class Takeovers {
   const GridLaunch& asking_grid() const { return *asked_for_; }
   struct Victim {
     GridLaunch launch;
-    std::uint64_t context_bytes = 0;    ///< of a block
-    std::uint64_t launched_before = 0;  ///< by the tenant
+    std::uint64_t context_bytes = 0;    ///< context bytes of a block
+    std::uint64_t launched_before = 0;  ///< grids that the tenant has launched before
   };
   struct Offer {
     std::uint32_t sm = 0;
@@ -155,15 +155,15 @@ class Takeovers {
  private:
   struct Sm {
     bool stopping = false;
-    std::uint32_t victim = 0, urgent = 0;  ///< grids
+    std::uint32_t victim = 0, urgent = 0;  ///< numbers of the victim grid and the urgent grid
     TenantId tenant;                       ///< tenant of the urgent grid
     bool has_entered = false;
     std::uint32_t places = 0;
     Time asked, bound, limit = Time::never();
-    Time told;     ///< when its blocks were last told to make room
-    Time counted;  ///< use is counted up to here
+    Time told;     ///< time at which the blocks were last told to make room
+    Time counted;  ///< time up to which use is counted
     bool exhausted = false;
-    std::vector<SmRelease::Block> expected;  ///< to leave, as they were told
+    std::vector<SmRelease::Block> expected;  ///< blocks expected to leave, with their commands
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -183,8 +183,8 @@ class Takeovers {
 
   const std::unique_ptr<Preemption> policy_;
   const PreemptionSteps steps_;
-  const PreemptionSteps::Take take_;  ///< of `steps_`
-  const bool by_launch_;              ///< finished blocks tell of others of their launch only
+  const PreemptionSteps::Take take_;  ///< value of `steps_.take`
+  const bool by_launch_;              ///< true: finished blocks count only for their own launch
   const bool in_parts_;
   const PreemptionMachine machine_;
   const std::vector<Time> latency_bounds_;
@@ -193,8 +193,8 @@ class Takeovers {
   std::vector<Sm> sms_;
   PreemptionSignals signals_;
   BackOff back_off_;
-  std::map<std::uint32_t, KernelHistory> finished_;   ///< by scope_of
-  std::map<std::uint32_t, ContextHistory> contexts_;  ///< by kernel_of
+  std::map<std::uint32_t, KernelHistory> finished_;   ///< finished blocks, by scope_of
+  std::map<std::uint32_t, ContextHistory> contexts_;  ///< saved contexts, by kernel_of
   std::optional<GridLaunch> asked_for_;
   std::vector<SmStatus> answers_;
   std::size_t awaited_ = 0;

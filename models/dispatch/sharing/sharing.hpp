@@ -18,13 +18,13 @@ struct GridView {
   GridId grid;
   TenantId tenant;
   std::uint32_t priority = 0;
-  bool ready = false;  ///< its launch latency is over, and the grid before it lets it begin
+  bool ready = false;  ///< the launch latency is over, and the grid before lets this one begin
   std::uint64_t blocks_waiting = 0;
   std::uint64_t blocks_running = 0;
   /// Share of an SM that a block takes of the resource that it takes most of, in parts of
   /// BlockResources::whole.
   std::uint64_t block_share = 0;
-  std::uint32_t primary = 0;  ///< 1 + the grid beside which it may begin; 0: there is none
+  std::uint32_t primary = 0;  ///< 1 + the grid beside which this one may begin; 0: there is none
 };
 
 /// Facts about the machine and its tenants that a policy may know from the start.

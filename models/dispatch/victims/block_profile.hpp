@@ -14,7 +14,7 @@ namespace lockstep {
 /// Source: 003, section 4.1 (oracle); preemption.md, section 7.4.
 class BlockProfile {
  public:
-  using Durations = std::vector<Time>;  ///< by block; never: it is not known
+  using Durations = std::vector<Time>;  ///< duration of each block; never: unknown
 
   BlockProfile() = default;
   /// Facts by tenant, then by the grids that a round of its program launches, in their order.

@@ -9,8 +9,8 @@ namespace lockstep {
 
 /// Scope of the finished blocks that tell how much a block has to do, and how fast.
 enum class HistoryScope : std::uint8_t {
-  launch,  ///< finished blocks of its own launch
-  kernel,  ///< finished blocks of all launches of its kernel
+  launch,  ///< finished blocks of the same launch
+  kernel,  ///< finished blocks of all launches of the kernel
 };
 
 /// History of the blocks of one launch or kernel: sums of integers, so that it does not matter in
@@ -95,7 +95,7 @@ class ContextHistory {
 
  private:
   std::uint64_t contexts_ = 0, context_bytes_ = 0;
-  std::uint64_t saves_ = 0, save_time_ = 0;  ///< ns
+  std::uint64_t saves_ = 0, save_time_ = 0;  ///< number of saves, and their time in ns
 };
 
 }  // namespace lockstep

@@ -66,7 +66,7 @@ class Lfu final : public Eviction {
   static constexpr std::uint64_t never = 0;
   struct Uses {
     std::uint64_t count = 0;
-    std::uint64_t last = never;  ///< number of the last use among all
+    std::uint64_t last = never;  ///< number of the last use, counted over all granules
     template <class Archive>
     void serialize(Archive& archive) {
       archive(count, last);
@@ -92,10 +92,10 @@ class Lfu final : public Eviction {
   }
 
   Granules granules_;
-  std::vector<Uses> uses_;    ///< by granule; never: it is not in GPU memory
-  std::set<Rank> order_;      ///< those in GPU memory: who goes first stands first
-  std::uint32_t newest_ = 0;  ///< the granule that a page reached last
-  std::uint64_t number_ = 0;  ///< of the last use
+  std::vector<Uses> uses_;    ///< uses of each granule; never: outside GPU memory
+  std::set<Rank> order_;      ///< granules in GPU memory, the next victim first
+  std::uint32_t newest_ = 0;  ///< granule to which the newest page belongs
+  std::uint64_t number_ = 0;  ///< number of the last use
   std::uint64_t age_ = 0;     ///< count at which newcomers begin
 };
 

@@ -58,7 +58,7 @@ class RandomEviction final : public Eviction {
 
   Granules granules_;
   std::vector<std::uint32_t> members_;  ///< granules in GPU memory
-  std::vector<std::uint32_t> place_;    ///< by granule: where it stands there
+  std::vector<std::uint32_t> place_;    ///< position of each granule in `members_`
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ class Departures {
     PageRange range;
     std::uint64_t in_memory = 0;   ///< pages with frames
     std::uint32_t transfers = 0;   ///< write-backs under way
-    std::vector<FrameRun> frames;  ///< of dirty pages
+    std::vector<FrameRun> frames;  ///< frames of dirty pages
     template <class Archive>
     void serialize(Archive& archive) {
       archive(reason, range, in_memory, transfers, frames);

@@ -40,7 +40,7 @@ class Evictor {
   ManagedPages& pages_;
   Departures& departures_;
   const std::uint64_t seed_;
-  std::uint64_t number_ = 0;  ///< of the next eviction
+  std::uint64_t number_ = 0;  ///< number of the next eviction
 };
 
 }  // namespace lockstep

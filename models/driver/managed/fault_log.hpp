@@ -13,10 +13,10 @@ namespace lockstep {
 struct FaultRecord {
   TenantId tenant;
   VirtualPage page;
-  std::uint32_t pages = 0;     ///< moved with it
+  std::uint32_t pages = 0;     ///< pages that moved with the fault
   std::uint32_t position = 0;  ///< older granules that were pending at the GMMU
-  bool migrated = false;       ///< data came over the link
-  bool local = false;          ///< the GPU handled it by itself
+  bool migrated = false;       ///< true: data came over the link
+  bool local = false;          ///< true: the GPU handled the fault by itself
   Time found, arrived, served, mapped;
 
   template <class Archive>

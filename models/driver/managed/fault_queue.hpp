@@ -16,10 +16,13 @@ namespace lockstep {
 struct PageFault {
   ManagedPage page;
   Time found, arrived;
-  Time queued;  ///< for the last time: it may have waited for the CPU, or come too late
+  /// Time at which the fault last entered the queue; it may have waited for the CPU, or come too
+  /// late.
+  Time queued;
   bool write = false;
   std::uint32_t position = 0;  ///< older granules that were pending at the GMMU
-  bool counted = false;        ///< no fault: the GPU uses a page much that it maps elsewhere
+  /// No fault: the GPU counted many accesses to a page that it maps elsewhere.
+  bool counted = false;
 
   bool is_in(PageRange range) const { return page >= range.first && page < range.end(); }
   template <class Archive>
@@ -71,7 +74,7 @@ class FaultQueue {
   ManagedPages& pages_;
   const HostFaultParameters& parameters_;
   TenantTurns turns_;
-  std::deque<PageFault> queue_;  ///< in order of arrival
+  std::deque<PageFault> queue_;  ///< faults in order of arrival
   std::vector<PageFault> deferred_, awaited_;
 };
 

@@ -26,11 +26,11 @@ class ManagedMemory {
   struct Setup {
     Time link_latency;
     std::uint64_t seed = 0;
-    std::vector<std::uint32_t> priorities;  ///< by tenant
+    std::vector<std::uint32_t> priorities;  ///< priority of each tenant
     bool record_faults = false;
     PolicyChoice fault_handling, prefetcher, eviction;
-    SharedPages* shared = nullptr;  ///< with other GPUs, if there are some
-    std::uint32_t gpu = 0;          ///< number of this one there
+    SharedPages* shared = nullptr;  ///< pages shared with other GPUs; nullptr: none
+    std::uint32_t gpu = 0;          ///< number of this GPU in `shared`
   };
   /// `driver` and `directory` outlive it.
   ManagedMemory(Setup setup, Driver& driver, const BufferDirectory& directory);

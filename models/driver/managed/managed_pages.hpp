@@ -25,18 +25,19 @@ namespace lockstep {
 class ManagedPages {
  public:
   enum Mark : std::uint8_t {
-    prefetched = 1,  ///< no access waited for it when it came
+    prefetched = 1,  ///< no access waited for the page when it came
     evicted = 2,
-    awaited = 4,    ///< a fault waits for it to come
+    awaited = 4,    ///< a fault waits for the page
     duplicate = 8,  ///< the host has the same bytes (read-mostly)
-    offered = 16,   ///< at the host without content: the GPU may map it by itself
-    newer = 32,     ///< other GPUs have stored to it, or may have: the host's bytes are old
+    offered = 16,   ///< at the host without content: the GPU may map the page by itself
+    newer = 32,  ///< the host's bytes may be old: other GPUs have stored to the page, or may have
   };
   struct Buffer {
     PreferredPlace preferred = PreferredPlace::none;
     bool read_mostly = false;
-    std::uint32_t holds = 0;  ///< how often the CPU has taken it: faults on it wait
-    std::uint64_t resident = 0, duplicates = 0, moving = 0, remote = 0, offered = 0;  ///< pages
+    std::uint32_t holds = 0;  ///< number of times the CPU has taken the buffer: faults on it wait
+    /// Numbers of pages.
+    std::uint64_t resident = 0, duplicates = 0, moving = 0, remote = 0, offered = 0;
     static constexpr std::uint32_t not_shared = ~std::uint32_t{0};
     std::uint32_t shared = not_shared;  ///< number in SharedPages, if several GPUs have the buffer
     bool is_shared() const { return shared != not_shared; }
@@ -175,10 +176,10 @@ class ManagedPages {
   Eviction& eviction_;
   const std::uint64_t granule_;
   Residency residency_;
-  std::vector<Buffer> buffers_;      ///< by allocation
-  std::vector<std::uint8_t> marks_;  ///< by page
+  std::vector<Buffer> buffers_;      ///< one entry per allocation
+  std::vector<std::uint8_t> marks_;  ///< marks of each page
   std::uint64_t resident_ = 0, leaving_ = 0, arriving_ = 0;
-  SharedPages* shared_ = nullptr;  ///< of several GPUs
+  SharedPages* shared_ = nullptr;  ///< pages of buffers on several GPUs
   std::uint32_t gpu_ = 0;
   /// Pages that are or were mapped on other GPUs, by their addresses.
   std::map<std::uint64_t, ManagedPage> borrowed_;

@@ -23,16 +23,17 @@ namespace lockstep {
 struct Migration {
   bool fault = false;  ///< an access waits for the pages
   bool writable = true;
-  bool remote = false;    ///< mapped where they are, at the host or on another GPU
+  bool remote = false;    ///< the pages are mapped where they are, at the host or on another GPU
   bool taken_in = false;  ///< for a GPU that had no room
   PageRange range;
-  Time not_before;  ///< the GMMU hears of them no earlier
-  Time served;      ///< when the driver had handled their fault
+  Time not_before;  ///< earliest time at which the GMMU hears of the pages
+  Time served;      ///< time at which the driver had handled the fault
   std::uint64_t operation = PrefetchOperations::none;
   std::uint32_t record = FaultLog::none;
-  std::vector<FrameRun> frames;  ///< while other GPUs give pages up, or their bytes come from there
+  /// Frames, held while other GPUs give pages up or send their bytes.
+  std::vector<FrameRun> frames;
   std::vector<PageRange> brought;  ///< pages whose bytes come from other GPUs
-  std::uint32_t missing = 0;       ///< ... so many transfers
+  std::uint32_t missing = 0;       ///< transfers from other GPUs still missing
   template <class Archive>
   void serialize(Archive& archive) {
     archive(fault, writable, remote, taken_in, range, not_before, served, operation, record, frames,
@@ -112,10 +113,11 @@ class Migrations {
   const std::size_t tenants_;
   std::vector<Migration> migrations_;
   std::vector<std::uint32_t> free_;
-  std::deque<std::uint32_t> waiting_;    ///< migrations without frames
-  std::vector<std::uint32_t> fetching_;  ///< with frames, for pages that other GPUs still have
-  std::uint64_t mapping_ = 0;            ///< migrations with frames that are not mapped yet
-  std::vector<Failure> failures_;        ///< of the current call only
+  std::deque<std::uint32_t> waiting_;  ///< migrations without frames
+  /// Migrations with frames for pages that other GPUs still have.
+  std::vector<std::uint32_t> fetching_;
+  std::uint64_t mapping_ = 0;      ///< migrations with frames whose pages are not mapped yet
+  std::vector<Failure> failures_;  ///< failures of the current call
 };
 
 }  // namespace lockstep

@@ -47,8 +47,8 @@ class Mapper {
     MapRequest request;
     std::vector<TableWrite> writes;
     std::vector<FrameRun> zeroing;
-    std::uint64_t missing = 0;  ///< answers
-    bool new_root = false;      ///< the tenant's first tables
+    std::uint64_t missing = 0;  ///< missing answers
+    bool new_root = false;      ///< true: the mapping makes the tenant's first tables
     template <class Archive>
     void serialize(Archive& archive) {
       archive(stage, request, writes, zeroing, missing, new_root);
@@ -71,7 +71,7 @@ class Mapper {
   std::vector<std::uint32_t> free_;
   /// Mappings that are written and wait until they may be announced, by (time, index).
   std::vector<std::pair<Time, std::uint32_t>> announcements_;
-  std::vector<Mapped> finished_;  ///< of the current call only
+  std::vector<Mapped> finished_;  ///< mappings finished in the current call
 };
 
 }  // namespace lockstep

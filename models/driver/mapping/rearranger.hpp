@@ -51,10 +51,10 @@ class Rearranger {
     TenantPages pages;
     enum class Kind : std::uint8_t { coalesce, splinter, copy };
     Kind kind = Kind::coalesce;
-    Frame to;                            ///< of a copy
-    std::vector<std::uint64_t> entries;  ///< as they were
-    std::vector<FrameRun> left;          ///< that nothing will use any more
-    std::uint64_t missing = 0;           ///< answers
+    Frame to;                            ///< destination of a copy
+    std::vector<std::uint64_t> entries;  ///< entries before the rearrangement
+    std::vector<FrameRun> left;          ///< frames that nothing will use any more
+    std::uint64_t missing = 0;           ///< missing answers
     template <class Archive>
     void serialize(Archive& archive) {
       archive(pages, kind, to, entries, left, missing);
@@ -71,7 +71,7 @@ class Rearranger {
   Unmapper& unmapper_;
   std::vector<Rearrangement> rearrangements_;
   std::vector<std::uint32_t> free_;
-  std::vector<Finished> finished_;  ///< of the current call only
+  std::vector<Finished> finished_;  ///< rearrangements finished in the current call
 };
 
 }  // namespace lockstep

@@ -40,7 +40,7 @@ class Unmapper {
 
  private:
   struct Unmapping {
-    std::uint32_t missing = 0;  ///< spans
+    std::uint32_t missing = 0;  ///< missing spans
     Unmapped result;
     template <class Archive>
     void serialize(Archive& archive) {

@@ -42,7 +42,7 @@ class ZeroedFrames {
   struct Batch {
     GranuleFrames frames{};
     std::vector<FrameRun> zeroing;
-    std::uint64_t missing = 0;  ///< answers
+    std::uint64_t missing = 0;  ///< missing answers
     template <class Archive>
     void serialize(Archive& archive) {
       archive(frames, zeroing, missing);
@@ -53,7 +53,7 @@ class ZeroedFrames {
   GmmuNews& news_;
   const std::uint32_t partitions_;
   std::uint32_t wanted_ = 0;
-  std::uint64_t granules_ = 0;  ///< at the GMMU or on their way there
+  std::uint64_t granules_ = 0;  ///< granules at the GMMU or on their way there
   std::vector<Batch> batches_;
 };
 

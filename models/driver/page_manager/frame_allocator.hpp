@@ -71,8 +71,8 @@ class FrameAllocator {
 
   std::uint64_t capacity_ = 0, group_bytes_ = 0;
   std::uint64_t taken_ = 0;
-  Ranges free_;                             ///< base -> bytes; neighbours are merged
-  std::vector<std::uint64_t> used_before_;  ///< a bit per frame
+  Ranges free_;  ///< bytes of each free range by its base; neighbours are merged
+  std::vector<std::uint64_t> used_before_;  ///< one bit per frame: it has been used before
 };
 
 }  // namespace lockstep

@@ -36,7 +36,7 @@ class PageManager {
     AddressMapping mapping = {};
     std::uint64_t channel_bytes_per_second = 0;
     std::uint64_t seed = 0;
-    std::vector<Frame> foreign_pages = {};  ///< free, before the run
+    std::vector<Frame> foreign_pages = {};  ///< frames that foreign pages occupy from the start
   };
   explicit PageManager(const Setup& setup);
   PageManager(const PageManager&) = delete;
@@ -134,7 +134,7 @@ class PageManager {
 
 /// Needs of a page manager from the rest of the machine.
 struct PageManagerNeeds {
-  bool copies_pages = false;  ///< each page lies in one partition
+  bool copies_pages = false;  ///< pages can be copied: each lies in one partition
   bool stalls = false;        ///< SMs can stand still at any time
   bool all_memory = false;    ///< a tenant may get any frame
 };

@@ -22,7 +22,7 @@ namespace lockstep {
 
 /// Entries of one 128-byte line of a table that changed.
 struct TableWrite {
-  std::uint64_t line = 0;  ///< physical
+  std::uint64_t line = 0;  ///< physical address of the line
   std::uint16_t mask = 0;  ///< bit i: entry i of the line
   std::array<std::uint64_t, 16> entries{};
 
@@ -77,10 +77,10 @@ class PageTables {
  private:
   using Entries = std::array<std::uint64_t, 512>;
   struct Leaf {
-    std::uint64_t physical = 0;         ///< 0: not reserved
+    std::uint64_t physical = 0;         ///< physical address; 0: not reserved
     std::uint64_t directory_entry = 0;  ///< physical address of the level-3 entry
     bool large = false, coalesced = false;
-    std::unique_ptr<Entries> entries;  ///< none yet set: nullptr
+    std::unique_ptr<Entries> entries;  ///< entries of the table; nullptr: none set yet
   };
   struct Directory {
     std::uint64_t physical = 0;
@@ -88,8 +88,8 @@ class PageTables {
     std::uint64_t first_page = 0;
   };
   struct Space {
-    std::vector<Directory> directories;  ///< [0] is the root
-    std::vector<Leaf> leaves;            ///< by page / 512, from first_leaf on
+    std::vector<Directory> directories;  ///< directories; [0] is the root
+    std::vector<Leaf> leaves;            ///< leaves by page / 512, from first_leaf on
   };
   static constexpr std::uint64_t first_leaf();
 

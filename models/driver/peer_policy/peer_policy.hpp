@@ -10,9 +10,9 @@
 namespace lockstep {
 
 enum class PeerWay : std::uint8_t {
-  move,  ///< the others give the page up, then it comes
-  copy,  ///< it comes read-only, and others may keep copies of their own
-  map,   ///< it stays where it is, and loads, stores and atomics go there
+  move,  ///< the page comes when the other GPUs have given it up
+  copy,  ///< the page comes read-only, and others may keep copies of their own
+  map,   ///< the page stays where it is; loads, stores and atomics go there
 };
 
 /// Faults of GPUs on a page, as far as a policy remembers them.
@@ -21,8 +21,8 @@ struct PeerHistory {
 
   Time last, pinned_until;
   std::uint32_t faults = 0, events = 0;
-  std::uint8_t gpu = nobody;       ///< that faulted last
-  bool is_written = false;         ///< one of the faults was a store
+  std::uint8_t gpu = nobody;       ///< GPU that faulted last
+  bool is_written = false;         ///< at least one fault was a store
   PeerWay scheme = PeerWay::move;  ///< the policy's choice for the page
   template <class Archive>
   void serialize(Archive& archive) {
@@ -35,7 +35,7 @@ struct PeerFault {
   bool write = false;
   /// the page is in the memory of a GPU that the faulting GPU can reach
   bool is_reachable = false;
-  std::uint32_t gpu = 0;  ///< number of the one that faults, among the tenant's
+  std::uint32_t gpu = 0;  ///< number of the faulting GPU among the tenant's
   Time now;
   PeerHistory history;
 };

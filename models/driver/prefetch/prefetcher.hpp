@@ -16,10 +16,11 @@ namespace lockstep {
 struct FaultGroup {
   const Residency& residency;
   const Allocation& allocation;
-  std::span<const ManagedPage> faults;  ///< ascending, distinct, none of them valid
-  std::uint64_t seed = 0;               ///< of the run
-  std::uint64_t number = 0;             ///< of the group, counted per tenant: key of random draws
-  TreeDecisions* decisions = nullptr;   ///< where the nodes that are fetched are counted, if at all
+  std::span<const ManagedPage> faults;  ///< faulting pages: ascending, distinct, none of them valid
+  std::uint64_t seed = 0;               ///< seed of the run
+  std::uint64_t number = 0;  ///< number of the group, counted per tenant: key of random draws
+  /// Counters of the nodes that are fetched; nullptr: not counted.
+  TreeDecisions* decisions = nullptr;
 };
 
 /// Plug point `prefetcher`: which pages come along with pages that faulted.

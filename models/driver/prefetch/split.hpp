@@ -17,7 +17,7 @@ namespace lockstep {
 
 struct PlannedTransfer {
   PageRange pages;
-  bool fault = false;  ///< somebody waits for it
+  bool fault = false;  ///< an access waits for the page
 
   bool operator==(const PlannedTransfer&) const = default;
 };

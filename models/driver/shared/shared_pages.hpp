@@ -32,7 +32,7 @@ class Outbox;
 
 /// Neighbouring pages of a buffer that GPUs share, in units in which its pages move.
 struct SharedRange {
-  std::uint32_t buffer = 0;  ///< as SharedPages numbers them
+  std::uint32_t buffer = 0;  ///< number of the buffer in SharedPages
   std::uint64_t first = 0, count = 0;
 };
 
@@ -122,9 +122,9 @@ class SharedPages {
   /// A unit whose bytes come from another GPU, not from the host.
   struct Source {
     static constexpr std::uint32_t keeps = ~std::uint32_t{0};
-    std::uint32_t gpu = 0;  ///< number here
+    std::uint32_t gpu = 0;  ///< number of the GPU in SharedPages
     std::uint32_t departure =
-        keeps;              ///< the other GPU, whose frames are read; keeps: it still has the unit
+        keeps;  ///< gpu: the other GPU, whose frames are read; keeps: it still has the unit
     bool is_newer = false;  ///< the host's bytes are old
     std::vector<FrameRun> frames;
     template <class A>
@@ -169,32 +169,31 @@ class SharedPages {
   static constexpr std::uint8_t nobody = 0xff;
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Page {
-    std::uint64_t there = 0;    ///< GPUs that have it, that it is on its way to, or that it is
-                                ///< leaving
-    std::uint64_t copies = 0;   ///< GPUs among those with a read-only copy of the host's bytes
-    std::uint64_t maps = 0;     ///< GPUs of those that map another one's memory
+    std::uint64_t there = 0;    ///< GPUs that have the unit, wait for it, or are giving it up
+    std::uint64_t copies = 0;   ///< GPUs with a read-only copy of the host's bytes
+    std::uint64_t maps = 0;     ///< GPUs that map another one's memory
     std::uint64_t waiting = 0;  ///< GPUs with faults that wait for their turn
     Time stays_until;
     PeerHistory history;
-    std::uint8_t claim = nobody;      ///< GPU to which it comes
-    std::uint8_t last = 0;            ///< GPU to which it came last
-    std::uint8_t parked = nobody;     ///< GPU that has given it up but for its frames
-    std::uint8_t read_at = nobody;    ///< GPU that has it, while the claim reads it
-    std::uint8_t attracted = nobody;  ///< GPU that should have it and not map it
+    std::uint8_t claim = nobody;      ///< GPU to which the unit comes
+    std::uint8_t last = 0;            ///< GPU to which the unit came last
+    std::uint8_t parked = nobody;     ///< GPU that has given the unit up but for its frames
+    std::uint8_t read_at = nobody;    ///< GPU whose copy the claim reads
+    std::uint8_t attracted = nobody;  ///< GPU that should have the unit instead of mapping it
     bool asked = false;               ///< the claim's fault has told its needs
-    bool alone = false;               ///< the claim needs it alone
+    bool alone = false;               ///< the claim needs the unit alone
     bool as_copy = false;             ///< the claim gets a copy
-    bool mapped = false;              ///< the claim maps it where it is
-    bool recalled = false;            ///< it leaves the memory where it is
-    bool fetched = false;             ///< the claim waits for others with frames of its own
-    bool awaited = false;             ///< ... and has these
+    bool mapped = false;              ///< the claim maps the unit where it is
+    bool recalled = false;            ///< the unit leaves the memory where it is
+    bool fetched = false;  ///< the claim takes frames of its own before the others give the unit up
+    bool awaited = false;  ///< the claim has these frames and waits for the bytes
     void end_claim();
     void serialize(Archive& archive);
   };
   struct Buffer {
     std::uint32_t tenant = 0, declared = 0;
-    std::uint64_t live = 0;                  ///< GPUs on which it is
-    std::vector<std::uint32_t> allocations;  ///< by GPU
+    std::uint64_t live = 0;                  ///< GPUs on which the buffer is live
+    std::vector<std::uint32_t> allocations;  ///< allocation of each GPU
     std::vector<Page> pages;
     void serialize(Archive& archive);
   };
@@ -257,12 +256,13 @@ class SharedPages {
   std::vector<Gpu*> gpus_;
   std::vector<Buffer> buffers_;
   std::set<Turn> turns_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, Source> parked_;  ///< by buffer and unit
+  /// Parked sources, by buffer and unit.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Source> parked_;
   std::vector<Flight> flights_;
   std::vector<std::uint32_t> free_flights_;
-  std::vector<Ask> asks_;     ///< to give a unit away; of the current call only
-  std::vector<Ask> spilled_;  ///< by whom; of the current call only
-  std::uint64_t woken_ = 0;   ///< GPUs; of the current call only
+  std::vector<Ask> asks_;     ///< requests of the current call to give a unit away
+  std::vector<Ask> spilled_;  ///< units spilled in the current call, and by which GPU
+  std::uint64_t woken_ = 0;   ///< GPUs woken in the current call
 };
 
 }  // namespace lockstep

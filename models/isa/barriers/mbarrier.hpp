@@ -58,7 +58,7 @@ struct MbarrierWord {
 /// Operation::mode and Instruction::detail of an mbarrier_wait.
 enum class PhaseWaitMode : std::uint16_t {
   test,     ///< asks whether the phase is over
-  suspend,  ///< waits until it is, or for as long as it may
+  suspend,  ///< waits until the phase is over, or until a time limit
 };
 
 constexpr bool is_of_mbarrier(AtomicOperation operation) {

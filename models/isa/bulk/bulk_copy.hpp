@@ -23,7 +23,7 @@ namespace lockstep::isa {
 struct BulkCopyForm {
   ir::BulkCopyStep step = ir::BulkCopyStep::load;
   unsigned rank = 0;       ///< rank of the tensor for a tile; 0: bytes side by side
-  bool multicast = false;  ///< a load, to the blocks of the cluster that a mask names
+  bool multicast = false;  ///< true: a load goes to the blocks of the cluster that a mask names
 
   constexpr std::uint32_t packed() const {
     return static_cast<std::uint32_t>(step) | rank << 8 | std::uint32_t{multicast} << 16;
@@ -46,12 +46,13 @@ constexpr RanksPlace ranks_place(BulkCopyForm form) {
 }
 
 struct BulkCopy {
-  static constexpr std::uint64_t unit = 16;  ///< addresses and sizes are multiples
+  static constexpr std::uint64_t unit = 16;  ///< addresses and sizes are multiples of this
 
-  std::uint64_t global = 0;  ///< of one that sends: in the block's shared memory
+  /// Address in global memory; a send: source in the block's shared memory.
+  std::uint64_t global = 0;
   std::uint64_t bytes = 0;
-  std::uint32_t shared = 0;   ///< in the block's shared memory, or an address of cluster.hpp
-  std::uint32_t barrier = 0;  ///< the same, of a load
+  std::uint32_t shared = 0;  ///< address in the block's shared memory, or an address of cluster.hpp
+  std::uint32_t barrier = 0;  ///< barrier of a load: an address like `shared`
 };
 
 /// Returns a lane's copy.  `places`, `bytes`: rows of source[1] and source[2].
@@ -72,7 +73,7 @@ InstructionMistake bulk_copy_mistake(ir::BulkCopyStep step, const BulkCopy& copy
 
 /// Copy of a tile, as a thread asks for it.
 struct TileCopy {
-  std::uint64_t map = 0;  ///< address
+  std::uint64_t map = 0;  ///< address of the tensor map
   std::uint32_t shared = 0, barrier = 0;
   std::array<std::int32_t, TensorMap::most_rank> first{};  ///< coordinates of the box
 };

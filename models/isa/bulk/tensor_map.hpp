@@ -41,23 +41,25 @@ bool is_float(TensorType type);
 struct TensorMap {
   static constexpr unsigned bytes = 128, alignment = 64, most_rank = 5;
   static constexpr unsigned most_box = 256, most_step = 8;
-  static constexpr std::uint64_t most_bytes = 256 * 1024;  ///< of a box: more than an SM has
+  /// Bytes of the largest box: more than an SM has.
+  static constexpr std::uint64_t most_bytes = 256 * 1024;
   using Bytes = std::array<std::byte, bytes>;
 
-  std::uint64_t address = 0;  ///< a multiple of 16
+  std::uint64_t address = 0;  ///< address, a multiple of 16
   unsigned rank = 1;
   TensorType type = TensorType::u8;
-  unsigned interleave = 0;  ///< CUtensorMapInterleave
+  unsigned interleave = 0;  ///< value of CUtensorMapInterleave
   bool is_im2col = false;
   Swizzle swizzle = Swizzle::none;
-  unsigned promotion = 0;  ///< CUtensorMapL2promotion, a hint without effect
-  bool fills_nan = false;  ///< elements outside of the tensor are NaN; else zero
+  unsigned promotion = 0;  ///< value of CUtensorMapL2promotion, a hint without effect
+  bool fills_nan = false;  ///< true: elements outside of the tensor are NaN; false: zero
   std::array<std::uint64_t, most_rank> size{1, 1, 1, 1, 1};
   /// Bytes between neighbours in each dimension, multiples of 16.  That of dimension 0 is not kept:
   /// the bytes of an element.
   std::array<std::uint64_t, most_rank> stride{};
   std::array<std::uint32_t, most_rank> box{1, 1, 1, 1, 1};
-  std::array<std::uint32_t, most_rank> step{1, 1, 1, 1, 1};  ///< element strides; 0's has no effect
+  /// Element strides; that of dimension 0 has no effect.
+  std::array<std::uint32_t, most_rank> step{1, 1, 1, 1, 1};
 
   bool operator==(const TensorMap&) const = default;
 
@@ -73,24 +75,24 @@ struct TensorMap {
 
 /// Bits of a map that a program may replace by themselves.
 struct TensorMapField {
-  unsigned byte = 0;  ///< of the first of the 1, 4 or 8 bytes that have the field
+  unsigned byte = 0;  ///< first of the 1, 4 or 8 bytes that hold the field
   unsigned bytes = 4;
-  unsigned low = 0, width = 32;  ///< the whole of them, or bits of 4
+  unsigned low = 0, width = 32;  ///< bits of the field within 4 bytes; by default all 32
 
   bool is_part() const { return bytes == 4 && width < 32; }
 };
 namespace tensor_map_fields {
 TensorMapField address();
-TensorMapField rank();                      ///< less one
-TensorMapField box(unsigned dimension);     ///< less one
-TensorMapField size(unsigned dimension);    ///< less one
-TensorMapField stride(unsigned dimension);  ///< in units of 16 bytes
-TensorMapField step(unsigned dimension);    ///< less one
+TensorMapField rank();                      ///< rank minus one
+TensorMapField box(unsigned dimension);     ///< box extent minus one
+TensorMapField size(unsigned dimension);    ///< tensor extent minus one
+TensorMapField stride(unsigned dimension);  ///< stride in units of 16 bytes
+TensorMapField step(unsigned dimension);    ///< element stride minus one
 TensorMapField type();
 TensorMapField rounds_to_tf32();
 TensorMapField interleave();
 TensorMapField swizzle();
-TensorMapField pattern();  ///< of the swizzle, once more
+TensorMapField pattern();  ///< second field with the swizzle's pattern
 TensorMapField fill();
 }  // namespace tensor_map_fields
 /// Returns the value of the field `pattern` for a swizzle.

@@ -19,8 +19,8 @@ namespace lockstep::isa {
 
 /// Bytes of a row of the box side by side, all in the tensor or all outside of it.
 struct TileRun {
-  std::uint64_t global = 0;    ///< address, if inside
-  std::uint32_t position = 0;  ///< of the first byte
+  std::uint64_t global = 0;    ///< address in global memory, if inside
+  std::uint32_t position = 0;  ///< position of the first byte
   std::uint32_t bytes = 0;
   bool inside = false;
 };

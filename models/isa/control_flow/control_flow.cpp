@@ -127,7 +127,7 @@ void find_successors(ir::Function& function) {
 
 std::vector<std::uint32_t> immediate_post_dominators(const ir::Function& function) {
   const auto count = static_cast<std::uint32_t>(function.blocks.size());
-  const std::uint32_t end = count;  // a virtual block behind all ends
+  const std::uint32_t end = count;  // virtual block behind all ends
   auto edges = meeting_edges(function);
   for (std::vector<std::uint32_t>& targets : edges)
     if (targets.empty()) targets.push_back(end);

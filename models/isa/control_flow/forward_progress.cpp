@@ -84,7 +84,7 @@ void WarpPaths::branch_of_wait(const Instruction* code, std::uint32_t taken) {
 /// Spends a turn in the loop. A loop within the one in which the turn is spent counts as that; a
 /// loop around it becomes the loop.
 void WarpPaths::spend(std::uint32_t target, std::uint32_t weight) {
-  const std::uint32_t end = loop_end_;  // jump() has just put it there
+  const std::uint32_t end = loop_end_;  // jump() has just put the block there
   const bool is_another = end > wait_end_ ? target > wait_begin_ : end < wait_begin_;
   if (is_another) spent_ = 0;
   if (spent_ == 0 || end > wait_end_) {

@@ -40,9 +40,10 @@ class CallEncoder {
 
   ProgramBuilder& program_;
   OperandEncoder& operands_;
-  const LinkedFunction* analysed_ = nullptr;  ///< function with these calls:
+  const LinkedFunction* analysed_ = nullptr;  ///< function to which `calls_` belongs
   std::unordered_map<const ir::Operation*, std::vector<std::uint32_t>> live_behind_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> calls_;  ///< pc, module function
+  /// Pc and module function of each call.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> calls_;
 };
 
 }  // namespace lockstep::isa

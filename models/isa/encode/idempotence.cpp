@@ -170,7 +170,7 @@ GlobalUse find_global_use(const Program& program) {
               analysis.origins_of(instruction.source[0], guard_of(instruction), before[pc]))
         origins = known;
     const BulkCopyForm form = in_bulk ? BulkCopyForm::unpack(instruction.target) : BulkCopyForm{};
-    if (form.rank != 0) origins = from_anywhere;  // what the map says
+    if (form.rank != 0) origins = from_anywhere;  // the tensor map may name any address
     use.addresses[pc] = origins;
     const bool stores = instruction.category == Category::store || form.writes();
     if (stores || instruction.category == Category::atomic) use.stored |= origins;

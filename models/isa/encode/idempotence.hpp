@@ -33,11 +33,12 @@ inline constexpr unsigned most_followed_parameters = 62;
 struct GlobalUse {
   struct Write {
     std::uint32_t pc = 0;
-    PointerOrigins origins = 0;  ///< from_anywhere: not repeatable, wherever it points
+    /// Origins of the addresses; from_anywhere: not repeatable, wherever they point.
+    PointerOrigins origins = 0;
   };
   PointerOrigins read = 0;
-  PointerOrigins stored = 0;  ///< by stores and atomics
-  std::vector<Write> writes;  ///< by pc
+  PointerOrigins stored = 0;  ///< origins of the addresses that stores and atomics write
+  std::vector<Write> writes;  ///< write of each instruction, by pc
   /// Origins of the address of each load, store and atomic of global memory, by pc; 0 elsewhere.
   std::vector<PointerOrigins> addresses;
 

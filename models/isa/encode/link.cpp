@@ -180,7 +180,7 @@ RegisterSlots number_registers(const LinkInput& input) {
   const ir::Function& function = *input.function;
   RegisterSlots result;
   result.slot.assign(function.registers.size(), ir::no_register);
-  std::map<std::uint32_t, std::uint32_t> singles, pairs;  // row -> slot
+  std::map<std::uint32_t, std::uint32_t> singles, pairs;  // slot of each row
   for_each_register(function, [&](std::uint32_t index) {
     if (result.slot[index] != ir::no_register) return;
     const unsigned rows = rows_of(function.registers[index].type);

@@ -245,7 +245,7 @@ std::uint8_t ProgramBuilder::predicate_number(const ir::Operand& operand) const 
 }
 
 Operand ProgramBuilder::next_row(Operand::Base base, std::size_t row) const {
-  if (row >= Operand::largest_row)  // a value of 64 bits takes two
+  if (row >= Operand::largest_row)  // a value of 64 bits takes two rows
     throw UserError(file() + ":" + std::to_string(line_),
                     "kernel " + kernel_title(program_.name) +
                         " has more different constants than instructions can name",

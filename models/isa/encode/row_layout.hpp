@@ -33,7 +33,7 @@ class RowLayout {
 
  private:
   std::uint32_t pairs_ = 0, singles_ = 0;
-  std::uint32_t call_pairs_ = 0, call_singles_ = 0;  ///< the first rows that carry parameters
+  std::uint32_t call_pairs_ = 0, call_singles_ = 0;  ///< first rows that carry parameters
   std::uint32_t spare_pair_ = 0, spare_single_ = 0, stack_pointer_ = 0;
   std::uint32_t stack_end_ = ir::no_register;
 };

@@ -257,9 +257,9 @@ class LoopValues {
   const std::vector<Instruction>& code_;
   CalledFunctions& functions_;
   const std::uint32_t begin_, end_;
-  std::map<std::uint32_t, Values> at_;  ///< where branches lead
-  std::vector<Reads> guards_;           ///< by instruction
-  std::vector<Reads> sent_;  ///< by instruction: of the branches that send lanes to it or past it
+  std::map<std::uint32_t, Values> at_;  ///< values at each target of a branch
+  std::vector<Reads> guards_;           ///< reads that decide the guard of each instruction
+  std::vector<Reads> sent_;  ///< reads that decide the branches to each instruction or past it
   bool changed_ = false;
   std::uint64_t passes_ = 0;
 };

@@ -69,7 +69,7 @@ void AccessWatch::addition(const InterpretedWarp& warp, const Instruction& instr
     std::memcpy(&added, block_.row(warp, instruction.source[1 + e]) + (size == 8 ? 2 * lane : lane),
                 size);
     const std::byte* place = block_.state_.memory.find(address + e * size, size);
-    if (place == nullptr) return;  // it fails soon
+    if (place == nullptr) return;  // the access itself fails soon
     std::memcpy(&before, place, size);
     const std::uint64_t sum = apply(AtomicOperation::add, fields.type, before, added, 0);
     block_.state_.floats->add((address + e * size) / 4 * 4, single(fields.type),
@@ -170,7 +170,7 @@ void AccessWatch::races(const InterpretedWarp& warp, std::uint32_t pc,
     const auto offset = static_cast<std::uint32_t>(place_of_lane(address));
     const bool is_there =
         in_shared(address) &&
-        offset < block_.shared_.size();  // otherwise the access itself fails later
+        offset < block_.shared_.size();  // an access outside fails by itself later
     if (!is_there) return;
     std::array<std::byte, 32> value{};
     for (unsigned e = 0; e < fields.elements && access.kind == AccessKind::store; ++e)

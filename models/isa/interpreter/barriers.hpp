@@ -31,9 +31,10 @@ class NamedBarriers {
   struct Barrier {
     bool used = false;
     std::uint32_t expected = 0;
-    std::vector<std::uint32_t> arrived;  ///< by warp: lanes, bar.arrive included
-    std::vector<std::uint32_t> waiting;  ///< by warp: lanes that wait
-    std::uint32_t population = 0;        ///< of bar.red: threads whose predicate holds
+    /// Lanes of each warp that have arrived, bar.arrive included.
+    std::vector<std::uint32_t> arrived;
+    std::vector<std::uint32_t> waiting;  ///< lanes of each warp that wait
+    std::uint32_t population = 0;        ///< bar.red: threads whose predicate holds
     bool all = true;
   };
 
@@ -45,7 +46,7 @@ class NamedBarriers {
   const Program& program_;
   std::vector<InterpretedWarp>& warps_;
   std::array<Barrier, named_barriers> barriers_;
-  std::array<std::uint32_t, warp_size> discarded_{};  ///< unused results
+  std::array<std::uint32_t, warp_size> discarded_{};  ///< rows for unused results
   SharedRaces* races_ = nullptr;
 };
 

@@ -197,8 +197,8 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         [[fallthrough]];
       case Category::prefetch:
       case Category::bulk_group:
-      case Category::copy_group:       // copies are done where they stand
-      case Category::grid_dependency:  // grids before this one have ended
+      case Category::copy_group:       // the interpreter copies at once
+      case Category::grid_dependency:  // earlier grids have ended by now
       case Category::register_limit:
       case Category::sleep:
       case Category::nop:

@@ -32,17 +32,17 @@ struct LaunchState {
   const Launch& launch;
   const Program& program;
   FlatMemory& memory;
-  std::vector<std::uint32_t> constants;    ///< rows
+  std::vector<std::uint32_t> constants;    ///< rows of constants
   std::vector<std::byte> constant_memory;  ///< Module::constant_image with addresses
   ModuleText text;
-  std::uint32_t threads = 0;  ///< per block
+  std::uint32_t threads = 0;  ///< threads of a block
   InterpreterCounts counts;
-  FloatTrace* floats;    ///< null when not asked for
-  bool changed = false;  ///< a word of memory was, or a thread ended, in this turn
+  FloatTrace* floats;    ///< trace of floats; nullptr if not requested
+  bool changed = false;  ///< true: a word of memory changed, or a thread ended, in this turn
   LineWarnings warnings;
   /// The program has the fences that it was written with, and copies that they are for.
   const bool reads_asynchronously;
-  const bool is_watched;  ///< what is accessed, for races, missing fences or floats
+  const bool is_watched;  ///< accesses are watched for races, missing fences or floats
 
   LaunchState(const Launch& given, FlatMemory& flat);
 };
@@ -59,7 +59,7 @@ class BlockRunner {
  public:
   enum class Progress : std::uint8_t {
     over,    ///< all threads have ended
-    paused,  ///< there was no time for more
+    paused,  ///< the block ran out of turns
     stuck,   ///< no warp can run; never the only block of a cluster
   };
 
@@ -137,21 +137,21 @@ class BlockRunner {
 
   LaunchState& state_;
   ClusterRunner& cluster_;
-  const std::uint32_t rank_;  ///< in the cluster
+  const std::uint32_t rank_;  ///< rank in the cluster
   std::vector<Warp> warps_;
   PhaseWaits phase_waits_{*this};
   WarpgroupProducts warpgroups_{*this};
   std::vector<std::uint32_t> register_file_, predicate_file_;
   std::vector<std::byte> shared_;
   NamedBarriers barriers_;
-  std::unique_ptr<SharedRaces> races_;  ///< null when not asked for
+  std::unique_ptr<SharedRaces> races_;  ///< races in shared memory; nullptr if not requested
   ProxyWatch proxies_{*this};
   AccessWatch watch_{*this};
   ClusterAccess in_cluster_{*this};
   WarpContext context_;
   std::array<std::uint32_t, 8 * warp_size> scratch_{};
   std::uint64_t steps_ = 0;
-  std::vector<RecentStates> states_;  ///< by warp; empty: not asked for
+  std::vector<RecentStates> states_;  ///< recent states of each warp; empty if not requested
 };
 
 }  // namespace lockstep::isa

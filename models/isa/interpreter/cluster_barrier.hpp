@@ -44,14 +44,14 @@ class ClusterBarrier {
 
  private:
   struct Lanes {
-    std::uint32_t arrived = 0;  ///< in this phase
-    std::uint32_t passed = 0;   ///< in the phase before, and have not waited since
-    std::uint32_t waiting = 0;  ///< of those that have arrived
+    std::uint32_t arrived = 0;  ///< lanes that have arrived in this phase
+    std::uint32_t passed = 0;  ///< lanes that arrived in the phase before and have not waited since
+    std::uint32_t waiting = 0;  ///< arrived lanes that wait
   };
   struct Block {
     std::vector<InterpretedWarp>* warps;
     SharedRaces* races;
-    std::vector<Lanes> lanes;  ///< by warp
+    std::vector<Lanes> lanes;  ///< lanes of each warp
   };
   /// Number of this barrier for who looks for races, behind those of the block.
   static constexpr unsigned number = SharedRaces::barrier_of_cluster;
@@ -61,8 +61,8 @@ class ClusterBarrier {
   }
   void release();
 
-  std::vector<Block> blocks_;  ///< by rank
-  bool is_used_ = false;       ///< somebody has arrived in this phase
+  std::vector<Block> blocks_;  ///< blocks by their rank
+  bool is_used_ = false;       ///< true: a thread has arrived in this phase
 };
 
 }  // namespace lockstep::isa

@@ -51,7 +51,8 @@ bool ClusterRunner::run(std::uint64_t instructions) {
 
 void ClusterRunner::go_on() {
   const auto any = [this](auto&& let_go) { return std::ranges::any_of(blocks_, let_go); };
-  if (any([](const auto& block) { return block->runnable(); })) return;  // let go by another
+  // A block may run: another block has let it go.
+  if (any([](const auto& block) { return block->runnable(); })) return;
   if (any([](const auto& block) { return block->unblock(); })) return;
   bool any_ended = false;
   for (const auto& block : blocks_) any_ended |= block->end_phase_waits();

@@ -41,7 +41,7 @@ class ClusterRunner {
 
   LaunchState& state_;
   ClusterBarrier barrier_;
-  std::vector<std::unique_ptr<BlockRunner>> blocks_;  ///< by rank
+  std::vector<std::unique_ptr<BlockRunner>> blocks_;  ///< blocks by their rank
 };
 
 }  // namespace lockstep::isa

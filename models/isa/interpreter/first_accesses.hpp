@@ -18,9 +18,9 @@
 namespace lockstep::isa {
 
 struct FirstAccess {
-  std::uint64_t address = 0;  ///< of a lane
-  bool writes = false;        ///< of stores and atomics, which may write
-  std::uint32_t line = 0;     ///< of the PTX
+  std::uint64_t address = 0;  ///< address of a lane
+  bool writes = false;        ///< true for stores and atomics, which may write
+  std::uint32_t line = 0;     ///< PTX line
 };
 
 /// Calls `visit` for the accesses in their order, lane by lane, as far as they are sure.

@@ -76,7 +76,7 @@ std::byte* FlatMemory::look_up(std::uint64_t address, std::uint64_t bytes) {
   if (offset >= end || bytes > end - offset) return nullptr;
   if (offset + bytes > content.size()) {
     note_stray(address);
-    last_bytes_ = 0;  // the next access is looked up again
+    last_bytes_ = 0;  // makes the next access look its buffer up again
     last_is_fresh_ = &found->second.is_fresh;
     return content.data() + offset;
   }

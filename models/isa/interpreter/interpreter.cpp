@@ -212,7 +212,7 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
   std::vector<std::exception_ptr> mistakes(workers);
   std::atomic<std::uint64_t> changes = 0;
   {
-    std::vector<std::jthread> running;  // all at once: blocks may wait for each other
+    std::vector<std::jthread> running;  // all threads run at once: blocks may wait for each other
     for (unsigned worker = 0; worker < workers; ++worker)
       running.emplace_back([&, worker, own = memory.view()]() mutable {
         try {

@@ -38,12 +38,12 @@ struct Launch {
   int kernel = 0;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
-  std::vector<std::byte> parameters;              ///< as Program::parameters lays them out
-  std::vector<std::uint64_t> global_addresses{};  ///< of Module::globals, mapped in the memory
+  std::vector<std::byte> parameters;  ///< parameters in the layout of Program::parameters
+  std::vector<std::uint64_t> global_addresses{};  ///< addresses of Module::globals in the memory
   ClusterShape cluster = no_cluster;
-  bool is_explicit_cluster = false;  ///< the launch or the kernel names a size
+  bool is_explicit_cluster = false;  ///< the launch or the kernel names a cluster size
   MachineSize machine{};
-  bool lowered = false;  ///< run Kernel::lowered instead
+  bool lowered = false;  ///< true: run Kernel::lowered instead
   /// Executions of each instruction, by pc; null: not counted.
   std::vector<std::uint64_t>* executions = nullptr;
   /// Output of printf, one text for each time that lanes of a warp printed together; null: not

@@ -266,7 +266,8 @@ void BlockRunner::copy(Warp& warp, const Instruction& instruction, std::uint32_t
     LaneBytes bytes{};
     if (read > 0) {
       const std::uint64_t address = address_of(warp, instruction, lane);
-      if (read == size || address % size != 0) {  // also of a part: aligned to all
+      // A partial access is checked too: it must be aligned to the full size.
+      if (read == size || address % size != 0) {
         copy_whole(bytes.data(), locate(warp, instruction, lane, address, size), size);
       } else {
         for (unsigned b = 0; b < read; ++b)

@@ -35,7 +35,8 @@ class PhaseWaits {
  private:
   struct Waiter {
     std::uint32_t warp = 0, pc = 0;
-    std::uint32_t path = 0, active = 0;  ///< lanes: all that stand there, those that the guard lets
+    /// Lanes that stand at the wait, and those among them that the guard lets through.
+    std::uint32_t path = 0, active = 0;
   };
 
   std::byte* barrier_at(const InterpretedWarp& warp, const Instruction& instruction, unsigned lane,
@@ -49,8 +50,8 @@ class PhaseWaits {
   void wake();
 
   BlockRunner& block_;
-  std::vector<Waiter> waiters_;  ///< in the order in which they began
-  Waiter last_ended_;            ///< whose wait ended without its phase; no lanes: none
+  std::vector<Waiter> waiters_;  ///< waiters in the order in which they began
+  Waiter last_ended_;            ///< waiter whose wait last ended without its phase; no lanes: none
 };
 
 }  // namespace lockstep::isa

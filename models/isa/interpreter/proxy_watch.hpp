@@ -32,7 +32,7 @@ class ProxyWatch {
 
  private:
   BlockRunner& block_;
-  std::optional<ProxyWrites> writes_;  ///< nothing: none yet
+  std::optional<ProxyWrites> writes_;  ///< writes by each proxy; absent before the first write
 };
 
 }  // namespace lockstep::isa

@@ -101,7 +101,8 @@ void WarpgroupProducts::look_at(const InterpretedWarp& warp, const Instruction& 
     return;
   }
   std::span<const Operand> read = sources;
-  if (instruction.category == Category::warpgroup_product)  // accumulates what the last one wrote
+  // The product accumulates the result of the last one.
+  if (instruction.category == Category::warpgroup_product)
     read = read.subspan(registers_of_d(unpack_warpgroup_form(instruction.target)));
   const bool reads =
       std::ranges::any_of(read, [&](Operand row) { return has(products, &Group::written, row); });

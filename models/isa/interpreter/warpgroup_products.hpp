@@ -33,7 +33,7 @@ class WarpgroupProducts {
     std::vector<std::uint16_t> written, read;
   };
   struct OfWarp {
-    std::deque<Group> committed;  ///< oldest first
+    std::deque<Group> committed;  ///< committed groups, the oldest first
     Group open;
   };
   OfWarp& of(const InterpretedWarp& warp);
@@ -42,7 +42,7 @@ class WarpgroupProducts {
   static bool has(const OfWarp& products, std::vector<std::uint16_t> Group::*rows, Operand row);
 
   BlockRunner& block_;
-  std::vector<OfWarp> warps_;  ///< empty: none has multiplied
+  std::vector<OfWarp> warps_;  ///< one entry per warp; empty: no warp has multiplied
 };
 
 }  // namespace lockstep::isa

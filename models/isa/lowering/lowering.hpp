@@ -23,11 +23,13 @@ struct LoweringOptions {
   bool eliminate_dead = true;
   bool hoist_invariants = true;
   bool predicate_branches = true;
-  bool unroll_loops = false;  ///< by four, innermost counted loops; as the machine's compiler does
+  /// Innermost counted loops are unrolled by four, as the machine's compiler does.
+  bool unroll_loops = false;
   bool simplify_flow = true;  ///< jump threading, empty and unreachable blocks, layout
   bool schedule = true;
-  bool rows_may_grow = true;  ///< with unroll_loops: loads go ahead in code that has many rows live
-  bool preemption_points = false;  ///< warps that are saved stop at points that the code names
+  /// With unroll_loops: code with many live rows still moves loads ahead.
+  bool rows_may_grow = true;
+  bool preemption_points = false;  ///< saved warps stop at points that the code names
   /// Arithmetic of the machine's matrix units; nothing: it has none.
   std::optional<MatrixArithmetic> matrices = MatrixArithmetic::ampere;
   bool bulk_copies = true;                ///< the machine has an engine for them

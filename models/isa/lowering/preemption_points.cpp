@@ -28,7 +28,7 @@ namespace {
 struct Candidate {
   Place place;
   std::size_t live_rows = 0;
-  bool barrier = false;  ///< that operation is a barrier
+  bool barrier = false;  ///< the operation is a barrier
 
   /// Returns whether the place is better. A barrier is better than any other place: a warp that
   /// stopped before it would keep others waiting.
@@ -182,9 +182,9 @@ class Placement {
 
   ir::Function& function_;
   const Flow flow_;
-  std::vector<bool> printing_;                      ///< by block, where it begins
-  std::vector<const Flow::Loop*> loops_;            ///< loops that do not print
-  std::vector<std::vector<Candidate>> candidates_;  ///< by block
+  std::vector<bool> printing_;            ///< the block is inside a printf where it begins
+  std::vector<const Flow::Loop*> loops_;  ///< loops that do not print
+  std::vector<std::vector<Candidate>> candidates_;  ///< candidates of each block
   std::vector<Candidate> chosen_;
 };
 

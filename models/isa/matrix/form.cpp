@@ -100,7 +100,7 @@ bool modifiers_fit(const MatrixForm& form) {
 
 MatrixRegisters registers_of(const MatrixForm& form) {
   MatrixRegisters count;
-  constexpr unsigned wide = 6, narrow = 5;  // bits of a register as a power of two
+  constexpr unsigned wide = 6, narrow = 5;  // bits of a register, as a power of two
   const unsigned width = form.a == f64 ? wide : narrow;
   const unsigned result_width = form.c == MatrixResult::f64 ? wide : narrow;
   const auto registers = [](unsigned elements, unsigned bits, unsigned of_register) {
@@ -110,10 +110,11 @@ MatrixRegisters registers_of(const MatrixForm& form) {
   count.b = registers(form.k * form.n, bits_of(form.b), width);
   count.c = registers(form.m * form.n, bits_of(form.c), result_width);
   count.d = registers(form.m * form.n, bits_of(form.d), result_width);
-  if (is_quad_pairs(form)) {  // each quad pair has matrices of its own
+  if (is_quad_pairs(form)) {  // each quad pair has its own matrices
     count = {2, 2, 4 * count.c, 4 * count.d};
   } else if (form.wmma && form.a == f16) {
-    count.a = count.b = 8;  // whatever the shape, as on Volta: some elements twice or more
+    // Eight registers for every shape, as on Volta: some elements are held twice or more.
+    count.a = count.b = 8;
   }
   return count;
 }

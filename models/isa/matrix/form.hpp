@@ -27,8 +27,8 @@ struct MatrixForm {
   MatrixResult c = MatrixResult::f32, d = MatrixResult::f32;
   MatrixOperation operation = MatrixOperation::multiply;
   MatrixArithmetic arithmetic = MatrixArithmetic::ampere;
-  Rounding rounding = Rounding::rn;      ///< of f64: rn, rz, rm, rp
-  bool wmma = false;                     ///< fragments of wmma
+  Rounding rounding = Rounding::rn;      ///< rounding of f64: rn, rz, rm, rp
+  bool wmma = false;                     ///< fragments belong to wmma
   bool a_column = false, b_row = false;  ///< m8n8k4 of f16: A column-major, B row-major
   bool saturate = false;                 ///< .satfinite
 

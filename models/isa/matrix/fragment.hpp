@@ -77,7 +77,7 @@ LOCKSTEP_FRAGMENT row_byte(unsigned lane) {
 
 /// A step of wmma.mma: an mma over some of the registers.
 struct MatrixStep {
-  unsigned a = 0, b = 0, c = 0, d = 0;  ///< first register of each
+  unsigned a = 0, b = 0, c = 0, d = 0;  ///< first register of each matrix
 };
 /// wmma.mma as two products m16n8 (or one m8n8), `mma` being their form.  `transposed`: B gives the
 /// rows and A the columns.

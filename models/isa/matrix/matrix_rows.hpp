@@ -9,7 +9,7 @@
 
 namespace lockstep::isa {
 
-inline constexpr unsigned most_matrices = 4;  ///< of one instruction
+inline constexpr unsigned most_matrices = 4;  ///< matrices of one instruction, at most
 inline constexpr unsigned matrix_rows = 8, matrix_row_bytes = 16, words_of_matrix_row = 4;
 using MatrixRows = std::array<std::uint32_t, matrix_rows * words_of_matrix_row>;
 

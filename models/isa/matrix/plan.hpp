@@ -21,13 +21,13 @@ struct MatrixPlan {
     /// the high halves; C is added at last.
     fused_halves,
     scalar,   ///< m8n8k4 of f16 after Turing: multiplications and additions of f32
-    doubles,  ///< a fused multiply-add after the other along k, each rounded
+    doubles,  ///< one fused multiply-add after the other along k, each rounded
     integers,
     bits,
   };
   Kind kind = Kind::fused;
   unsigned fraction = 0;      ///< bits kept below the largest exponent
-  unsigned group = 0;         ///< products of a sum
+  unsigned group = 0;         ///< products in one sum
   bool short_result = false;  ///< an f32 result keeps 13 bits of its fraction
 };
 

@@ -22,7 +22,7 @@ struct SharedOperand {
   std::uint32_t leading = 0;  ///< leading dimension byte offset
   std::uint32_t stride = 0;   ///< stride dimension byte offset
   Swizzle swizzle = Swizzle::none;
-  std::uint8_t base_offset = 0;  ///< of the pattern, in 128 bytes
+  std::uint8_t base_offset = 0;  ///< base offset of the pattern, in units of 128 bytes
 
   /// Returns the address of half `half` (0, 1) of a row.
   [[gnu::always_inline]] std::uint32_t piece_of_row(unsigned row, unsigned half) const {

@@ -21,7 +21,8 @@ struct WarpgroupForm {
   MatrixElement a = MatrixElement::f16, b = MatrixElement::f16;
   MatrixResult d = MatrixResult::f32;
   bool a_in_registers = false;
-  bool a_by_columns = false, b_by_rows = false;  ///< in shared memory, see shared_operand.hpp
+  /// Orders of A and B in shared memory, see shared_operand.hpp.
+  bool a_by_columns = false, b_by_rows = false;
   bool a_negated = false, b_negated = false;
   bool saturate = false;  ///< .satfinite
 

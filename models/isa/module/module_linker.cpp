@@ -247,12 +247,13 @@ class Linker {
 
   std::vector<SourceModule> modules_;
   std::vector<Named> all_;
-  std::map<std::string, const Named*> definitions_;  ///< definitions that count, by name
+  std::map<std::string, const Named*> definitions_;  ///< effective definition of each name
   std::vector<const Named*> kept_;
-  std::vector<std::vector<const Named*>> kept_of_;                     ///< by module
-  std::array<std::vector<std::vector<std::uint32_t>>, kinds> number_;  ///< by module and index
-  std::vector<std::uint64_t> constant_base_;                           ///< by module
-  std::vector<std::uint32_t> shared_base_;                             ///< by module
+  std::vector<std::vector<const Named*>> kept_of_;  ///< definitions that each module keeps
+  /// New numbers, by module and index.
+  std::array<std::vector<std::vector<std::uint32_t>>, kinds> number_;
+  std::vector<std::uint64_t> constant_base_;  ///< start of each module's constants
+  std::vector<std::uint32_t> shared_base_;    ///< start of each module's shared memory
   std::shared_ptr<const std::vector<ir::Variable>> shared_;  ///< shared variables of the result
   SourceModule result_;
 };

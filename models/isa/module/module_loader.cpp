@@ -74,7 +74,7 @@ void ModuleLoader::load_all(Module& module) {
 }
 
 void ModuleLoader::load(Module& module, std::span<const std::uint32_t> kernels) {
-  std::vector<std::uint32_t> wanted;  // indices in module.kernels
+  std::vector<std::uint32_t> wanted;  // indices of wanted kernels in module.kernels
   for (const std::uint32_t k : std::set<std::uint32_t>(kernels.begin(), kernels.end()))
     if (!is_loaded(module.kernels[k])) wanted.push_back(k);
   std::vector<std::uint32_t> functions;

@@ -44,7 +44,7 @@ class ModuleLoader {
     ir::Function function;
     Allocation allocation;
   };
-  using Forms = std::map<std::uint32_t, Form>;  ///< by function index
+  using Forms = std::map<std::uint32_t, Form>;  ///< forms by function index
 
   std::uint32_t register_limit(std::uint32_t kernel, const LoweringOptions& options) const;
   std::uint32_t row_limit(std::uint32_t kernel, const LoweringOptions& options) const;
@@ -68,10 +68,12 @@ class ModuleLoader {
 
   SourceModule source_;
   const LoweringOptions options_;
-  std::vector<std::uint32_t> kernels_;  ///< function indices, by index in Module::kernels
-  std::vector<LinkInput> own_rows_;     ///< the functions as read, by function index
-  std::map<std::uint32_t, ir::Function> rewritten_;  ///< by function index; rows come later
-  std::map<std::uint32_t, std::uint32_t> limits_;    ///< by function index: limit_registers
+  std::vector<std::uint32_t> kernels_;  ///< function index of each kernel in Module::kernels
+  std::vector<LinkInput> own_rows_;     ///< functions as read, by function index
+  /// Rewritten functions by their index, without rows.
+  std::map<std::uint32_t, ir::Function> rewritten_;
+  /// Limits set by limit_registers, by function index.
+  std::map<std::uint32_t, std::uint32_t> limits_;
 };
 
 }  // namespace lockstep::isa

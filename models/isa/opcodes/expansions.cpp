@@ -18,7 +18,7 @@ namespace {
 
 struct Row {
   Opcode opcode;
-  Type type;       ///< none: any
+  Type type;       ///< none: any type
   unsigned slots;  ///< tells forms of an operation apart (.approx, .ftz, .hi)
   Expansion expansion;
   bool by_constant = false;

@@ -17,8 +17,9 @@ namespace lockstep::isa {
 ///   n  bits counted, found or reversed               c  conversion
 ///   b  branch, convergence barrier                   q  look at a division's operands (FCHK)
 struct Expansion {
-  std::string_view chain;   ///< each waits for the one before it
-  std::string_view beside;  ///< the others: they occupy units, but nothing waits for them longer
+  std::string_view chain;  ///< operations of which each waits for the one before
+  /// Operations besides the chain: they occupy units, and nothing waits longer for them.
+  std::string_view beside;
 
   std::size_t size() const { return chain.size() + beside.size(); }
   /// Returns whether normal operands take a path of their own, whose end the warp's next

@@ -11,7 +11,7 @@ void FunctionTranslator::translate() {
   code_.declare_parameters();
   find_labels();
   code_.open_scope(scope_labels_[source_.body.size()]);
-  Statement header;  // placed where the function stands
+  Statement header;  // heading placed where the function stands
   header.at = source_.at;
   const PtxInstruction place(code_.file(), header);
   readers_.stack.remember(place);

@@ -39,7 +39,8 @@ LOCKSTEP_INLINE double exponential(double x) {
 LOCKSTEP_INLINE double logarithm(double x) {
   const u64 bits = bits_of(x);
   const u64 mantissa = bits & ((u64{1} << 52) - 1);
-  const u64 above = mantissa > 0x6a09e667f3bcd ? 1 : 0;  // beyond the root of two: halve it
+  // A mantissa above the square root of two is halved.
+  const u64 above = mantissa > 0x6a09e667f3bcd ? 1 : 0;
   const double m = double_of(mantissa | (u64{1023} - above) << 52);
   const double exponent = double_of(u64{0x433} << 52 | (bits >> 52 & 0x7ff)) - 0x1p52;
   const double s = (m - 1.0) / (m + 1.0), z = s * s;

@@ -6,7 +6,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-constexpr u32 canonical_nan16 = 0x7fff;  // of both formats
+constexpr u32 canonical_nan16 = 0x7fff;  // NaN of both formats
 
 struct F16 {
   static constexpr unsigned exponent_bits = 5, mantissa_bits = 10;

@@ -17,7 +17,8 @@ constexpr u64 canonical_nan64 = 0x7ff8000000000000;
 /// A rounding mode as what is added before truncation.
 struct Direction {
   bool nearest = true, ties_away = false;
-  bool up_positive = false, up_negative = false;  ///< magnitudes of these grow
+  /// true: magnitudes of positive, or negative, numbers are rounded up.
+  bool up_positive = false, up_negative = false;
 };
 LOCKSTEP_INLINE Direction direction_of(Rounding mode) {
   Direction d;
@@ -138,9 +139,9 @@ inline u128 shift_right_sticky(u128 value, int shift) {
 /// The last bit of the significand may be sticky if there are at least 56 bits.
 inline double pack(bool negative, int exponent, u128 significand, Direction d) {
   if (significand == 0) return double_of(u64{negative} << 63);
-  int shift = top_bit(significand) - 52;  // keep 53 bits, fewer when subnormal
+  int shift = top_bit(significand) - 52;  // shift that keeps 53 bits, fewer when subnormal
   if (exponent + shift < -1074) shift = -1074 - exponent;
-  if (shift < 3) {  // room for rounding bits
+  if (shift < 3) {  // makes room for rounding bits
     significand <<= 3 - shift;
     exponent -= 3 - shift;
     shift = 3;
@@ -209,7 +210,7 @@ inline double exact_root(double a, Direction d) {
   if (((x.exponent - lift) & 1) != 0) ++lift;
   u128 rest = u128{x.significand} << lift;
   u128 root = 0;
-  for (u128 bit = u128{1} << 124; bit != 0; bit >>= 2) {  // digit by digit
+  for (u128 bit = u128{1} << 124; bit != 0; bit >>= 2) {  // goes digit by digit
     const bool fits = rest >= root + bit;
     if (fits) rest -= root + bit;
     root = (root >> 1) + (fits ? bit : 0);
@@ -226,7 +227,8 @@ LOCKSTEP_INLINE double fused(double a, double b, double c) {
   return __builtin_fma(a, b, c);
 #else
   if (!finite(a) || !finite(b)) return a * b + c;
-  if (!finite(c)) return c;  // the product may overflow on its own
+  // An infinite or NaN c decides the result; the product may overflow alone.
+  if (!finite(c)) return c;
   return exact_fma(a, b, c, Direction{});
 #endif
 }

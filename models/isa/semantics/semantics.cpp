@@ -54,7 +54,8 @@ SemanticKey key_of(const ir::Operation& operation) {
   key.opcode = operation.opcode;
   key.type = operation.type;
   key.source_type = operation.source_type == Type::none ? operation.type : operation.source_type;
-  const auto is_predicate = [](const ir::Operand& operand) {  // also "_" and constants there
+  // "_" and constants count as predicates in such a place.
+  const auto is_predicate = [](const ir::Operand& operand) {
     return operand.kind == Kind::predicate || operand.type == Type::pred;
   };
   for (const ir::Operand& operand : operation.sources) {

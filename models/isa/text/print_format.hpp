@@ -35,10 +35,11 @@ class PrintFormat {
   /// Text, then one conversion.
   struct Piece {
     std::string before;
-    std::string flags, width, precision;  ///< "*": an argument; precision with its dot
-    char conversion = 0;                  ///< 0: the end of the format
-    unsigned narrow = 0;                  ///< %h: bytes of the argument that count
-    std::vector<std::uint32_t> offsets;   ///< of width and precision, if given so; of the value
+    std::string flags, width, precision;  ///< "*" stands for an argument; precision with its dot
+    char conversion = 0;                  ///< conversion letter; 0: the end of the format
+    unsigned narrow = 0;                  ///< bytes of the argument that count, as with %h
+    /// Offsets of width and precision, if arguments give them, then of the value.
+    std::vector<std::uint32_t> offsets;
   };
   bool read_conversion(std::string_view format, std::size_t& at, Piece& piece);
   void take_argument(Piece& piece, unsigned bytes);

@@ -83,11 +83,13 @@ class PartitionBytes {
   TransactionPool& transactions_;
   PartitionMemory memory_;
   PendingReads reads_;
-  std::vector<std::uint8_t> changed_;  ///< by tenant, since they were taken
+  /// Flags of tenants whose bytes changed since they were taken.
+  std::vector<std::uint8_t> changed_;
   /// Debug builds: the tenant of each frame, from its first access until it is zeroed.  Not part of
   /// a checkpoint: first accesses name the tenants anew.
   std::map<std::uint64_t, std::uint16_t> frame_owners_;
-  std::map<std::uint64_t, std::uint16_t> context_owners_;  ///< the same, of lines of contexts
+  /// Debug builds: the tenant of each context line.
+  std::map<std::uint64_t, std::uint16_t> context_owners_;
 };
 
 }  // namespace lockstep

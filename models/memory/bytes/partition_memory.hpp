@@ -75,7 +75,7 @@ class PartitionMemory {
   bool is_written(std::uint64_t piece) const { return (written_[piece / 64] >> (piece % 64)) & 1; }
 
   LazyRegion region_;
-  std::vector<std::uint64_t> written_;  ///< a bit per piece
+  std::vector<std::uint64_t> written_;  ///< one bit per piece
 };
 
 }  // namespace lockstep

@@ -18,19 +18,19 @@ struct alignas(64) Transaction {
   static constexpr std::uint32_t has_read = none - 1;
 
   MemoryRequest request;
-  L2Cycle arrival;            ///< when it was at the port
-  std::uint32_t line = 0;     ///< number in the partition
-  std::uint32_t next = none;  ///< behind it in an MSHR
+  L2Cycle arrival;            ///< cycle in which the request was at the port
+  std::uint32_t line = 0;     ///< number of the line in the partition
+  std::uint32_t next = none;  ///< transaction behind this one in an MSHR
   /// A load: behind it in PendingReads; has_read: its bytes are in the pool's data.
   std::uint32_t next_read = has_read;
   std::uint8_t missing = 0;       ///< sectors still to come from DRAM
-  std::uint8_t hits : 4 = 0;      ///< sectors that the L2 had
-  std::uint8_t arriving : 4 = 0;  ///< that were on their way to it already
+  std::uint8_t hits : 4 = 0;      ///< sectors found in the L2
+  std::uint8_t arriving : 4 = 0;  ///< sectors that were already on their way to the L2
   std::uint8_t bank = 0;
   bool bypass : 1 = false;
-  bool whole : 1 = false;    ///< a store of all bytes of its sectors
-  bool copied : 1 = false;   ///< its sender's half of L2 has a copy
-  bool written : 1 = false;  ///< an atomic that goes through: DRAM has its write
+  bool whole : 1 = false;    ///< the store writes all bytes of its sectors
+  bool copied : 1 = false;   ///< the half of L2 next to the sender has a copy
+  bool written : 1 = false;  ///< an atomic written through: DRAM has the write
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -60,7 +60,7 @@ class TransactionPool {
  public:
   union Data {
     std::array<std::byte, 256> bytes;    ///< read: four sectors, or 32 old values of an atomic
-    std::array<std::uint32_t, 4> masks;  ///< of a store that is not whole
+    std::array<std::uint32_t, 4> masks;  ///< masks of a store that is not whole
 
     void serialize(Archive& archive) { archive.bytes(bytes.data(), bytes.size()); }
   };

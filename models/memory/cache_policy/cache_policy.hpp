@@ -15,8 +15,8 @@ namespace lockstep {
 
 /// The sectors that a lookup found.
 struct CacheLookup {
-  std::uint8_t hits = 0;      ///< there
-  std::uint8_t arriving = 0;  ///< sectors on their way already, for an earlier request
+  std::uint8_t hits = 0;      ///< sectors in the L2
+  std::uint8_t arriving = 0;  ///< sectors already on their way, for an earlier request
 };
 
 enum class CacheAdmission : std::uint8_t { to_bank, to_dram };
@@ -24,7 +24,7 @@ enum class CacheAdmission : std::uint8_t { to_bank, to_dram };
 struct CacheInsertion {
   bool allocate = true;
   CachePosition position = CachePosition::usual;
-  std::uint8_t line_class = 0;  ///< below 16
+  std::uint8_t line_class = 0;  ///< class below 16
 };
 
 /// Plug point `cache_policy`: bypass and insertion in the L2 banks of one partition.  Which line
@@ -38,11 +38,11 @@ struct CacheInsertion {
 class CachePolicy : public EpochPolicy {
  public:
   enum Hook : unsigned {
-    admits = 1,     ///< on_arrival
-    observes = 2,   ///< on_lookup
-    inserts = 4,    ///< on_insertion
-    restricts = 8,  ///< candidates
-    mourns = 16,    ///< on_eviction
+    admits = 1,     ///< calls on_arrival
+    observes = 2,   ///< calls on_lookup
+    inserts = 4,    ///< calls on_insertion
+    restricts = 8,  ///< calls candidates
+    mourns = 16,    ///< calls on_eviction
   };
   explicit CachePolicy(unsigned hooks) : hooks_(hooks) {}
   bool has(Hook hook) const { return (hooks_ & hook) != 0; }

@@ -52,7 +52,7 @@ class RandomWarps final : public SmSide {
   const double share_;
   Period period_;
   Random random_;
-  std::vector<bool> bypass_;  ///< by warp slot
+  std::vector<bool> bypass_;  ///< flag of each warp slot
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ struct WalkLevelParameters {
 
 class WalkLevels {
  public:
-  static constexpr std::size_t count = 8;  ///< 0: data; 7: level 7 and deeper
+  static constexpr std::size_t count = 8;  ///< levels counted; 0: data, 7: level 7 and deeper
   static constexpr const char* names[count] = {"data",    "level_1", "level_2", "level_3",
                                                "level_4", "level_5", "level_6", "deeper"};
 
@@ -75,8 +75,8 @@ class WalkLevels {
 
  private:
   struct Level {
-    std::uint64_t lookups = 0, hits = 0;  ///< in this epoch
-    std::uint64_t reads = 0;              ///< while it goes past
+    std::uint64_t lookups = 0, hits = 0;  ///< counts of this epoch
+    std::uint64_t reads = 0;              ///< reads while the level bypasses the L2
     bool past = false;
     template <class A>
     void serialize(A& archive) {

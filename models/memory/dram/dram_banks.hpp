@@ -96,13 +96,13 @@ class DramBanks {
   struct Timing {
     std::int64_t rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw, cl, cwl, burst,
         wtr_s, wtr_l, rtp, wr, rtw, refresh_interval, rfc;
-    bool of_a_bank;  ///< a refresh
+    bool of_a_bank;  ///< true: the refresh occupies one bank
   };
   std::uint64_t apply_refreshes(std::int64_t now);
 
   Timing t_;
   std::uint32_t group_mask_;
-  std::uint64_t group_banks_ = 0;    ///< banks of group 0; those of group g are g further
+  std::uint64_t group_banks_ = 0;    ///< banks of group 0; those of group g are g bits higher
   std::vector<std::uint32_t> rows_;  ///< open row of each bank
   // Earliest cycle of each command by what holds it back: bank, bank group, channel.  Plain
   // numbers: several are compared at once.

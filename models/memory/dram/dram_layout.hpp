@@ -11,8 +11,8 @@ namespace lockstep {
 /// Where a byte of a partition stands.
 struct DramAddress {
   std::uint32_t row = 0;
-  std::uint8_t bank = 0;     ///< of the channel
-  std::uint8_t channel = 0;  ///< of the partition
+  std::uint8_t bank = 0;     ///< bank within the channel
+  std::uint8_t channel = 0;  ///< channel within the partition
 };
 
 /// How a partition's bytes lie in the banks of its channels.

@@ -16,19 +16,19 @@ struct alignas(32) DramEntry {
 
   DramCycle arrival;
   std::uint32_t row = 0;
-  std::uint32_t owner = none;  ///< the L2's own; comes back when the data are there
+  std::uint32_t owner = none;  ///< number that the L2 chose; comes back with the data
   std::uint16_t tenant = 0;
   std::uint16_t requester = 0;
   std::uint16_t warp = 0;
   std::uint8_t bank = 0;
   std::uint8_t columns = 0;  ///< column commands still to issue
   std::uint8_t sectors = 0;
-  std::uint8_t flags = 0;       ///< MemoryFlag
-  std::uint8_t walk_level = 0;  ///< 0: data
+  std::uint8_t flags = 0;       ///< bits of MemoryFlag
+  std::uint8_t walk_level = 0;  ///< level of the page walk; 0: data
   SourceKind source = SourceKind::sm;
   bool write = false;
-  bool missed_row = false;           ///< a row was opened for it
-  std::uint8_t pool = 0, level = 0;  ///< DramLane
+  bool missed_row = false;           ///< the request needed its row opened
+  std::uint8_t pool = 0, level = 0;  ///< pool and level of the DramLane
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -40,15 +40,15 @@ struct alignas(32) DramEntry {
 /// Places of the queue that a request may take, and its urgency.
 struct DramLane {
   std::uint8_t pool = 0;
-  std::uint8_t level = 0;  ///< 0 goes before 1
+  std::uint8_t level = 0;  ///< level 0 goes before level 1
 };
 
 /// How a scheduler divides the queue.
 struct DramDivision {
   static constexpr std::size_t most_pools = 4, most_levels = 5;
-  std::vector<std::uint32_t> pools;  ///< places of each; none: all requests share all places
+  std::vector<std::uint32_t> pools;  ///< places of each pool; empty: all requests share all places
   std::uint32_t levels = 1;
-  std::uint32_t beyond = 0;  ///< places that it has besides those of the queue
+  std::uint32_t beyond = 0;  ///< places besides those of the queue
   bool trivial() const { return pools.empty() && levels == 1; }
 };
 
@@ -64,7 +64,8 @@ struct DramDivision {
 class DramQueue {
  public:
   struct Sizes {
-    std::uint32_t reads, writes, high, low;  ///< writes == 0: one queue for both
+    /// Sizes of queues; writes == 0: one queue for both directions.
+    std::uint32_t reads, writes, high, low;
   };
   DramQueue(const Sizes& sizes, std::uint32_t banks, const DramDivision& division = {});
 
@@ -126,7 +127,8 @@ class DramQueue {
   void serialize(Archive& archive) {
     archive(entries_, nodes_, free_, lists_, active_, open_row_, counts_, used_, serving_, first_,
             order_);
-    changed_ = ~std::uint64_t{0};  // the scheduler's own tables are empty again
+    // Tells the scheduler that all banks changed: a restored scheduler has empty tables.
+    changed_ = ~std::uint64_t{0};
   }
 
  private:
@@ -143,7 +145,7 @@ class DramQueue {
   };
   struct List {
     std::uint16_t head = end, tail = end;
-    std::uint16_t hit = end;  ///< the oldest one for the open row
+    std::uint16_t hit = end;  ///< oldest request for the open row
     template <class Archive>
     void serialize(Archive& archive) {
       archive(head, tail, hit);
@@ -165,16 +167,16 @@ class DramQueue {
   const Sizes sizes_;
   const std::uint32_t levels_;
   std::vector<DramEntry> entries_;
-  std::vector<Node> nodes_;  ///< by place
+  std::vector<Node> nodes_;  ///< nodes by place in the queue
   std::vector<std::uint16_t> free_;
   // Of each direction and level.
   std::vector<std::vector<List>> lists_;
   std::array<std::uint64_t, 2 * DramDivision::most_levels> active_{};
   std::vector<std::int64_t> open_row_;
-  std::array<std::uint32_t, 2> counts_{};                                  ///< of each direction
-  std::array<std::uint32_t, DramDivision::most_pools> used_{}, places_{};  ///< of each pool
-  std::uint32_t serving_ = 0;                                              ///< direction
-  std::uint32_t first_ = 0;                                                ///< its first list
+  std::array<std::uint32_t, 2> counts_{};  ///< requests of each direction
+  std::array<std::uint32_t, DramDivision::most_pools> used_{}, places_{};  ///< places of each pool
+  std::uint32_t serving_ = 0;  ///< direction being served
+  std::uint32_t first_ = 0;    ///< first list of the direction being served
   std::uint32_t order_ = 0;
   std::uint64_t changed_ = 0;
 };

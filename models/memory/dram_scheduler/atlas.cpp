@@ -96,7 +96,7 @@ class Atlas final : public OrderedScheduler<Atlas> {
 
  private:
   BankService service_;
-  std::vector<std::uint16_t> ranks_;  ///< by tenant; higher goes first
+  std::vector<std::uint16_t> ranks_;  ///< rank of each tenant; higher goes first
   bool ranks_changed_ = false;
   AtlasStatistics statistics_;
 };
@@ -139,10 +139,10 @@ class AtlasRanks final : public EpochController {
         past_(setup.tenants) {}
 
   const Time period_;
-  const std::uint64_t weight_;          ///< of the past, in parts of `one`
-  std::vector<std::uint64_t> service_;  ///< attained in the quantum, by tenant
-  std::vector<std::uint64_t> past_;     ///< attained, averaged
-  std::uint64_t last_ = 0;              ///< quantum that was decided
+  const std::uint64_t weight_;          ///< weight of the past, in parts of `one`
+  std::vector<std::uint64_t> service_;  ///< service that each tenant attained in the quantum
+  std::vector<std::uint64_t> past_;     ///< average service that each tenant attained
+  std::uint64_t last_ = 0;              ///< last quantum that was decided
 };
 
 }  // namespace

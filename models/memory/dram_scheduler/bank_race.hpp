@@ -106,7 +106,7 @@ class BankRace {
   /// Returns the first candidate of some banks: the one with the highest key, then the oldest.
   std::uint32_t first(std::uint64_t among, std::uint32_t next_order) const {
     if (among == 0) return DramChoice::none;
-    std::uint64_t most = 0;  // key, then age, then bank: no two requests have the same age
+    std::uint64_t most = 0;  // key, then age, then bank; no two requests have the same age
     for (; among != 0; among &= among - 1) {
       const auto bank = static_cast<std::uint32_t>(std::countr_zero(among));
       std::uint64_t one = std::uint64_t{next_order - orders_[bank]} << bank_bits | bank;
@@ -125,10 +125,12 @@ class BankRace {
   std::array<std::uint32_t, 1 << bank_bits> orders_;
   std::array<std::uint32_t, 1 << bank_bits> places_;
   std::array<std::uint32_t, ranked ? 1 << bank_bits : 1> keys_;
-  std::array<std::uint64_t, 4> masks_{};  ///< banks by the command that their candidate needs
-  std::array<DramCycle, 1 << bank_bits> releases_;  ///< when the bank can take that command
-  std::uint64_t held_ = 0;                          ///< banks that cannot yet
-  DramCycle next_release_ = DramCycle::never();     ///< when the next of them may
+  std::array<std::uint64_t, 4> masks_{};  ///< banks whose candidate needs each command
+  /// Cycle from which the bank can take the command of its candidate.
+  std::array<DramCycle, 1 << bank_bits> releases_;
+  std::uint64_t held_ = 0;  ///< banks that cannot take the command yet
+  /// Earliest cycle in which a held bank may take its command.
+  DramCycle next_release_ = DramCycle::never();
 };
 
 }  // namespace lockstep

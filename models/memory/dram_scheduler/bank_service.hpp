@@ -52,9 +52,9 @@ class BankService {
   }
 
   const std::int64_t precharge_;
-  const std::array<std::int64_t, 2> activate_, column_;  ///< for reads, for writes
-  std::vector<DramCycle> busy_until_;                    ///< by bank
-  std::vector<std::uint64_t> cycles_;                    ///< by tenant
+  const std::array<std::int64_t, 2> activate_, column_;  ///< service times for reads and for writes
+  std::vector<DramCycle> busy_until_;                    ///< cycle up to which each bank is busy
+  std::vector<std::uint64_t> cycles_;                    ///< cycles of service of each tenant
   bool any_ = false;
 };
 

@@ -16,9 +16,9 @@ struct DramChoice {
   static constexpr std::uint32_t none = DramEntry::none;
 
   std::uint32_t column = none;  ///< request whose column command issues now
-  std::uint32_t row = none;     ///< request for which its bank's row is closed or opened now
-  DramCycle wake = DramCycle::never();  ///< if nothing is chosen: when it is worth asking again at
-                                        ///< the earliest, without a new request
+  std::uint32_t row = none;     ///< request for which a row is closed or opened now
+  /// With nothing chosen: earliest cycle in which asking again may help without a new request.
+  DramCycle wake = DramCycle::never();
 };
 
 /// Plug point `dram_scheduler`: which DRAM command goes next, and which requests may wait here.

@@ -64,7 +64,8 @@ class FirstReady {
   std::int64_t age_limit_;
   unsigned level_;
   BankRace<false> race_;
-  DramCycle next_deadline_ = DramCycle::never();  ///< when a bank's oldest request turns old
+  /// Cycle in which a bank's oldest request turns old.
+  DramCycle next_deadline_ = DramCycle::never();
 };
 
 }  // namespace lockstep

@@ -151,15 +151,15 @@ class MaskScheduler final : public DramScheduler {
 
   const bool of_warps_;
   const std::uint32_t golden_places_, silver_places_, normal_places_;
-  const bool writes_;  ///< have turns, too
+  const bool writes_;  ///< writes have turns, too
   const bool dual_command_bus_;
   const std::int64_t silence_;
-  FirstReady walks_;  ///< in order
+  FirstReady walks_;  ///< scheduler of page walks, in order of arrival
   LevelOrder data_;
-  std::vector<std::uint64_t> turns_;  ///< requests of a turn, by tenant
-  std::uint16_t turn_ = 0;            ///< tenant of the turn
-  std::uint64_t left_;                ///< requests of this turn
-  DramCycle heard_;                   ///< when the tenant of the turn last sent something
+  std::vector<std::uint64_t> turns_;  ///< requests of each tenant's turn
+  std::uint16_t turn_ = 0;            ///< tenant whose turn it is
+  std::uint64_t left_;                ///< requests left in this turn
+  DramCycle heard_;                   ///< cycle in which the tenant of the turn last sent something
   std::uint32_t silver_used_ = 0;
   MaskSchedulerStatistics statistics_;
 };

@@ -74,8 +74,8 @@ class MedicScheduler final : public DramScheduler {
         writes_(p.writes),
         order_(dram, 0, 2, p) {}
 
-  const std::uint32_t high_, low_;  ///< places
-  const bool writes_;               ///< of warps that mostly hit are in the high queue
+  const std::uint32_t high_, low_;  ///< places of the high and the low queue
+  const bool writes_;               ///< writes of warps that mostly hit are in the high queue
   LevelOrder order_;
   MedicSchedulerStatistics statistics_;
 };

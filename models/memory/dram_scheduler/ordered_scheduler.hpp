@@ -69,7 +69,7 @@ class OrderedScheduler : public DramScheduler {
       const DramEntry& entry = queue[place];
       const DramCycle aging = entry.arrival + age_limit_;
       if (all_aged && aging > now) {
-        all_aged = false;  // those behind are younger
+        all_aged = false;  // requests behind are younger
         next_aging_ = std::min(next_aging_, aging);
       }
       const bool hit = entry.row == open;
@@ -85,7 +85,7 @@ class OrderedScheduler : public DramScheduler {
   const bool dual_bus_;
   const std::int64_t age_limit_;
   BankRace<true> race_;
-  DramCycle next_aging_ = DramCycle::never();  ///< when a request's time comes
+  DramCycle next_aging_ = DramCycle::never();  ///< cycle in which a request ages
 };
 
 }  // namespace lockstep

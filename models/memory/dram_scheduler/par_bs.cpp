@@ -82,7 +82,7 @@ class ParBs final : public OrderedScheduler<ParBs> {
   struct Batch {
     std::uint32_t left = 0;
     DramCycle since;
-    std::vector<std::uint16_t> ranks;  ///< by tenant; higher goes first
+    std::vector<std::uint16_t> ranks;  ///< rank of each tenant; higher goes first
     template <class Archive>
     void serialize(Archive& archive) {
       archive(left, since, ranks);
@@ -140,8 +140,8 @@ class ParBs final : public OrderedScheduler<ParBs> {
 
   const std::uint32_t cap_;
   Random random_;
-  std::vector<std::uint8_t> marked_;  ///< by place
-  std::array<Batch, 2> batches_;      ///< of reads, of writes
+  std::vector<std::uint8_t> marked_;  ///< marks by place in the queue
+  std::array<Batch, 2> batches_;      ///< batches of reads and of writes
   // While a batch is formed.
   std::vector<Load> loads_;
   std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::size_t>> order_;

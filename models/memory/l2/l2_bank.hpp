@@ -101,7 +101,7 @@ class L2Bank {
   /// Returns the directions in which the bank waits for room in the DRAM queue: DramRoom.
   unsigned wanted_room() const { return wanted_room_; }
   struct Progress {
-    bool served = false, filled = false;  ///< a place became free in the queue
+    bool served = false, filled = false;  ///< true: a place became free in the queue
   };
   /// Runs a cycle: a fill, then a lookup.
   Progress run(const L2Context& context, L2Cycle cycle);
@@ -153,7 +153,8 @@ class L2Bank {
   void serialize(Archive& archive);
 
  private:
-  static constexpr std::uint32_t copy_bit = std::uint32_t{1} << 31;  ///< of a tag
+  /// Bit of a tag that marks a copy.
+  static constexpr std::uint32_t copy_bit = std::uint32_t{1} << 31;
 
   /// Puts the head of the fill queue into the tags and wakes who waited for it.
   L2Cycle fill(const L2Context& context, L2Cycle cycle);
@@ -200,7 +201,7 @@ class L2Bank {
   static constexpr L2Cycle not_blocked{-1};
 
   const std::uint32_t number_, queue_limit_, fill_limit_, answer_limit_, width_shift_;
-  const std::uint32_t first_set_;  ///< the bank's first among the sets of the partition
+  const std::uint32_t first_set_;  ///< first set of the bank among the sets of the partition
   L2Tags tags_;
   L2Mshrs mshrs_;
   Ring<Pending> requests_;
@@ -212,11 +213,12 @@ class L2Bank {
   L2Cycle busy_until_, fill_busy_until_;
   L2Cycle blocked_since_ = not_blocked;
   BankStall stall_ = BankStall::mshrs;
-  bool stall_write_ = false;       ///< it needs room for a write
-  std::uint64_t fills_done_ = 0;   ///< a blocked head may hit, merge or miss after each
-  std::uint64_t stall_fills_ = 0;  ///< fills_done_ when the head was last looked at
+  bool stall_write_ = false;  ///< the stalled request needs room for a write
+  /// Number of fills; after each one a blocked head may hit, merge or miss.
+  std::uint64_t fills_done_ = 0;
+  std::uint64_t stall_fills_ = 0;  ///< value of fills_done_ when the head was last looked at
   std::uint16_t last_tenant_ = 0;
-  LineDecision of_store_, of_fill_;  ///< of the heads of the queues
+  LineDecision of_store_, of_fill_;  ///< decisions on the heads of the queues
 };
 
 }  // namespace lockstep

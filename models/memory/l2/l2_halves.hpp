@@ -65,7 +65,7 @@ class L2Halves {
     }
   };
 
-  const std::int64_t latency_;  ///< both ways
+  const std::int64_t latency_;  ///< cycles for the way there and back
   const Topology topology_;
   const bool in_second_;
   SendPort link_;

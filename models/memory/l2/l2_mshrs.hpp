@@ -18,9 +18,9 @@ class L2Mshrs {
 
   struct Entry {
     std::uint32_t line = 0;
-    std::uint32_t first = none, last = none;  ///< waiting transactions, in order
-    std::uint32_t next = none;                ///< of the bucket, or of the free list
-    std::uint32_t before = none;              ///< of the bucket
+    std::uint32_t first = none, last = none;  ///< first and last waiting transaction, in order
+    std::uint32_t next = none;                ///< next entry of the bucket, or of the free list
+    std::uint32_t before = none;              ///< previous entry of the bucket
     std::uint16_t waiting = 0;
     std::uint8_t pending = 0;  ///< sectors on their way
     std::uint8_t reserved = 0;

@@ -29,8 +29,8 @@ class L2Tags {
   struct Line {
     std::uint8_t valid : 4 = 0;       ///< sectors that can be read
     std::uint8_t dirty : 4 = 0;       ///< sectors newer than DRAM
-    std::uint8_t partial : 4 = 0;     ///< sectors of which only masks_ bytes are there
-    std::uint8_t line_class : 4 = 0;  ///< the policy's
+    std::uint8_t partial : 4 = 0;     ///< sectors of which only the bytes in masks_ are there
+    std::uint8_t line_class : 4 = 0;  ///< class that the policy chose
     std::uint8_t tenant = 0;
 
     template <class Archive>
@@ -141,13 +141,13 @@ class L2Tags {
   static std::uint64_t bit_of(std::uint32_t place) { return std::uint64_t{1} << way_of(place); }
   void make_older(std::uint32_t place, std::uint8_t age);
 
-  std::uint32_t ways_, padded_ways_;  ///< padded: to whole vectors
+  std::uint32_t ways_, padded_ways_;  ///< number of ways, also rounded up to whole vectors
   std::uint32_t stride_shift_, set_shift_, sets_;
   bool power_of_two_;
-  std::size_t ages_at_, lines_at_, set_bytes_;  ///< within a set
+  std::size_t ages_at_, lines_at_, set_bytes_;  ///< byte offsets within a set, and its size
   LineAlignedVector<std::byte> sets_bytes_;
   std::vector<std::array<std::uint32_t, 4>> masks_;
-  std::vector<std::uint64_t> dirty_;  ///< ways with dirty sectors, by set
+  std::vector<std::uint64_t> dirty_;  ///< ways with dirty sectors in each set
 };
 
 }  // namespace lockstep

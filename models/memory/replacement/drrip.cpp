@@ -95,7 +95,8 @@ class Drrip final : public Replacement {
   const std::uint32_t bimodal_, stride_;
   RereferenceIntervals intervals_;
   Random random_;
-  std::uint32_t static_misses_ = middle - 1;  ///< those of leading sets, less the bimodal ones
+  /// Misses of leading sets, less those of bimodal sets.
+  std::uint32_t static_misses_ = middle - 1;
   DrripStatistics statistics_;
 };
 

@@ -68,14 +68,14 @@ class Hints final : public Replacement {
   unsigned turn(std::uint32_t set, std::span<const CacheWay> ways, std::uint32_t way) const {
     const L2Priority* of_set = &priorities_[std::size_t{set} * ways_];
     if (of_set[way] != L2Priority::last) return of_set[way] == L2Priority::first ? 0 : 1;
-    std::uint32_t later = 0;  // lines that shall stay, used since
+    std::uint32_t later = 0;  // lines to be kept that were used later
     for (std::uint32_t other = 0; other < ways.size(); ++other)
       later += of_set[other] == L2Priority::last && ways[other].last_use > ways[way].last_use;
     return later < kept_ ? 2 : 1;
   }
 
   const std::uint32_t ways_, kept_;
-  std::vector<L2Priority> priorities_;  ///< by set and way
+  std::vector<L2Priority> priorities_;  ///< priority of each way, set by set
 };
 
 }  // namespace

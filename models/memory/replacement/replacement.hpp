@@ -23,9 +23,9 @@ namespace lockstep {
 class Replacement {
  public:
   enum Hook : unsigned {
-    uses = 1,      ///< on_use
-    installs = 2,  ///< on_install
-    chooses = 4,   ///< victim, where the least recently used line would go otherwise
+    uses = 1,      ///< calls on_use
+    installs = 2,  ///< calls on_install
+    chooses = 4,   ///< calls victim, where the least recently used line would go otherwise
   };
   explicit Replacement(unsigned hooks) : hooks_(hooks) {}
   virtual ~Replacement() = default;

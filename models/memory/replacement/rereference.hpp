@@ -77,7 +77,7 @@ class RereferenceIntervals {
 
   std::uint8_t distant_;
   std::uint32_t ways_;
-  std::vector<std::uint8_t> intervals_;  ///< by set and way
+  std::vector<std::uint8_t> intervals_;  ///< interval of each way, set by set
 };
 
 }  // namespace lockstep

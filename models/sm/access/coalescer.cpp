@@ -87,7 +87,7 @@ void find_offsets(Access& access, const LaneAddresses& address) {
 template <bool has_offsets>
 void coalesce_runs(Access& access, const LaneAddresses& address, unsigned bytes,
                    std::uint32_t followers) {
-  std::array<std::uint8_t, 64> place{};  // 1 + group
+  std::array<std::uint8_t, 64> place{};  // 1 + group of each lane
   unsigned groups = 0;
   const auto add = [&](std::uint64_t line, unsigned offset, unsigned length, unsigned lane,
                        unsigned lanes) {

@@ -22,12 +22,12 @@ using LaneOffsets = std::array<std::uint32_t, 32>;
 struct LanePattern {
   enum Shape : std::uint8_t { scattered, quads_of_neighbours, quads_of_one };
 
-  std::uint64_t key = 0;  ///< see key_of; 0: not to be remembered
+  std::uint64_t key = 0;  ///< key of the pattern, see key_of; 0: must not be remembered
   std::int32_t least = 0, most = 0;
-  std::uint32_t low_bits = 0;          ///< of all elements of `relative`
+  std::uint32_t low_bits = 0;          ///< low address bits of all elements of `relative`
   std::uint32_t degree = 1;            ///< cycles that the banks need
-  Shape shape = scattered;             ///< of 32-bit accesses: how each four lanes lie
-  alignas(32) LaneOffsets relative{};  ///< bytes, signed; zero for inactive lanes
+  Shape shape = scattered;             ///< arrangement of each four lanes, for 32-bit accesses
+  alignas(32) LaneOffsets relative{};  ///< signed byte offsets; zero for inactive lanes
 
   /// Returns the key that, together with `relative`, determines all other members.  `serial`: lanes
   /// at one word are not served together.  `packs`: pairs of lanes that want the same word share

@@ -88,9 +88,9 @@ class CopyGroups {
 
  private:
   struct Group {
-    SmCycle ready;  ///< cycle from which on all of its copies so far can be used
+    SmCycle ready;  ///< cycle from which all copies so far can be used
     std::uint32_t outstanding = 0;
-    bool ends_group = false;  ///< else the next one belongs to the same group
+    bool ends_group = false;  ///< false: the next entry belongs to the same group
 
     template <class A>
     void serialize(A& archive) {
@@ -98,10 +98,11 @@ class CopyGroups {
     }
   };
   struct OfWarp {
-    Ring<Group> committed{2};  ///< oldest first, and closed parts of the open one
+    /// Committed groups, the oldest first, and closed parts of the open one.
+    Ring<Group> committed{2};
     Group open;
-    std::uint16_t first = 0;  ///< number of the oldest of these, or of the open one
-    bool mixed = false;       ///< groups do not tell what is under way
+    std::uint16_t first = 0;  ///< number of the oldest group
+    bool mixed = false;       ///< true: groups do not tell what is under way
 
     void close() {
       committed.push(open);

@@ -43,8 +43,8 @@ class BufferBounds {
   /// An access that no buffer has.
   struct Outside {
     const BufferBound* nearest = nullptr;
-    bool is_before = false;            ///< the buffer, not behind it
-    const BufferBound* hit = nullptr;  ///< another buffer, which the address lies in
+    bool is_before = false;  ///< true: the address lies before the buffer; false: behind it
+    const BufferBound* hit = nullptr;  ///< other buffer in which the address lies; nullptr: none
   };
   /// Returns where the bytes lie outside; nothing: a buffer has the bytes, as recall() says, or
   /// they are far from all buffers.
@@ -68,7 +68,7 @@ class BufferBounds {
                                   std::span<const std::byte> parameters) const;
 
   std::vector<BufferBound> bounds_;
-  std::array<Range, 64> recent_;  ///< by pc
+  std::array<Range, 64> recent_;  ///< recent range of each pc, by its low bits
 };
 
 }  // namespace lockstep

@@ -94,9 +94,9 @@ class LocalHomes {
   const LocalHome first_;
   const std::uint32_t lendable_;
   std::vector<LocalHome> free_;
-  std::vector<TenantId> tenants_;               ///< tenant whose block has the home
-  std::vector<bool> lent_;                      ///< the home's block is with another SM
-  std::map<std::uint32_t, TenantId> borrowed_;  ///< tenant whose block has the home, by home
+  std::vector<TenantId> tenants_;               ///< tenant that uses each home
+  std::vector<bool> lent_;                      ///< homes whose block is with another SM
+  std::map<std::uint32_t, TenantId> borrowed_;  ///< tenant that uses each borrowed home
   std::vector<std::vector<LocalHome>> due_;
 };
 

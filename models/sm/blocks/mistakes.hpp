@@ -66,8 +66,8 @@ class Mistakes {
   const SmConstants& constants_;
   const ResidentBlocks& blocks_;
   SmPorts& ports_;
-  std::vector<std::uint8_t> reported_;  ///< by tenant
-  std::vector<std::string> warned_;     ///< tenants and lines of which the host has heard
+  std::vector<std::uint8_t> reported_;  ///< flag of each tenant
+  std::vector<std::string> warned_;     ///< tenants and lines that the host has heard of
 };
 
 }  // namespace lockstep

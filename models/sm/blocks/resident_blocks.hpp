@@ -121,7 +121,7 @@ class ResidentBlocks : public ResidentWarps {
  private:
   struct OfTenant {
     std::uint32_t blocks = 0, warps = 0;
-    SmCycle counted;  ///< active and warp cycles are counted up to here
+    SmCycle counted;  ///< cycle up to which active and warp cycles are counted
     template <class Archive>
     void serialize(Archive& archive) {
       archive(blocks, warps, counted);
@@ -149,9 +149,9 @@ class ResidentBlocks : public ResidentWarps {
   BlockResources used_;
   SmPlaces places_;
   std::vector<OfTenant> tenants_;
-  std::vector<GridContribution> left_;  ///< of grids that have ended, not yet taken
-  std::uint32_t entries_ = 0;           ///< of blocks
-  SmCycle counted_;                     ///< cycles of grids are counted up to here
+  std::vector<GridContribution> left_;  ///< contributions of ended grids that have not been taken
+  std::uint32_t entries_ = 0;           ///< number of blocks that have come
+  SmCycle counted_;                     ///< cycle up to which the cycles of grids are counted
 };
 
 }  // namespace lockstep

@@ -98,9 +98,9 @@ class ResidentWarps {
 
   /// Brings near what every window touches.
   struct Hot {
-    std::uint64_t resident = 0;  ///< warp slots taken
+    std::uint64_t resident = 0;  ///< mask of used warp slots
     std::uint64_t page_waiters = 0;
-    std::size_t only_grid = no_grid;  ///< the place of the only one with resident blocks
+    std::size_t only_grid = no_grid;  ///< place of the only grid with resident blocks
     std::uint32_t* scratch_rows = nullptr;
     std::vector<GridSlot> grids;
     std::vector<BlockSlot> blocks;

@@ -46,8 +46,9 @@ class SpareRegisters {
     return limits_[warp];
   }
 
-  std::vector<std::uint16_t> limits_;  ///< by warp of the block; empty: as at launch
-  std::uint32_t spare_ = 0;            ///< registers a thread of one warp
+  /// Register limit of each warp in the block; empty: as at launch.
+  std::vector<std::uint16_t> limits_;
+  std::uint32_t spare_ = 0;  ///< spare registers for a thread of one warp
 };
 
 }  // namespace lockstep

@@ -130,7 +130,7 @@ class UnderWay {
   CopyGroups copies_;
   std::vector<OfBlock> blocks_;
   std::vector<std::uint32_t>
-      left_;  ///< stores of blocks that have left, by the place of their grid
+      left_;  ///< pending stores of blocks that have left, by place of their grid
 };
 
 }  // namespace lockstep

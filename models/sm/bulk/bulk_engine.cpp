@@ -104,7 +104,7 @@ std::uint16_t BulkEngine::enter(WarpSlot slot, const Instruction& instruction,
   copy.grid = warp.grid;
   copy.flight = flights_.begin_bulk(slot, copy.pc, record, index);
   if (copy.writes()) copy.group = groups_.begin(slot, copy.entry);
-  blocks_.under_way().flight_begins(slot);  // until the copy has ended, beyond its lines
+  blocks_.under_way().flight_begins(slot);  // ends with the copy, not with the copy's lines
   ++blocks_.counts(copy.grid).bulk_copies;
   queue_.push(index);
   return index;
@@ -150,7 +150,7 @@ SmCycle BulkEngine::send_lines(SmCycle now) {
       const std::uint16_t flight = line.flight;
       again_.erase(again_.begin());
       held_.give_back(first);
-      flights_.answered(flight, SmCycle{}, now);  // the line was kept
+      flights_.answered(flight, SmCycle{}, now);  // the line counts as answered: it was kept
       continue;
     }
     const std::uint16_t first = queue_.front();
@@ -161,7 +161,7 @@ SmCycle BulkEngine::send_lines(SmCycle now) {
     }
     if (copy.map_state != MapState::known) {
       if (!fetch_map(first, now)) return no_cycle;
-      continue;  // it may be usable later
+      continue;  // the line may be usable later
     }
     if (copy.flight == Flights::none)
       copy.flight = flights_.begin_bulk(slot_of(copy), copy.pc,
@@ -417,7 +417,7 @@ void BulkEngine::tell(WarpSlot slot, SmCycle now) {
 }
 
 void BulkEngine::drop_tenant(TenantId tenant, SmCycle now) {
-  std::vector<std::uint16_t> flights;  // each waits for one thing less
+  std::vector<std::uint16_t> flights;  // flights that wait for one answer less
   std::vector<std::uint16_t> without_flight;
   const auto drops = [&](std::uint16_t line) {
     if (held_[line].tenant != tenant.value()) return false;

@@ -98,27 +98,27 @@ class BulkEngine final : public BulkLines {
   using Step = isa::ir::BulkCopyStep;
   /// State of the tensor map of a copy of a tile.
   enum class MapState : std::uint8_t {
-    known,   ///< here, or the copy needs none
-    wanted,  ///< in global memory
-    asked,   ///< on its way
+    known,   ///< the SM has the map, or the copy needs none
+    wanted,  ///< the map is in global memory
+    asked,   ///< the map has been requested
   };
 
   struct Copy {
-    std::uint64_t global = 0;  ///< of a tile: its map
+    std::uint64_t global = 0;  ///< global address; for a tile, that of its map
     std::uint32_t shared = 0, barrier = 0, bytes = 0;
-    std::uint32_t next = 0;  ///< bytes that lines have been made of
+    std::uint32_t next = 0;  ///< bytes of which lines have been made
     std::uint32_t unacknowledged = 0;
     std::uint32_t pc = 0, entry = 0;
-    SmCycle ready;  ///< its first line can leave
+    SmCycle ready;  ///< cycle from which the first line can leave
     Step step = Step::load;
     std::uint16_t group = 0, flight = 0xffff;
     std::uint8_t warp = 0, lane = 0, tenant = 0, grid = 0;
-    isa::Type element = isa::Type::none;  ///< of a reduction
+    isa::Type element = isa::Type::none;  ///< type of a reduction
     isa::AtomicOperation operation = isa::AtomicOperation::none;
     bool writes() const { return step == Step::store || step == Step::reduce; }
     bool started = false, lines_done = false;
-    std::uint16_t mask = 0;  ///< ranks of the cluster's blocks that get the bytes; 0: its own block
-    bool failed = false;     ///< it was a mistake, or its tenant has ended before its map came
+    std::uint16_t mask = 0;  ///< ranks of the blocks that get the bytes; 0: only this block
+    bool failed = false;     ///< the copy was a mistake, or its tenant ended before the map came
     // Of a tile:
     std::uint8_t rank = 0;
     MapState map_state = MapState::known;
@@ -223,22 +223,22 @@ class BulkEngine final : public BulkLines {
   Transactions& transactions_;
   Deliveries& deliveries_;
   SlotPool<Copy> copies_;
-  Ring<std::uint16_t> queue_{4};      ///< the first one is the engine's own
-  SlotPool<Access> held_;             ///< lines of kept_ and again_
+  Ring<std::uint16_t> queue_{4};      ///< queued copies; the first one is in the engine
+  SlotPool<Access> held_;             ///< accesses of kept_ and again_
   std::vector<KeptLine> kept_;        ///< lines that wait for pages, oldest first
   std::vector<std::uint16_t> again_;  ///< lines whose pages have come, oldest first
-  std::vector<Landed> landed_;        ///< loads whose bytes can be used soon
+  std::vector<Landed> landed_;        ///< loads whose bytes will soon be usable
   BulkGroups groups_;
   MapCache maps_;
   DeliveryRooms rooms_;
-  isa::TensorTile tile_;  ///< of the copy `tile_of_`
+  isa::TensorTile tile_;  ///< tile of the copy `tile_of_`
   std::uint16_t tile_of_ = BulkLines::none;
-  Access line_;  ///< that is looked up
+  Access line_;  ///< line being looked up
   SmCycle wake_ = no_cycle;
-  SmCycle next_start_;      ///< of a copy's first line
+  SmCycle next_start_;      ///< cycle from which the next copy's first line may leave
   SmCycle line_cycle_{-1};  ///< cycle in which `lines_sent_` lines were sent
   std::uint32_t lines_sent_ = 0;
-  std::uint64_t wait_for_room_ = 0;  ///< warps
+  std::uint64_t wait_for_room_ = 0;  ///< mask of waiting warps
   bool stalled_ = false;
 };
 

@@ -67,10 +67,10 @@ class BulkGroups {
     }
   };
   struct OfWarp {
-    Ring<Group> committed{2};  ///< oldest first
+    Ring<Group> committed{2};  ///< committed groups, the oldest first
     Group open;
-    std::uint32_t entry = 0;  ///< of the block whose groups these are
-    std::uint16_t first = 0;  ///< number of the oldest of these, or of the open one
+    std::uint32_t entry = 0;  ///< number of the block whose groups these are
+    std::uint16_t first = 0;  ///< number of the oldest group
 
     Group& at(std::uint16_t number) {
       const auto place = static_cast<std::uint16_t>(number - first);

@@ -14,7 +14,7 @@ struct Warp;
 /// Where bytes of a bulk copy for blocks of a cluster come from.
 enum class Sender : std::uint8_t {
   sm,  ///< shared memory of a block
-  l2,  ///< for all these blocks at once
+  l2,  ///< L2, once for all blocks of the cluster
 };
 
 /// Deliverer of what a bulk copy has brought for blocks of a cluster.

@@ -61,7 +61,7 @@ class MapCache {
   };
 
   std::size_t entries_;
-  std::vector<Kept> kept_;  ///< the one used last is the last
+  std::vector<Kept> kept_;  ///< kept maps; the last one was used last
 };
 
 }  // namespace lockstep

@@ -38,7 +38,7 @@ void BulkEngine::begin_tiles(WarpSlot slot, const Instruction& instruction,
     return tile_copy(warp, instruction, isa::tile_copy_of(instruction, address[lane], lane, row),
                      lane);
   };
-  isa::for_each_lane(active, [&](unsigned lane) { copy_of(lane); });  // mistakes first
+  isa::for_each_lane(active, [&](unsigned lane) { copy_of(lane); });  // mistakes are found first
   isa::for_each_lane(active, [&](unsigned lane) {
     const Copy asked = copy_of(lane);
     const std::uint16_t index = enter(slot, instruction, record, lane, now);
@@ -162,7 +162,7 @@ bool BulkEngine::fetch_map(std::uint16_t index, SmCycle now) {
   }
   copy.next = 0;
   copy.map_state = MapState::asked;
-  flights_.answered(copy.flight, SmCycle{}, now);  // of its map; that of its lines follows
+  flights_.answered(copy.flight, SmCycle{}, now);  // the map has come, lines follow
   return copies_[index].map_state == MapState::known;
 }
 

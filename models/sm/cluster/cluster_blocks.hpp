@@ -22,15 +22,14 @@ namespace lockstep {
 class ClusterBlocks {
  public:
   struct Member {
-    ClusterBlock block;         ///< of size 1: no hub knows of it
-    bool ended = false;         ///< the hub has heard so
-    bool told = false;          ///< the hub knows that all threads are at the barrier
-    std::uint32_t arrived = 0;  ///< threads that have come to the barrier, if any
+    ClusterBlock block;                ///< the cluster; size 1: the hub knows nothing of it
+    bool ended = false;                ///< true: the hub has heard of the end
+    bool told = false;                 ///< true: the hub knows that all threads are at the barrier
+    std::uint32_t arrived = 0;         ///< threads that have come to the barrier
+    std::vector<std::uint32_t> lanes;  ///< lanes of each warp that have arrived; empty: none
     std::vector<std::uint32_t>
-        lanes;  ///< lanes that have arrived, by warp in the block; empty: none
-    std::vector<std::uint32_t>
-        passed;  ///< lanes that arrived in the phase before and have not waited since
-    std::vector<SmCycle> since;  ///< when each warp's last wait began
+        passed;  ///< lanes of each warp that arrived in the phase before and have not waited since
+    std::vector<SmCycle> since;  ///< begin of the last wait of each warp
 
     bool is_alone() const { return block.size == 1; }
     void serialize(Archive& archive) { archive(block, ended, told, arrived, lanes, passed, since); }
@@ -85,7 +84,7 @@ class ClusterBlocks {
   ResidentBlocks& blocks_;
   SmPorts& ports_;
   FrontEnd& front_end_;
-  std::vector<Member> members_;  ///< by place of the block
+  std::vector<Member> members_;  ///< members by the place of their block
 };
 
 }  // namespace lockstep

@@ -78,7 +78,7 @@ class ClusterDepartures {
   const SmConstants& constants_;
   ResidentBlocks& blocks_;
   ClusterBlocks& members_;
-  std::uint64_t told_ = 0;    ///< places of blocks of which the hub has heard that they are quiet
+  std::uint64_t told_ = 0;    ///< places of quiet blocks of which the hub has heard
   std::uint64_t may_go_ = 0;  ///< places of blocks whose cluster is quiet
 };
 

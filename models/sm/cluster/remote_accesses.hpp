@@ -76,12 +76,12 @@ class RemoteAccesses final : public Deliveries {
  private:
   struct Pending {
     std::uint32_t pc = 0, lanes = 0;
-    std::uint32_t phase = 0;  ///< of its block when it was issued
+    std::uint32_t phase = 0;  ///< phase of the block when the access was issued
     std::uint16_t flight = Flights::none;
     std::uint8_t warp = 0;
-    std::uint8_t target = 0;    ///< rank
-    std::uint8_t is_store = 0;  ///< counts as one
-    std::uint8_t answers = 1;   ///< that are to come
+    std::uint8_t target = 0;    ///< rank of the target block
+    std::uint8_t is_store = 0;  ///< true: counted as a store
+    std::uint8_t answers = 1;   ///< answers still to come
 
     template <class A>
     void serialize(A& archive) {
@@ -91,8 +91,9 @@ class RemoteAccesses final : public Deliveries {
 
   struct Parts {
     const Addresses* address = nullptr;
-    const Addresses* barrier = nullptr;  ///< of what completes transactions
-    const std::byte* data = nullptr;     ///< by lane
+    /// Addresses of barriers, for accesses that complete transactions.
+    const Addresses* barrier = nullptr;
+    const std::byte* data = nullptr;  ///< data by lane
   };
   /// Returns the access for all lanes of the instruction, without the parts that a target adds.
   ClusterAccess access_of(const Warp& warp, const isa::Instruction& instruction) const;

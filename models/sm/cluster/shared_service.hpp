@@ -19,11 +19,11 @@ namespace lockstep {
 /// Reason why an operation on an mbarrier is refused; payload of a ClusterAnswer that is
 /// `mistaken`.
 struct MbarrierRefusal {
-  std::uint32_t lane = 0;  ///< among those of the access
+  std::uint32_t lane = 0;  ///< number of the lane in the access
   std::uint32_t offset = 0;
   std::uint64_t word = 0;
   std::uint64_t count = 0;
-  std::uint64_t operation = 0;  ///< AtomicOperation
+  std::uint64_t operation = 0;  ///< value of AtomicOperation
 };
 
 class SharedService {

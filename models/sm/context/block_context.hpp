@@ -9,7 +9,7 @@ namespace lockstep {
 
 /// Part of a block's context that stays on chip while the rest is in memory.
 struct KeptContext {
-  std::vector<std::byte> registers, shared;  ///< empty: nothing of this kind stays
+  std::vector<std::byte> registers, shared;  ///< bytes of each kind; empty: none stay
   /// Registers and bytes of shared memory of the SM that the kept part takes.
   std::uint32_t register_count = 0, shared_bytes = 0;
 
@@ -37,7 +37,7 @@ struct KeptContext {
 struct BlockContext {
   std::vector<std::byte> bytes;
   ContextParts parts;
-  KeptContext kept{};  ///< the part that stays on chip
+  KeptContext kept{};  ///< part that stays on chip
 };
 
 }  // namespace lockstep

@@ -131,7 +131,8 @@ bool BlockContexts::is_quiet(WarpSlot slot) const {
   faultable_.for_each_of(slot, [&](const FaultableAccess& access) {
     if (access.flight == FaultableAccess::none) return;
     ++flights;
-    answered &= flights_[access.flight].outstanding == 1;  // its last check
+    // Only the last check is still outstanding.
+    answered &= flights_[access.flight].outstanding == 1;
     const IssueRecord& record = warp.records[access.pc];
     for (unsigned i = 0; i < record.releases; ++i) pending.clear(record.release[i]);
   });
@@ -164,7 +165,7 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now, std::uint8_t
   mbarriers_.stop_timers(place, now);
   serialize_control(archive, blocks_, clusters_, place, now);
   front_end_.end_waits_for_cluster(block.warps);
-  block.phase_waits.clear();  // a time limit that comes now finds nobody here
+  block.phase_waits.clear();  // a time limit that expires now finds no path to wake
   for (SavedWarp& warp : warps) archive(warp);
   BlockContext context;
   write_registers(place, warps, (keeps & in_place::registers) != 0, context);

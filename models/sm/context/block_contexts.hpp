@@ -84,9 +84,9 @@ class BlockContexts {
   /// Control state of a warp.
   struct SavedWarp {
     isa::WarpPaths paths;
-    bool left = false;  ///< its threads have ended, and all its requests are answered
+    bool left = false;  ///< the threads have ended, and all requests are answered
     bool suspended = false;
-    std::int64_t asleep = 0;  ///< cycles
+    std::int64_t asleep = 0;  ///< cycles left to sleep
     std::vector<SavedAccess> accesses;
     std::vector<Mbarriers::Owed> owed;
 

@@ -19,9 +19,9 @@ namespace lockstep {
 enum class BlockRegisterClass : std::uint8_t {
   dead,
   random,
-  local_uniform,   ///< a word of each group
+  local_uniform,   ///< one word of each group
   local_strided,   ///< two words of each group
-  global_uniform,  ///< a word of the block
+  global_uniform,  ///< one word of the block
   global_strided,  ///< two words of the block
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 /// In front of the registers.
 struct RegisterHeader {
-  std::uint32_t bytes = 0;  ///< with the header
+  std::uint32_t bytes = 0;  ///< bytes, header included
   std::uint32_t whole = 0;  ///< 1: compressed over the block
 };
 

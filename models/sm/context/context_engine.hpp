@@ -67,7 +67,7 @@ class ContextEngine final : public ContextAnswers {
   struct Done {
     Place place = 0;
     bool saved = false;
-    std::vector<std::byte> bytes;  ///< restored
+    std::vector<std::byte> bytes;  ///< bytes of a restored context
   };
   /// Returns a completed transfer, each one once.
   std::optional<Done> take_done(SmCycle now);
@@ -82,11 +82,11 @@ class ContextEngine final : public ContextAnswers {
     Place place = 0;
     TenantId tenant;
     bool saves = false;
-    std::vector<std::byte> bytes;  ///< whole lines
+    std::vector<std::byte> bytes;  ///< bytes in whole lines
     ContextParts parts;
     std::uint32_t sent = 0, answered = 0;
-    SmCycle ready;             ///< its last answer is in
-    SmCycle first = no_cycle;  ///< since then it is compressed or decompressed
+    SmCycle ready;             ///< cycle in which the last answer is in
+    SmCycle first = no_cycle;  ///< first cycle of compression or decompression
 
     std::uint32_t lines() const { return static_cast<std::uint32_t>(bytes.size() / line_bytes); }
     bool is_done(SmCycle now) const { return answered == lines() && ready <= now; }
@@ -110,10 +110,11 @@ class ContextEngine final : public ContextAnswers {
   SmStatistics& statistics_;
   SmPorts& ports_;
   const ContextTraffic traffic_;
-  std::deque<Transfer> transfers_;  ///< in the order in which they began
+  std::deque<Transfer> transfers_;  ///< transfers in the order in which they began
   SmCycle wake_ = no_cycle;
-  SmCycle compressor_free_, decompressor_free_;   ///< when what is before has passed them
-  std::map<Place, std::vector<std::byte>> kept_;  ///< without traffic
+  /// Cycles in which each unit is done with earlier transfers.
+  SmCycle compressor_free_, decompressor_free_;
+  std::map<Place, std::vector<std::byte>> kept_;  ///< contexts moved without traffic
 };
 
 }  // namespace lockstep

@@ -30,7 +30,7 @@ struct RegisterPattern {
   static constexpr unsigned smallest_group = 8;
   struct Group {
     std::uint32_t base = 0, stride = 0;
-    bool single = false;  ///< one lane: any stride would do
+    bool single = false;  ///< one lane only: any stride would do
   };
 
   RegisterClass kind = RegisterClass::uniform;

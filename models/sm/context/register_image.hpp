@@ -23,7 +23,7 @@ namespace lockstep {
 
 /// Registers of a warp that has not left, in the block's order.
 struct WarpRegisters {
-  std::uint32_t* rows = nullptr;  ///< predicates stand behind them
+  std::uint32_t* rows = nullptr;  ///< register rows, with the predicates behind them
   RowMask needed{};
   unsigned threads = isa::warp_size;
 
@@ -33,9 +33,9 @@ struct WarpRegisters {
 /// Number and kinds of registers of a kernel's warps.
 struct RegisterShape {
   unsigned rows = 0;
-  unsigned pair_rows = 0;  ///< rows below hold 64-bit values, two each
+  unsigned pair_rows = 0;  ///< rows below this number hold 64-bit values, two each
   unsigned predicates = 0;
-  std::uint32_t block_width = isa::warp_size;  ///< threads
+  std::uint32_t block_width = isa::warp_size;  ///< width of the block in threads
 
   /// Returns the most bytes that an image takes, with the pattern vectors that say how it is
   /// compressed.

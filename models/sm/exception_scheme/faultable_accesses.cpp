@@ -101,7 +101,7 @@ void FaultableAccesses::commits_before(SmCycle when, WarpSlot warp, std::uint16_
   while (index != none &&
          (accesses_[index].flight != flight || accesses_[index].commits != no_cycle))
     index = accesses_[index].next;
-  if (index == none) return;  // of local memory, or a prefetch
+  if (index == none) return;  // accesses to local memory and prefetches are not kept
   accesses_[index].commits = when;
   front_end_.tell_at(warp, WarpEvent::committed, when);
 }

@@ -155,7 +155,7 @@ class FaultableAccesses final : public CheckedAccesses {
   const bool preemptible_, hears_commits_;
   std::array<OfWarp, 64> warps_;
   SlotPool<FaultableAccess> accesses_;
-  Ring<std::uint16_t> looked_up_;  ///< until their last checks
+  Ring<std::uint16_t> looked_up_;  ///< accesses between lookup and last check
   SlotPool<SquashedLanes> squashed_;
 };
 

@@ -94,7 +94,7 @@ class OperandLog final : public ExceptionScheme {
     const bool common = promised_ > entries_;
     const std::uint64_t helped =
         common ? ~std::uint64_t{0} : blocks.block_of(blocks.warp(warp)).warps;
-    std::uint32_t claimed = 0;  // of the block's, by those before
+    std::uint32_t claimed = 0;  // entries of the block's share claimed by warps before
     for_each_warp(pipeline.front_end.waiting(StallCause::log_full) & helped, [&](WarpSlot slot) {
       const Warp& waiting = blocks.warp(slot);
       const std::uint32_t wanted =
@@ -120,9 +120,9 @@ class OperandLog final : public ExceptionScheme {
   }
 
   std::uint32_t entries_, used_ = 0;
-  std::uint32_t promised_ = 0;  ///< shares when a block came last
+  std::uint32_t promised_ = 0;  ///< sum of the shares when a block last came
   QueueEntries queues_;
-  std::vector<Share> blocks_;  ///< by place
+  std::vector<Share> blocks_;  ///< share of each block, by its place
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ class ConstantMemory {
   /// Returns the cycle from which a load of so many words could be used that hits every cache.
   SmCycle usable_at(unsigned words, unsigned latency, SmCycle now);
 
-  const Cycles interval_;  ///< of a word at the port; 0: there is no port
+  const Cycles interval_;  ///< interval of a word at the port; 0: there is no port
   SmCycle port_free_;
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;

@@ -60,7 +60,7 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
             memory_.issue(slot, instruction, record, active,
                           follows ? follow(slot, grid, pc, now) : FaultableAccesses::none, now))
             [[unlikely]] {
-          front_end_.suspend(slot);  // an acquire: goes on when its value is there
+          front_end_.suspend(slot);  // an acquire: the warp goes on when its value is there
           warp.paths.advance();
           return;
         }

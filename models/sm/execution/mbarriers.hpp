@@ -39,9 +39,10 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
  public:
   /// Lanes of an instruction that arrive when copies are through.
   struct Owed {
-    std::uint16_t mark = 0;  ///< of CopyGroups: which copies
+    std::uint16_t mark = 0;  ///< mark from CopyGroups for the copies
     std::uint32_t pc = 0, lanes = 0;
-    std::array<std::uint32_t, 32> address{};  ///< by lane, in the block's shared memory
+    /// Address for each lane, in the block's shared memory.
+    std::array<std::uint32_t, 32> address{};
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -123,8 +124,8 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
   Mistakes& mistakes_;
   FrontEnd& front_end_;
   L1& l1_;
-  std::vector<SmCycle> timers_;          ///< by warp: the event that comes first
-  std::vector<std::vector<Owed>> owed_;  ///< by warp, oldest first
+  std::vector<SmCycle> timers_;          ///< earliest timer event of each warp
+  std::vector<std::vector<Owed>> owed_;  ///< owed arrivals of each warp, the oldest first
 };
 
 }  // namespace lockstep

@@ -40,7 +40,7 @@ class Printing {
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
   SmPorts& ports_;
-  std::map<unsigned, isa::WarpPrint> prints_;  ///< by warp slot, of warps in the middle of a printf
+  std::map<unsigned, isa::WarpPrint> prints_;  ///< unfinished printf of each warp slot
 };
 
 }  // namespace lockstep

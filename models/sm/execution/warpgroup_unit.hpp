@@ -69,7 +69,7 @@ class WarpgroupUnit {
   Mistakes& mistakes_;
   FrontEnd& front_end_;
   ControlUnit& control_;
-  SmCycle free_;  ///< the next product can start
+  SmCycle free_;  ///< cycle from which the next product can start
 };
 
 }  // namespace lockstep

@@ -61,8 +61,8 @@ class ConstantCache final : public FetchAnswers {
   /// Parameters on their way.
   struct Bank {
     std::uint32_t grid = 0;
-    std::uint32_t missing = 0;  ///< lines
-    std::uint64_t warps = 0;    ///< warps that wait for the parameters
+    std::uint32_t missing = 0;  ///< missing lines
+    std::uint64_t warps = 0;    ///< mask of warps that wait for the parameters
 
     std::uint16_t index() const { return static_cast<std::uint16_t>(grid & 0x7fff); }
 

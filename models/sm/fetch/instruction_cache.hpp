@@ -58,8 +58,9 @@ class InstructionCache final : public FetchAnswers {
   /// A line that was asked of L2.
   struct Request {
     std::uint32_t line = 0;
-    std::uint8_t sub_cores = 0, ahead = 0;  ///< sub-cores that get it; those where no warp waits
-    std::uint64_t warps = 0;                ///< warps that wait for the line
+    /// Sub-cores that get the line; sub-cores in which no warp waits for it.
+    std::uint8_t sub_cores = 0, ahead = 0;
+    std::uint64_t warps = 0;  ///< mask of warps that wait for the line
 
     template <class A>
     void serialize(A& archive) {
@@ -79,10 +80,10 @@ class InstructionCache final : public FetchAnswers {
   ResidentBlocks& blocks_;
   SmPorts& ports_;
   FrontEnd& front_end_;
-  std::vector<ReadOnlyTags> l0_;  ///< by sub-core
+  std::vector<ReadOnlyTags> l0_;  ///< tags of each sub-core
   ReadOnlyTags l1_;
-  std::vector<std::uint32_t> buffered_;  ///< line, by warp slot
-  std::vector<Coming> coming_;           ///< by warp slot
+  std::vector<std::uint32_t> buffered_;  ///< line of each warp slot
+  std::vector<Coming> coming_;           ///< line on its way to each warp slot
   std::vector<Request> requests_;
 };
 

@@ -16,8 +16,8 @@ class ReadOnlyTags {
 
   struct Line {
     std::uint32_t number = none;
-    bool ahead = false;  ///< brought before anybody wanted it, and not used yet
-    SmCycle ready;       ///< cycle from which it can be read
+    bool ahead = false;  ///< prefetched and not used yet
+    SmCycle ready;       ///< cycle from which the line can be read
 
     template <class A>
     void serialize(A& archive) {

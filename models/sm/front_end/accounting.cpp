@@ -101,7 +101,8 @@ void FrontEnd::account_stalls(SmCycle up_to) {
   // The last simulated cycle, if nobody could issue in it, is charged here but was not skipped.
   const bool with_last = hot_.accounted < hot_.cycle;
   if (const std::uint64_t skipped = cycles - with_last; skipped != 0) {
-    statistics_.skips += with_last || hot_.accounted == hot_.cycle;  // the first since
+    // Counts the first skip since the last accounting.
+    statistics_.skips += with_last || hot_.accounted == hot_.cycle;
     statistics_.skipped_cycles += skipped;
   }
   hot_.accounted = up_to - 1;

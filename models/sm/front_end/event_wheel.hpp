@@ -123,11 +123,11 @@ class EventWheel {
   }
 
  private:
-  static constexpr std::size_t unit_cycles = 16;  ///< few units are busy for longer
+  static constexpr std::size_t unit_cycles = 16;  ///< cycles that suffice for nearly all units
   static constexpr std::uint8_t none = 0xff;
   struct Node {
     std::uint16_t event = 0;
-    std::uint8_t next = none;  ///< of a list's last: the first
+    std::uint8_t next = none;  ///< next node of the list; for the last node, the first one
 
     template <class A>
     void serialize(A& archive) {
@@ -139,7 +139,8 @@ class EventWheel {
     FreedUnits units;
     std::uint64_t order = 0;
     std::uint16_t event = 0;
-    bool operator<(const Far& other) const {  // std heaps keep the largest in front
+    // Std heaps keep the largest in front, so the order is reversed.
+    bool operator<(const Far& other) const {
       return cycle != other.cycle ? cycle > other.cycle : order > other.order;
     }
     template <class A>
@@ -176,7 +177,7 @@ class EventWheel {
   std::vector<Far> far_;
   std::uint64_t order_ = 0;
   std::uint8_t free_ = 0;
-  std::array<std::uint8_t, 64> last_;  ///< of each cycle's list
+  std::array<std::uint8_t, 64> last_;  ///< last node of each cycle's list
   std::array<FreedUnits, unit_cycles> units_{};
   static constexpr std::size_t near_nodes = 32;
   std::array<Node, 96> nodes_;

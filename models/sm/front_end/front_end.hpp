@@ -131,13 +131,13 @@ class FrontEnd : public WarpStates {
   struct Hot {
     explicit Hot(const SmConstants& constants);
 
-    SmCycle cycle{-1};        ///< last one simulated
-    SmCycle wake = no_cycle;  ///< next one with something to do
-    SmCycle accounted{-1};    ///< stalls are counted up to this cycle
+    SmCycle cycle{-1};        ///< last simulated cycle
+    SmCycle wake = no_cycle;  ///< next cycle with something to do
+    SmCycle accounted{-1};    ///< cycle up to which stalls are counted
     MemoryGate gate;
     ExecutionUnits units;
     WarpScheduler scheduler;
-    EventWheel wheel;  ///< last, because its end is rarely used
+    EventWheel wheel;  ///< events; the wheel stands last because its end is rarely used
   };
 
   void on_event(std::uint16_t event, SmCycle now);

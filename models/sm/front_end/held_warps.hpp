@@ -112,7 +112,7 @@ class HeldWarps {
   std::uint64_t fetch_off_ = 0, stopped_ = 0, frozen_ = 0, to_freeze_ = 0;
   std::uint64_t accesses_ = 0, reading_ = 0;
   PendingSources early_, late_;
-  Ring<Read> reads_;  ///< in the operand read stage
+  Ring<Read> reads_;  ///< reads in the operand read stage
 };
 
 }  // namespace lockstep

@@ -82,11 +82,12 @@ inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
       return end_wait(StallCause::dependency, slot, now);
     }
     ready_[record.unit] |= bit;
-    if (memory & bit) prefetch_operands(warp, record);  // others have been asked for already
+    // Operands of warps that did not wait for memory have been fetched already.
+    if (memory & bit) prefetch_operands(warp, record);
     dependency &= ~bit;
     memory &= ~bit;
   } else if (waits(StallCause::drain) & bit) [[unlikely]] {
-    end_wait(StallCause::drain, slot, now);  // its last result
+    end_wait(StallCause::drain, slot, now);  // the last result has come
   }
 }
 

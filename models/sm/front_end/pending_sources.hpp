@@ -50,7 +50,7 @@ class PendingSources {
   };
   std::vector<OfWarp> bits_;
   std::vector<std::array<std::uint8_t, 320>>
-      readers_;  ///< by place; a pair has one: its first row's
+      readers_;  ///< readers of each place; a pair counts at its first row
 };
 
 }  // namespace lockstep

@@ -34,7 +34,7 @@ class ReleaseGroups {
   void serialize(Archive& archive) { archive(groups_); }
 
  private:
-  std::vector<Scoreboard> groups_;  ///< empty ones are free
+  std::vector<Scoreboard> groups_;  ///< scoreboards of the groups; empty ones are free
 };
 
 /// Calls the function with an event (without warp) for each of the rows and predicates.

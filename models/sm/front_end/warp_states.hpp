@@ -87,9 +87,11 @@ class WarpStates {
   }
   void serialize_states(Archive& archive) { archive(ready_, waiting_, held_); }
 
-  std::array<std::uint64_t, unit_classes> ready_{};    ///< warps, by unit of their next instruction
-  std::array<std::uint64_t, stall_causes> waiting_{};  ///< the other resident warps, by cause
-  std::uint64_t held_ = 0;                             ///< warps that HeldWarps knows of
+  /// Warps, by the unit of their next instruction.
+  std::array<std::uint64_t, unit_classes> ready_{};
+  /// Waiting warps, by the cause of their wait.
+  std::array<std::uint64_t, stall_causes> waiting_{};
+  std::uint64_t held_ = 0;  ///< warps held by HeldWarps
 
  private:
   static constexpr std::array holding_causes{

@@ -104,7 +104,8 @@ class L1 {
   const ResidentBlocks& blocks_;
   SmPorts& ports_;
   Hot hot_;
-  std::map<std::uint32_t, std::uint32_t> written_back_;  ///< lines on their way, by home, if asked
+  /// Lines being written back, by home, if requested.
+  std::map<std::uint32_t, std::uint32_t> written_back_;
 };
 
 }  // namespace lockstep

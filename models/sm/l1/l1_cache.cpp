@@ -33,7 +33,7 @@ std::uint32_t L1Cache::set_of_tag(std::uint64_t tag) const {
   if (bits == 0) return 0;
   if (scattered_) {
     std::uint64_t mixed = tag * 0x9e3779b97f4a7c15u;
-    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;  // the multipliers of splitmix64
+    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;  // multipliers of splitmix64
     return static_cast<std::uint32_t>(mixed >> 40) & (sets_ - 1);
   }
   return static_cast<std::uint32_t>(tag ^ (tag >> bits) ^ (tag >> 2 * bits) ^ (tag >> 3 * bits)) &

@@ -30,15 +30,15 @@ class L1Cache {
   static constexpr std::uint16_t none = 0xffff;
 
   struct Line {
-    std::uint64_t tag = 0;  ///< physical address / 128
-    SmCycle ready;          ///< cycle from which its youngest sector can be read
+    std::uint64_t tag = 0;  ///< physical address divided by 128
+    SmCycle ready;          ///< cycle from which the youngest sector can be read
     std::uint32_t epoch = 0;
     std::uint16_t newer = none, older = none;   ///< replacement order within the set
     std::uint16_t chain = none, before = none;  ///< next and previous line of the bucket
     std::uint8_t valid = 0;                     ///< sectors
     bool used = false;
     bool local = false;
-    bool reserved = false;  ///< an outstanding miss holds it
+    bool reserved = false;  ///< an outstanding miss holds the line
 
     template <class A>
     void serialize(A& archive) {
@@ -104,8 +104,8 @@ class L1Cache {
   /// tag can be the one, and there is seldom a second line.
   struct Head {
     std::uint16_t first = none;
-    std::uint16_t print : 15 = 0;  ///< of the first line's tag
-    std::uint16_t more : 1 = 0;    ///< others follow
+    std::uint16_t print : 15 = 0;  ///< print of the first line's tag
+    std::uint16_t more : 1 = 0;    ///< further lines follow
     template <class A>
     void serialize(A& archive) {
       std::uint16_t print_bits = print, more_bit = more;
@@ -139,7 +139,7 @@ class L1Cache {
   void unchain(std::uint16_t line);
 
   std::uint32_t lines_ = 0, sets_ = 1;
-  bool scattered_ = false;  ///< the hash that chooses a set
+  bool scattered_ = false;  ///< true: a hash chooses the set
   Buckets buckets_;
   std::uint32_t epoch_ = 0;
   std::vector<Line> meta_;

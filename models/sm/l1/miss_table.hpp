@@ -19,17 +19,18 @@ namespace lockstep {
 
 /// The lanes of one warp instruction that wait for sectors of one line.
 struct Waiter {
-  std::uint16_t next = 0xffff;    ///< in the entry's list
-  std::uint16_t flight = 0xffff;  ///< its instruction
+  std::uint16_t next = 0xffff;    ///< next waiter in the entry's list
+  std::uint16_t flight = 0xffff;  ///< flight of the instruction
   std::uint32_t lanes = 0;
-  std::uint16_t store = 0xffff;   ///< atomics: the record of the acknowledgement
-  std::uint8_t missing = 0;       ///< sectors
+  std::uint16_t store = 0xffff;   ///< atomics: store record of the acknowledgement
+  std::uint8_t missing = 0;       ///< mask of missing sectors
   std::uint8_t part = 0;          ///< local memory: which 32-bit word of a lane's data
-  std::uint8_t first_offset = 0;  ///< of the first lane's bytes in the line
-  bool contiguous = false;        ///< the other lanes' follow; MissTable::offsets otherwise
+  std::uint8_t first_offset = 0;  ///< place of the first lane's bytes in the line
+  /// true: the bytes of the other lanes follow; false: MissTable::offsets tells.
+  bool contiguous = false;
   bool local = false;
-  bool whole = false;   ///< no lane has its data yet
-  bool copies = false;  ///< to shared memory, see MissTable::copy_target
+  bool whole = false;   ///< true: no lane has its data yet
+  bool copies = false;  ///< true: the data go to shared memory, see MissTable::copy_target
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -41,17 +42,17 @@ static_assert(sizeof(Waiter) == 20);
 
 struct Miss {
   std::uint64_t tag = 0;
-  std::uint32_t epoch = 0;                        ///< of the cache when it was opened
+  std::uint32_t epoch = 0;                        ///< epoch of the cache when the entry was opened
   std::uint16_t chain = 0xffff, before = 0xffff;  ///< next and previous entry of the bucket
-  std::uint16_t first = 0xffff, last = 0xffff;    ///< waiters
-  std::uint16_t line = 0xffff;                    ///< of L1, reserved for it
-  std::uint8_t pending = 0;                       ///< sectors asked for
+  std::uint16_t first = 0xffff, last = 0xffff;    ///< first and last waiter
+  std::uint16_t line = 0xffff;                    ///< line of L1 reserved for the miss
+  std::uint8_t pending = 0;                       ///< mask of requested sectors
   std::uint8_t waiters = 0;
   bool open = false;
   bool local = false;
   bool in_host = false;
-  bool in_bulk = false;              ///< of the bulk engine, which has its own room
-  std::uint16_t shootdown = 0xffff;  ///< waits for its answers
+  bool in_bulk = false;  ///< true: the entry belongs to the bulk engine, which has its own room
+  std::uint16_t shootdown = 0xffff;  ///< shootdown that waits for the answers
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -169,8 +170,8 @@ class MissTable {
   std::vector<std::uint16_t> heads_;
   SlotPool<Miss> misses_;
   SlotPool<Waiter> waiters_;
-  std::vector<LaneOffsets> offsets_;      ///< by waiter
-  std::vector<CopyTarget> copy_targets_;  ///< by waiter, as many as have been needed
+  std::vector<LaneOffsets> offsets_;      ///< offsets of each waiter
+  std::vector<CopyTarget> copy_targets_;  ///< target of each waiter, made as needed
 };
 
 }  // namespace lockstep

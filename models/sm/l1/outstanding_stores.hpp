@@ -23,12 +23,12 @@ inline bool contains(std::span<const std::uint64_t> sorted, std::uint64_t frame)
 
 struct StoreRecord {
   std::uint32_t phase = 0;  ///< phase of its block when the store was issued
-  std::uint32_t entry = 0;  ///< of its block
+  std::uint32_t entry = 0;  ///< entry of the store's block
   std::uint16_t warp = 0;
-  std::uint8_t grid = 0;             ///< its place in the SM
-  std::uint16_t shootdown = 0xffff;  ///< waits for it
-  std::uint16_t bulk = 0xffff;       ///< copy of the bulk engine that it belongs to
-  std::uint64_t frame = 0;           ///< frame_number
+  std::uint8_t grid = 0;             ///< place of the grid in the SM
+  std::uint16_t shootdown = 0xffff;  ///< shootdown that waits for the store
+  std::uint16_t bulk = 0xffff;       ///< copy of the bulk engine to which the store belongs
+  std::uint64_t frame = 0;           ///< frame_number of the store
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -17,15 +17,15 @@
 namespace lockstep {
 
 struct Delivery {
-  std::uint32_t lanes = 0;        ///< lanes that get their bytes
-  std::uint8_t first_lane = 0;    ///< first of the instruction's lanes in this line
-  std::uint8_t first_offset = 0;  ///< place of that lane's bytes in the line
+  std::uint32_t lanes = 0;        ///< lanes that get bytes
+  std::uint8_t first_lane = 0;    ///< first lane of the instruction in this line
+  std::uint8_t first_offset = 0;  ///< place of the first lane's bytes in the line
   std::uint8_t part = 0;          ///< local memory: which 32-bit word of a lane's data
   bool local = false;
-  bool contiguous = false;                ///< the other lanes' bytes follow those of the first
-  const std::uint8_t* offsets = nullptr;  ///< place of each lane's bytes, if they do not
-  const CopyTarget* copy = nullptr;       ///< null: the bytes go to registers
-  std::byte* room = nullptr;              ///< of a copy that does not go to shared memory
+  bool contiguous = false;  ///< true: the bytes of the other lanes follow those of the first
+  const std::uint8_t* offsets = nullptr;  ///< place of each lane's bytes, if not contiguous
+  const CopyTarget* copy = nullptr;       ///< nullptr: the bytes go to registers
+  std::byte* room = nullptr;  ///< destination of a copy that does not go to shared memory
 
   /// Returns where the lane's bytes stand in the line; `stride` is the bytes of a lane.
   unsigned offset_of(unsigned lane, unsigned stride) const {

@@ -18,13 +18,13 @@ namespace lockstep {
 
 /// A load or atomic of a warp until all its answers are there.
 struct Flight {
-  SmCycle ready;  ///< cycle in which the youngest of its data can be used
+  SmCycle ready;  ///< cycle in which the youngest data can be used
   std::uint32_t pc = 0;
-  std::uint16_t outstanding = 0;  ///< what it waits for
+  std::uint16_t outstanding = 0;  ///< number of answers that the flight waits for
   std::uint8_t warp = 0;
   std::uint8_t acquires = 0;
-  std::uint16_t copy_group = no_copy;    ///< of an asynchronous copy
-  std::uint16_t bulk = BulkLines::none;  ///< the bulk copy that it is
+  std::uint16_t copy_group = no_copy;    ///< group of an asynchronous copy
+  std::uint16_t bulk = BulkLines::none;  ///< bulk copy of the flight
 
   static constexpr std::uint16_t no_copy = 0xffff;
 

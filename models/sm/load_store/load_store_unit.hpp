@@ -113,7 +113,7 @@ class LoadStoreUnit final : public ParkedLines {
  private:
   /// Members that every window touches, with the queue's first place.
   struct Hot {
-    std::vector<Access> queue;  ///< ring of memory instructions; [head] is first
+    std::vector<Access> queue;  ///< ring of memory instructions; [head] is the first
     std::uint32_t head = 0, count = 0;
     SmCycle wake = no_cycle;
     SmCycle lookup_cycle{-1};  ///< cycle in which `lookups` tags were looked up
@@ -121,10 +121,11 @@ class LoadStoreUnit final : public ParkedLines {
     bool stalled = false;  ///< the head waits for an answer to make room
     bool stalled_by_translation = false;
     SmCycle stalled_since;
-    SmCycle banks_free;            ///< of L1's data: for the next instruction
-    SmCycle first_lookup;          ///< of the instruction at the head, if it has begun
-    SmCycle tags_free;             ///< banked tags: for the next instruction
-    std::uint32_t tag_cycles = 0;  ///< of the instruction at the head, if it has begun
+    /// Cycle from which the banks of L1's data are free for the next instruction.
+    SmCycle banks_free;
+    SmCycle first_lookup;  ///< first lookup of the instruction at the head, if it has begun
+    SmCycle tags_free;     ///< banked tags: cycle from which the next instruction can use them
+    std::uint32_t tag_cycles = 0;  ///< tag cycles of the instruction at the head, if it has begun
   };
   /// Returns the home of a coalesced local access, whose warp may have left the slot.
   LocalHome home_of(const Access& access) const {

@@ -19,7 +19,7 @@ struct Answers::Batch {
   static constexpr std::size_t at_once = 64;
   struct Answer {
     const MessageHeader* message;
-    std::uint16_t index;  ///< of the miss or the store record
+    std::uint16_t index;  ///< number of the miss or the store record
   };
   using List = std::array<Answer, at_once>;
 

@@ -8,8 +8,8 @@ namespace lockstep {
 
 /// Registers that a block takes along when it leaves an SM.
 enum class ContextKind : std::uint8_t {
-  occupied,               ///< all
-  live,                   ///< registers that its warps need again
+  occupied,               ///< all registers
+  live,                   ///< registers that the block's warps need again
   live_compressed,        ///< live registers, compressed warp by warp
   live_compressed_block,  ///< live registers; at a barrier, compressed over the block
 };

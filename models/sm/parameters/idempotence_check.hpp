@@ -8,8 +8,8 @@ namespace lockstep {
 
 /// Check by which the SM finds out that a block overwrites what it has read.
 enum class IdempotenceCheck : std::uint8_t {
-  marks,  ///< by the block's code and the buffers of the launch
-  words,  ///< by the words that the block has read
+  marks,  ///< the check follows the block's code and the buffers of the launch
+  words,  ///< the check follows the words that the block has read
 };
 
 /// Choices of the parameter `idempotence`.

@@ -24,15 +24,15 @@ struct OccupancyLimits {
   std::uint32_t shared_bytes = 98304, shared_bytes_per_block = 98304, barriers = 16;
   std::uint32_t threads_per_block = 1024;
   std::uint32_t register_unit = 256;  ///< registers of a warp come in units of this many
-  std::uint32_t shared_unit = 256;    ///< bytes
-  std::uint32_t log_entries = 0;      ///< of the operand log; 0: there is none
+  std::uint32_t shared_unit = 256;    ///< unit of shared memory, bytes
+  std::uint32_t log_entries = 0;      ///< entries of the operand log; 0: there is none
   Placement placement = Placement::summed;
 };
 
 /// Resources that a block takes, or that several take together: sums field by field.
 struct BlockResources {
   std::uint32_t threads = 0, warps = 0, blocks = 0, registers = 0, shared_bytes = 0, barriers = 0;
-  std::uint32_t log_entries = 0;  ///< a block has at least so many: its largest instruction's
+  std::uint32_t log_entries = 0;  ///< least entries of a block: those of its largest instruction
 
   BlockResources& operator+=(const BlockResources& other);
   BlockResources& operator-=(const BlockResources& other);

@@ -7,8 +7,8 @@ namespace lockstep {
 
 /// Cost of an operation that ptxas expands.
 enum class Expansions : std::uint8_t {
-  slots,     ///< the operation's issue slots, each with the latency and interval of its class
-  sequence,  ///< the machine operations of its expansion: models/isa/opcodes/expansions.hpp
+  slots,     ///< issue slots of the operation, each with the latency and interval of its class
+  sequence,  ///< machine operations of the expansion: models/isa/opcodes/expansions.hpp
 };
 
 /// Unit that multiplies integers.
@@ -25,7 +25,7 @@ enum class StoresDrainWith : std::uint8_t { block, grid };
 
 /// Scheduling of lanes of a warp that have parted.
 enum class ThreadScheduling : std::uint8_t {
-  independent,  ///< by turns where they wait for each other: isa/divergence.hpp
+  independent,  ///< paths that wait for each other take turns: isa/divergence.hpp
   warp,         ///< a path runs until it waits at a barrier, meets the others or ends
 };
 

@@ -39,7 +39,7 @@ struct BlockRoom {
   std::uint32_t grid = 0;
   std::uint64_t block = 0;
   ResourceRange registers, shared;
-  bool away = false;  ///< the block is saved, and has left these resources here
+  bool away = false;  ///< the block is saved and has left these resources here
 
   bool overlaps(const BlockRoom& other) const {
     return registers.overlaps(other.registers) || shared.overlaps(other.shared);

@@ -88,7 +88,7 @@ inline constexpr LatencyClassFacts matrix_classes[] = {
 
 struct SmLatencyParameters {
   EnumTable<isa::LatencyClass, Cycles> classes;
-  Cycles multiply_wide, multiply_high, bit_count;  ///< of parts of expansions
+  Cycles multiply_wide, multiply_high, bit_count;  ///< latencies of parts of expansions
 
   Cycles& operator[](isa::LatencyClass c) { return classes[c]; }
   Cycles operator[](isa::LatencyClass c) const { return classes[c]; }
@@ -115,7 +115,7 @@ struct SmLatencyParameters {
 
 struct SmIntervalParameters {
   EnumTable<isa::LatencyClass, Cycles> classes;
-  Cycles multiply_wide, division_check;  ///< of parts of expansions
+  Cycles multiply_wide, division_check;  ///< intervals of parts of expansions
 
   Cycles& operator[](isa::LatencyClass c) { return classes[c]; }
   Cycles operator[](isa::LatencyClass c) const { return classes[c]; }

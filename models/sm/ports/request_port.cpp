@@ -19,7 +19,8 @@ RequestPort::RequestPort(Setup setup)
 
 void RequestPort::Queued::resize_payload(std::uint32_t bytes) {
   payload_bytes = bytes;
-  if (bytes == 0 || bytes <= payload_room) return;  // of a load nothing is read: it may be far away
+  // A load carries no payload, and its memory may be far away.
+  if (bytes == 0 || bytes <= payload_room) return;
   payload = std::make_unique<std::byte[]>(bytes);
   payload_room = bytes;
 }

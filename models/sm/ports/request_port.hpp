@@ -33,11 +33,11 @@ class RequestPort {
   struct Way {
     Destination::Kind kind;
     std::string name;
-    std::vector<Link> links;  ///< neighbours in the graph
+    std::vector<Link> links;  ///< links to neighbours in the graph
   };
   struct Setup {
     NocParameters noc;
-    std::vector<Way> ways;  ///< the host's among them
+    std::vector<Way> ways;  ///< ways out, the one to the host among them
     std::uint32_t queue_limit = 64;
     Time injection_latency;
   };
@@ -55,7 +55,7 @@ class RequestPort {
   }
   /// A request on its way, for the caller to fill in before the next one.
   struct Place {
-    MemoryRequest& request;  ///< as default-constructed
+    MemoryRequest& request;  ///< request, default-constructed
     std::byte* payload;
   };
   Place send(Destination destination, std::size_t payload_bytes, Time now, Outbox& outbox) {
@@ -142,9 +142,9 @@ class RequestPort {
   Time flit_, injection_latency_;
   std::uint32_t queue_limit_ = 0;
 
-  std::array<std::uint16_t, most_destination_kinds> first_{};  ///< lane of each kind
-  std::vector<Lane> lanes_;                                    ///< kind after kind
-  std::array<Trunk, most_destination_kinds> trunks_;           ///< all of a kind leave in one order
+  std::array<std::uint16_t, most_destination_kinds> first_{};  ///< first lane of each kind
+  std::vector<Lane> lanes_;                                    ///< lanes, kind after kind
+  std::array<Trunk, most_destination_kinds> trunks_;  ///< packets of one kind leave in one order
   std::vector<Queued> pool_;
   std::vector<std::uint16_t> unused_;
   std::uint32_t queued_ = 0;

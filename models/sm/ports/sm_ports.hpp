@@ -115,7 +115,7 @@ class SmPorts {
  private:
   /// Members that every window touches.
   struct Hot {
-    Outbox* outbox;  ///< outbox of the window that is running
+    Outbox* outbox;  ///< outbox of the current window
     RequestPort requests;
     ReceptionPort reception;
     Link to_dispatcher, to_gmmu;

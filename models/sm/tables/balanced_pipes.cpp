@@ -25,7 +25,7 @@ bool can_multiply(const Instruction& instruction) {
     return false;
   switch (instruction.opcode) {
     case Opcode::mov:
-      return instruction.source[0].valid();  // else: a special register
+      return instruction.source[0].valid();  // without a source, the move reads a special register
     case Opcode::add:
     case Opcode::sub:
       return instruction.unit == isa::Unit::integer;
@@ -47,8 +47,9 @@ class Stretch {
         records_(records) {}
 
   void balance(std::size_t from, std::size_t to) {
-    std::int64_t work = 0, movable = 0;  // cycles of the integer unit more than of the other
-    std::int64_t moved = 1;              // cycles of one that moves
+    // Cycles that the integer unit has more work than the other.
+    std::int64_t work = 0, movable = 0;
+    std::int64_t moved = 1;  // cycles of a moved instruction
     for (std::size_t pc = from; pc < to; ++pc) {
       const std::int64_t cycles = records_[pc].interval;
       work += records_[pc].unit == integer_ ? cycles : records_[pc].unit == multiply_ ? -cycles : 0;

@@ -28,7 +28,8 @@ class ConstantRows {
 
  private:
   std::mutex mutex_;
-  std::vector<std::weak_ptr<const std::vector<std::uint32_t>>> known_;  ///< as many as grids
+  /// As many entries as grids.
+  std::vector<std::weak_ptr<const std::vector<std::uint32_t>>> known_;
 };
 
 }  // namespace lockstep

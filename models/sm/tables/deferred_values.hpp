@@ -24,9 +24,11 @@ struct DeferredValues {
   /// reaches. The `target` of a memory instruction with a deferred address is the place of the code
   /// that computes it.
   std::vector<isa::Instruction> instructions;
-  std::vector<isa::OperandList> operand_lists;  ///< the program's own
-  std::vector<bool> computes_address;           ///< by pc: a memory instruction, first
-  std::vector<bool> reads_special;              ///< by pc: needs to know who the warp is
+  std::vector<isa::OperandList> operand_lists;  ///< operand lists of the program
+  /// Flag of each pc: a memory instruction computes its address first.
+  std::vector<bool> computes_address;
+  /// Flag of each pc: the instruction needs the identity of the warp.
+  std::vector<bool> reads_special;
 };
 
 /// Returns the program unchanged, with nothing deferred: an instruction that restarts reads its

@@ -16,8 +16,8 @@ namespace lockstep {
 
 struct DenseRows {
   std::uint32_t rows = 0;
-  std::uint32_t pair_rows = 0;           ///< rows below hold 64-bit values, two each
-  std::vector<std::uint8_t> read_first;  ///< must hold something before anything is written
+  std::uint32_t pair_rows = 0;           ///< rows below this number hold 64-bit values, two each
+  std::vector<std::uint8_t> read_first;  ///< rows that must hold something before the first write
 };
 
 /// Renames the registers of `issued`, the instructions that are executed for `program`.

@@ -7,8 +7,8 @@
 namespace lockstep {
 
 struct ExpansionTiming {
-  isa::Unit unit = isa::Unit::integer;  ///< the unit that is busy longest
-  std::int64_t latency = 0;             ///< issue to issue of a dependent, cycles
+  isa::Unit unit = isa::Unit::integer;  ///< unit that is busy longest
+  std::int64_t latency = 0;             ///< cycles from issue to issue of a dependent instruction
   std::int64_t interval = 0;            ///< cycles for which the unit is busy
 };
 

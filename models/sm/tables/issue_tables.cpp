@@ -162,10 +162,11 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   } else if (instruction.category == Category::async_store) {
     interval = parameters.memory_interval.count();
   } else if (instruction.category == Category::bulk_copy) {
-    record.flags |= IssueRecord::ordered_before;  // where the engine's queue has an end
+    record.flags |= IssueRecord::ordered_before;  // the engine's queue has an end
     interval = parameters.memory_interval.count();
   } else if (instruction.category == Category::warpgroup_product) {
-    record.flags |= IssueRecord::ordered_before;  // waits while the queue of products is full
+    // The instruction waits while the queue of products is full.
+    record.flags |= IssueRecord::ordered_before;
     interval = parameters.wgmma.issue_interval.count();
   } else if (instruction.category == Category::warpgroup_step) {
     const auto wait = static_cast<std::uint16_t>(isa::ir::WarpgroupStep::wait);
@@ -227,7 +228,7 @@ IssueTables::IssueTables(const SmParameters& parameters,
     auto& kernels = tables_.emplace_back();
     for (const isa::Kernel& kernel : module->kernels) {
       const isa::Program& program = kernel.lowered;
-      if (program.instructions.empty()) {  // never launched
+      if (program.instructions.empty()) {  // the kernel is never launched
         kernels.emplace_back();
         continue;
       }

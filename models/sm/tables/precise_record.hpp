@@ -16,9 +16,10 @@ namespace lockstep {
 
 struct alignas(32) PreciseRecord {
   enum Flag : std::uint8_t {
-    may_fault = 1,         ///< goes to the global-memory pipe, for all that fetch can tell
-    waits_for_checks = 2,  ///< orders memory for others: older accesses must be past their faults
-    reads_late = 4,        ///< reads its sources in the operand read stage
+    may_fault = 1,  ///< the instruction goes to the global-memory pipe, for all that fetch can tell
+    /// The instruction orders memory for others: older accesses must be past their faults.
+    waits_for_checks = 2,
+    reads_late = 4,  ///< the instruction reads its sources in the operand read stage
   };
   /// Events (without warp) by which sources are released, see WarpEvent.
   std::array<std::uint16_t, 10> sources{};
@@ -26,7 +27,7 @@ struct alignas(32) PreciseRecord {
   std::uint16_t more = 0;
   std::uint8_t source_count = 0;
   std::uint8_t flags = 0;
-  std::uint8_t log_entries = 0;  ///< of the operand log
+  std::uint8_t log_entries = 0;  ///< entries in the operand log
 
   template <class Archive>
   void serialize(Archive& archive) {

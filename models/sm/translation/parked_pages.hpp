@@ -38,25 +38,26 @@ struct PageMiss {
   enum class State : std::uint8_t {
     unused,
     asked,
-    refused,   ///< not in GPU memory: asks again after a replay
-    draining,  ///< `entry` translates what is parked
+    refused,   ///< outside GPU memory: the SM asks again after a replay
+    draining,  ///< `entry` translates the parked accesses
     invalid,   ///< outside of every buffer: waits for the end of its tenant
   };
   static constexpr SmCycle not_refused{-1};
 
-  TlbKey key;  ///< of the page itself
+  TlbKey key;  ///< key of the page itself
   PageTableEntry entry;
-  SmCycle refused_since = not_refused;  ///< the first time since it was there
-  std::uint32_t position = 0;           ///< refused: granules that were pending before it
+  /// Cycle of the first refusal since the page was last there.
+  SmCycle refused_since = not_refused;
+  std::uint32_t position = 0;  ///< refused: granules that were pending before the page
   std::uint16_t chain = 0xffff;
-  std::uint16_t first = 0xffff, last = 0xffff;  ///< parked lines
+  std::uint16_t first = 0xffff, last = 0xffff;  ///< first and last parked line
   State state = State::unused;
   bool stored = false;    ///< page_written was sent or is not needed
-  bool faulted = false;   ///< was refused since its lines last left
-  bool replayed = false;  ///< a replay has named it
+  bool faulted = false;   ///< the page was refused since its lines last left
+  bool replayed = false;  ///< a replay has named the page
   bool handled = false;   ///< refused, and the GPU handles the fault by itself
-  bool come = false;      ///< refused, and replayed since: squashed accesses may ask again
-  bool held = false;      ///< waits for the answer to a miss in the same large page
+  bool come = false;      ///< refused and replayed since: squashed accesses may ask again
+  bool held = false;      ///< the page waits for the answer to a miss in the same large page
 
   TenantPage where() const { return key.where(); }
   TenantId tenant() const { return key.tenant(); }
@@ -134,12 +135,12 @@ class ParkedPages {
 
   std::uint32_t mshrs_ = 0, asked_ = 0, faulted_ = 0;
   std::uint64_t warps_of_refused_ = 0;
-  std::array<std::uint16_t, 64> lines_of_refused_{};  ///< by warp
+  std::array<std::uint16_t, 64> lines_of_refused_{};  ///< parked lines of refused pages, by warp
   Buckets buckets_{256};
   std::vector<std::uint16_t> heads_;
   SlotPool<PageMiss> misses_;
   SlotPool<ParkedGroup> groups_;
-  SlotPool<Access> accesses_;  ///< copies, each shared by the lines of it that are parked
+  SlotPool<Access> accesses_;  ///< copies of accesses, each shared by its parked lines
   std::deque<std::uint16_t> draining_;
 };
 

@@ -150,7 +150,7 @@ void Translation::ask_held(TlbKey key, SmCycle now) {
     if (!miss.held || !same_large_page(miss.key, key)) return;
     miss.held = false;
     if (miss.has_lines()) return ask(i, now);
-    pages_.give_back_miss(i);  // its tenant was ended
+    pages_.give_back_miss(i);  // the tenant of the miss was ended
   });
 }
 
@@ -255,7 +255,7 @@ void Translation::page_refused(std::uint16_t index, const TranslationAnswer& ans
   if (miss.state != PageMiss::State::asked) return;
   ++statistics_.tenant[miss.tenant().value()].tlb_refusals;
   miss.replayed = false;                                       // a refusal ends the replay
-  if (!miss.has_lines()) return pages_.give_back_miss(index);  // its tenant was ended
+  if (!miss.has_lines()) return pages_.give_back_miss(index);  // the tenant of the miss was ended
   if (!miss.was_refused()) {
     pages_.set_refused_since(index, now);
     pages_.for_each_parked(index, [&](const Access& access, unsigned) {

@@ -64,7 +64,7 @@ class Translation {
   /// Fault on a refused page.
   struct Fault {
     std::uint32_t position = 0;  ///< granules that were pending before the page
-    bool handled = false;        ///< by the GPU itself
+    bool handled = false;        ///< true: the GPU handles the fault by itself
   };
   Fault fault_on(TlbKey key) const {
     const std::uint16_t miss = pages_.find_miss(key);
@@ -139,13 +139,14 @@ class Translation {
   ResidentBlocks& blocks_;
   SmPorts& ports_;
   ParkedLines& lines_;
-  L1Tlb tlb_;  ///< touched in every window
+  L1Tlb tlb_;  ///< L1 TLB, touched in every window
   GpcTlb gpc_;
   ParkedPages pages_;
-  PageTableMirror known_;  ///< with ideal translation: all pages that are mapped
+  PageTableMirror known_;  ///< all mapped pages, with ideal translation
   FaultWaits waits_;
-  std::vector<std::uint8_t> has_small_pages_;  ///< by tenant: the last answer was no large page
-  const bool squashes_;                        ///< the SM squashes lines with a refused page
+  /// Flag of each tenant: the last answer was no large page.
+  std::vector<std::uint8_t> has_small_pages_;
+  const bool squashes_;  ///< the SM squashes lines with a refused page
 };
 
 template <class Forget>

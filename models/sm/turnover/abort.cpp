@@ -19,7 +19,8 @@ void BlockTurnover::abort_tenant(TenantId tenant, SmCycle now) {
   const std::uint64_t left = killed & ~front_end_.waiting(StallCause::control);
   front_end_.call_off(left);
   load_store_.drop_tenant(tenant, now);
-  front_end_.call_off_issue(killed);  // as one access was dropped, a squashed one was to be issued
+  // Dropping one access may have called for a squashed one to issue.
+  front_end_.call_off_issue(killed);
   for_each_warp(left, [&](WarpSlot slot) { front_end_.evaluate(slot, blocks_.warp(slot), now); });
 }
 

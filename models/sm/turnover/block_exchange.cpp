@@ -59,7 +59,8 @@ std::pair<BlockGiven, std::vector<std::byte>> BlockExchange::give(
   given.place = block->number;
   given.bytes = block->bytes;
   given.parts = block->parts;
-  given.idempotent = block->progress.idempotent && block->progress.words.empty();  // these stay
+  // The touched words stay behind.
+  given.idempotent = block->progress.idempotent && block->progress.words.empty();
   given.ended_by = block->progress.ended_by;
   given.work = block->progress.work(SmCycle{});
   std::vector<std::byte> payload;

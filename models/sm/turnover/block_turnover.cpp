@@ -21,7 +21,7 @@ void BlockTurnover::stop_grid(const GridStop& stop, std::span<const std::byte> p
                               SmCycle now) {
   const std::uint8_t place = blocks_.place_of(GridId(stop.grid));
   GridSlot& grid = blocks_.grid(place);
-  const bool again = grid.stopped;  // by other means than before
+  const bool again = grid.stopped;  // the grid was stopped before, by other means
   grid.stopped = true;
   grid.makes_room = stop.others;
   for (const BlockReference& block : take_staged([&](const auto& other) {
@@ -142,9 +142,10 @@ void BlockTurnover::start_block(const StagedBlock& staged, std::uint8_t grid, Sm
       !at.empty() && !staged.at)
     ports_.tell_dispatcher(MessageKind::start_block, reference, now, at);
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) {
-    printing_.forget(slot);  // of a tenant that was ended
+    printing_.forget(slot);  // the slot's last tenant may have been ended in a printf
     const SmCycle first = now + constants_.parameters.block_start.count();
-    if (first > now + 1) front_end_.sleeping().begin(slot, first);  // it may leave before that
+    // The block may leave before its first issue.
+    if (first > now + 1) front_end_.sleeping().begin(slot, first);
     front_end_.add(slot, first);
   });
 }

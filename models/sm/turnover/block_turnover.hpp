@@ -151,7 +151,7 @@ class BlockTurnover final : public DrainedWarps {
   BlockLog log_;
   std::deque<StagedBlock> staged_;
   std::vector<GridId> asked_;           ///< grids of which the dispatcher needs a block soon
-  std::uint32_t shared_carve_out_ = 0;  ///< bytes of the unified storage
+  std::uint32_t shared_carve_out_ = 0;  ///< bytes of the unified storage used as shared memory
 };
 
 }  // namespace lockstep

@@ -398,7 +398,8 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant, SmCycle now)
     const BlockSlot& slot = sm_.blocks.block(place);
     if (sm_.blocks.grid(slot.grid).launch.tenant != tenant.value()) continue;
     parts_.contexts.thaw(place);
-    if (departures_.may_go(place)) continue;  // with the others of its cluster, which have left
+    // The block leaves with its cluster, the rest of which has left.
+    if (departures_.may_go(place)) continue;
     leaving_ &= ~bit_of(place);
     dropping_ &= ~bit_of(place);
     to_points_ &= ~bit_of(place);

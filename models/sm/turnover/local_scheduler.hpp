@@ -187,18 +187,19 @@ class LocalScheduler {
   const std::uint32_t extra_;
   const SmCycle max_wait_;
 
-  std::vector<BlockInMemory> blocks_;  ///< in the order in which they began to leave
+  std::vector<BlockInMemory> blocks_;  ///< blocks in the order in which they began to leave
   Mask leaving_ = 0;                   ///< places of blocks that stop
   Mask dropping_ = 0;                  ///< places of leaving blocks that are flushed
   Mask to_points_ = 0;  ///< places of leaving blocks that go on until a preemption point
   Mask staying_ = 0;    ///< places of returned blocks, until FaultableAccesses::owes is false
   Mask too_large_ = 0;  ///< places of blocks whose context has no room in memory
-  std::array<std::uint8_t, 64> keeps_{};     ///< InPlace bits of blocks that stop, by place
-  std::array<SmCycle, 64> entered_{};        ///< by place
-  std::array<SmCycle, 64> stops_{};          ///< since when blocks stop, by place
+  std::array<std::uint8_t, 64> keeps_{};     ///< InPlace bits of each place's stopping block
+  std::array<SmCycle, 64> entered_{};        ///< cycle in which the block of each place entered
+  std::array<SmCycle, 64> stops_{};          ///< cycle since which the block of each place stops
   std::vector<std::uint32_t> free_numbers_;  ///< numbers of free places in the context area
-  SmCycle wake_ = no_cycle;                  ///< beside the engine's
-  std::optional<std::uint32_t> untold_;      ///< place in the context area; within a cycle alone
+  SmCycle wake_ = no_cycle;  ///< next cycle with something to do apart from the context engine
+  /// Context place not yet told to the dispatcher, within a cycle.
+  std::optional<std::uint32_t> untold_;
 };
 
 }  // namespace lockstep

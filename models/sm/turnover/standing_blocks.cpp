@@ -118,7 +118,8 @@ std::string what_it_polls(const ResidentBlocks& blocks, const Warp& warp, std::u
 
 std::string standing_block(const ResidentBlocks& blocks, const WarpStates& states,
                            const BlockSlot& block) {
-  std::map<std::pair<std::string, std::string>, std::size_t> places;  // by line and what it does
+  // Number of warps at each line and wait.
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
   for_each_warp(block.warps, [&](WarpSlot slot) {
     const Warp& warp = blocks.warp(slot);
     if (warp.paths.finished()) return;

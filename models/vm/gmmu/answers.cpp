@@ -20,7 +20,7 @@ bool GmmuAnswers::answer(const TranslateRequest& request, PageTableEntry entry, 
     refuse(request, entry, cycle);
     return false;
   }
-  if (request.refused) {  // it asks again, as one whose page has been brought
+  if (request.refused) {  // the SM asks again, as for a page that has been brought
     replay(request.where(), {{request.sm, request.write != 0}}, cycle);
     return true;
   }

@@ -76,8 +76,8 @@ class GmmuAnswers {
   Link to_host_;
   FarFaults faults_;
   AccessNotes notes_;
-  std::vector<std::vector<bool>> told_;  ///< by tenant, SM
-  std::int64_t waiting_counted_ = 0;     ///< cycle up to which far_fault_cycles is right
+  std::vector<std::vector<bool>> told_;  ///< SMs of each tenant that have been told
+  std::int64_t waiting_counted_ = 0;     ///< cycle up to which far_fault_cycles is counted
   LocalHandlers& local_;
   GmmuStatistics& statistics_;
 };

@@ -38,7 +38,7 @@ class FarFaults {
 
   struct Setup {
     std::size_t entries = 0;          ///< entries of the table; 0: as many as there are faults
-    std::uint64_t granule_pages = 1;  ///< pages that are one fault in the queue
+    std::uint64_t granule_pages = 1;  ///< pages whose faults count as one in the queue
     std::size_t tenants = 0;
     /// Requests that wait for an entry are refused meanwhile: an SM that issues again what was
     /// squashed does so behind what is being looked up, which must not wait for that.
@@ -51,8 +51,8 @@ class FarFaults {
         by_tenant_(setup.tenants) {}
 
   enum class Refusal : std::uint8_t {
-    first,     ///< of its page: the host has to know
-    joined,    ///< the page has an entry
+    first,     ///< first refusal of the page: the host must hear of it
+    joined,    ///< the page has an entry already
     no_entry,  ///< the request waits in take_retry()
   };
   Refusal refuse(const TranslateRequest& request);
@@ -116,7 +116,7 @@ class FarFaults {
  private:
   struct Fault {
     Askers askers;
-    bool host_has = false;  ///< it was told
+    bool host_has = false;  ///< the host has been told
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -125,7 +125,8 @@ class FarFaults {
   };
   /// Granule of pages that the host has.
   struct Granule {
-    std::uint64_t number = 0;  ///< in the order in which the host was told of the first
+    /// Number in the order in which the host was told of the granule's first page.
+    std::uint64_t number = 0;
     std::uint64_t pages = 0;
 
     template <class Archive>
@@ -134,8 +135,8 @@ class FarFaults {
     }
   };
   struct Replay {
-    std::int64_t began = 0;          ///< cycle
-    std::vector<std::uint16_t> sms;  ///< that have not completed
+    std::int64_t began = 0;          ///< cycle in which the fault began
+    std::vector<std::uint16_t> sms;  ///< SMs that have not completed
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -152,13 +153,13 @@ class FarFaults {
   const std::size_t entries_;
   const std::uint64_t granule_pages_;
   const bool refuses_all_;
-  std::size_t retrying_ = 0;  ///< entries that are kept for requests on their way
+  std::size_t retrying_ = 0;  ///< entries reserved for requests on their way
   std::deque<TranslateRequest> without_entry_;
   std::map<TenantPage, Fault> waiting_;
-  std::map<TenantPage, Granule> granules_;  ///< by their first page
-  std::vector<std::uint64_t> numbers_;      ///< of these, ascending: the queue
+  std::map<TenantPage, Granule> granules_;  ///< granules by their first page
+  std::vector<std::uint64_t> numbers_;      ///< ascending numbers of the granules: the queue
   std::uint64_t last_number_ = 0;
-  std::vector<std::uint64_t> by_tenant_;  ///< entries of `waiting_`
+  std::vector<std::uint64_t> by_tenant_;  ///< entries of `waiting_` for each tenant
   std::map<TenantPage, Replay> replays_;
 };
 

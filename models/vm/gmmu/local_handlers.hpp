@@ -34,14 +34,14 @@ namespace lockstep {
 struct LocalHandler {
   enum class State : std::uint8_t { unused, queued, running, swapping };
   State state = State::unused;
-  bool ended = false;     ///< its latency is over
+  bool ended = false;     ///< the latency is over
   bool answered = false;  ///< memory has answered the swap
   std::uint16_t sm = 0, warp = 0;
   std::uint16_t wanted = 0;  ///< bit i: page i of the granule is to get its frame
-  TenantPage first;          ///< of the granule
+  TenantPage first;          ///< first page of the granule
   VirtualPage faulted;
   Time found;
-  std::int64_t begun = 0;  ///< cycle
+  std::int64_t begun = 0;  ///< cycle in which the handler began
   GranuleFrames frames{};
   /// The granule's entries as they are now: present where the handler put its frame.
   GranuleFrames entries{};
@@ -110,7 +110,7 @@ class LocalHandlers {
   void begin(std::uint32_t index, std::int64_t cycle);
 
   const LocalHandling parameters_;
-  const std::int64_t latency_, until_swap_;  ///< cycles
+  const std::int64_t latency_, until_swap_;  ///< latencies in cycles
   TableMemory& memory_;
   GmmuStatistics& statistics_;
 
@@ -122,9 +122,9 @@ class LocalHandlers {
   Timers swaps_, ends_;
   std::vector<std::uint32_t> finished_;
   std::deque<std::uint32_t> queue_;       ///< handlers that wait for others of their SM
-  std::vector<std::uint32_t> running_;    ///< by SM
-  std::vector<std::uint64_t> by_tenant_;  ///< handlers under way
-  std::int64_t counted_ = 0;              ///< cycle up to which local_handler_cycles is right
+  std::vector<std::uint32_t> running_;    ///< handlers running on each SM
+  std::vector<std::uint64_t> by_tenant_;  ///< handlers of each tenant under way
+  std::int64_t counted_ = 0;              ///< cycle up to which local_handler_cycles is counted
 };
 
 }  // namespace lockstep

@@ -25,7 +25,7 @@ struct Unmapping {
   enum class Stage : std::uint8_t { none, replays, exchange, shootdown };
   UnmapRequest request;
   Stage stage = Stage::none;
-  std::uint32_t missing = 0;  ///< answers of memory, then of SMs
+  std::uint32_t missing = 0;  ///< missing answers of memory, then of SMs
   std::vector<std::uint64_t> entries;
   std::vector<std::uint64_t> stored;  ///< bit i: page i was stored to
 
@@ -75,7 +75,8 @@ class Unmappings {
 
  private:
   struct Line {
-    std::uint32_t unmapping = 0, first = 0, count = 0;  ///< entries
+    /// The unmapping, and `count` of its entries from `first` on.
+    std::uint32_t unmapping = 0, first = 0, count = 0;
     template <class Archive>
     void serialize(Archive& archive) {
       archive(unmapping, first, count);
@@ -90,8 +91,9 @@ class Unmappings {
 
   TableMemory& memory_;
   std::vector<Unmapping> slots_;
-  std::vector<std::uint32_t> free_, order_;  ///< order of arrival
-  std::deque<Line> lines_;                   ///< to be exchanged
+  /// Free unmappings, and those under way in order of arrival.
+  std::vector<std::uint32_t> free_, order_;
+  std::deque<Line> lines_;  ///< lines still to be exchanged
   std::uint32_t exchanging_ = 0;
 };
 

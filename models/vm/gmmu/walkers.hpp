@@ -30,15 +30,15 @@ struct Walk {
   std::uint16_t tenant = 0;
   std::uint8_t level = 0;  ///< level of the entry that is looked up or read
   bool used = false;
-  bool active = false;  ///< has a walker
+  bool active = false;  ///< the walk has a walker
   bool stale = false;
-  bool written = false;   ///< ends in setting the dirty bit
-  bool large = false;     ///< the level-3 entry is one of a large page
+  bool written = false;   ///< the walk ends with setting the dirty bit
+  bool large = false;     ///< the level-3 entry maps a large page
   bool done = false;      ///< `result` is there; 0: not present
-  PhysicalAddress place;  ///< of the entry of `level`
+  PhysicalAddress place;  ///< place of the entry at `level`
   PageTableEntry result;
-  std::int64_t asked = 0, queued = 0, begun = 0;  ///< cycles
-  std::vector<TranslateRequest> requests;         ///< whom it serves
+  std::int64_t asked = 0, queued = 0, begun = 0;  ///< cycles of request, queueing and begin
+  std::vector<TranslateRequest> requests;         ///< requests that the walk serves
 
   std::uint64_t table_page() const {
     return large ? page / pages_per_large * pages_per_large : page;
@@ -144,12 +144,12 @@ class Walkers {
   const PageTableMirror& mirror_;
   GmmuStatistics& statistics_;
 
-  std::vector<PhysicalAddress> roots_;  ///< level-1 table by tenant
+  std::vector<PhysicalAddress> roots_;  ///< level-1 table of each tenant
   std::vector<Walk> walks_;
-  std::vector<TlbKey> keys_;  ///< by walk; none: free
+  std::vector<TlbKey> keys_;  ///< key of each walk; none: free
   std::vector<std::uint32_t> free_;
   std::deque<std::uint32_t> queue_;
-  std::vector<std::uint32_t> set_aside_;  ///< until their pages are unmapped
+  std::vector<std::uint32_t> set_aside_;  ///< walks set aside until their pages are unmapped
   std::deque<std::pair<std::int64_t, std::uint32_t>> timers_;
   std::uint32_t free_walkers_, used_ = 0, translations_ = 0;
   std::uint16_t last_tenant_ = 0;  ///< tenant of the walk that last released a walker

@@ -18,7 +18,8 @@ namespace lockstep {
 struct FinishedWalk {
   TenantPage where;
   PageTableEntry entry;
-  std::span<const TranslateRequest> requests;  ///< who waited, the first one started the walk
+  /// Requests that waited; the first one started the walk.
+  std::span<const TranslateRequest> requests;
 };
 
 /// Plug point `tlb_fill`: where the result of a page walk is kept.
@@ -49,7 +50,7 @@ struct TlbFillFactory {
   MakeEpochController controller = nullptr;
   /// Schema of the policy's own counters, if it has any.
   const StatisticsSchema& (*statistics)() = nullptr;
-  SmSideFactory sm_side = {};  ///< its part in every SM, if it has one
+  SmSideFactory sm_side = {};  ///< part of the policy in every SM, if it has one
 };
 const PolicyRegistry<TlbFillFactory>& tlb_fills();
 const PolicyList& tlb_fill_policies();

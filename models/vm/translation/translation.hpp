@@ -16,11 +16,13 @@ namespace lockstep {
 
 /// Services of the GMMU's pipeline that a TranslationPath uses.
 struct TranslationTiming {
-  bool walks = true;  ///< translations take walks; false: the page tables' content is known at once
+  /// true: translations take walks; false: the page tables' content is known at once.
+  bool walks = true;
   std::uint32_t ports = 0;  ///< lookups that begin in a cycle; 0: requests go on to a walk
-  Cycles lookup{0};         ///< of the large-page entries, and again of the others
-  Cycles level{0};          ///< a lookup before each read of a walk; 0: none
-  bool together = false;    ///< all entries are looked up at once
+  /// Time of a lookup of the large-page entries, and of another one for small pages.
+  Cycles lookup{0};
+  Cycles level{0};        ///< time of a lookup before each read of a walk; 0: none
+  bool together = false;  ///< true: all entries are looked up at once
 };
 
 /// Plug point `translation`: what stands between an L1 TLB miss and a page walk.

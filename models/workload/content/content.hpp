@@ -13,8 +13,8 @@ namespace lockstep {
 /// Knowledge of a buffer's bytes without a look at them.
 enum class Known : std::uint8_t {
   nothing,
-  initial,  ///< bytes of its initial content
-  zeros,    ///< no initial content, never touched
+  initial,  ///< the bytes are the initial content
+  zeros,    ///< the bytes are zero: no initial content, never touched
 };
 
 /// The initial content of a buffer, addressable by position so that untouched pages cost nothing.

@@ -80,7 +80,7 @@ class Numbers final : public Content {
 
  private:
   isa::Type type_;
-  std::shared_ptr<const CsrGraph> graph_;  ///< owns numbers_
+  std::shared_ptr<const CsrGraph> graph_;  ///< owner of numbers_
   const std::vector<std::uint64_t>& numbers_;
 };
 

@@ -18,7 +18,7 @@ class Uniform final : public Content {
       : type_(type), low_(low), high_(high), seed_(seed), purpose_(purpose) {
     if (isa::is_float(type)) return;
     base_ = integer_bits(low);
-    choices_ = integer_bits(high) - base_;  // 0 stands for 2^64
+    choices_ = integer_bits(high) - base_;  // number of values; 0 stands for 2^64
   }
 
   void read(std::uint64_t offset, std::span<std::byte> bytes) const override {

@@ -18,8 +18,8 @@ inline constexpr std::uint64_t cpu_line_bytes = 64;
 
 /// An access of a trace.
 struct TracedAccess {
-  std::uint64_t instruction = 0;  ///< its number in the trace
-  std::uint64_t offset = 0;       ///< of its line in the tenant's memory
+  std::uint64_t instruction = 0;  ///< number of the instruction in the trace
+  std::uint64_t offset = 0;       ///< offset of the line in the tenant's memory
   bool write = false;
 };
 

@@ -154,7 +154,7 @@ class Ring {
   /// The root's own part is summed where it stays; the others' come from their scratch memory.
   void reduce() {
     const std::uint64_t part = share();
-    const std::size_t round = n_ - 2;  // the last
+    const std::size_t round = n_ - 2;  // last round
     reduce_in_ring(part, asked_.count, [&](std::size_t k) {
       return k == asked_.root ? receive(k, k * part) : scratch(k, round, part);
     });

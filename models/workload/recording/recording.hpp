@@ -68,7 +68,7 @@ class Recording {
   std::vector<std::string> kernels_;
   std::optional<isa::MatrixArithmetic> arithmetic_;
   Window steps_, arguments_, parts_, blocks_, inexact_;
-  mutable std::mutex mutex_;  ///< of the windows: a replay and its check may run at once
+  mutable std::mutex mutex_;  ///< protects the windows: a replay and its check may run at once
 };
 
 }  // namespace lockstep

@@ -58,7 +58,7 @@ class RecordingWriter {
 
   h5::File file_;
   h5::Series steps_, arguments_, parts_, blocks_;
-  std::optional<h5::Series> inexact_;  ///< once there are some
+  std::optional<h5::Series> inexact_;  ///< inexact floats; made with the first one
   std::vector<RecordedStep> waiting_steps_;
   std::vector<std::uint64_t> waiting_parts_;
   std::vector<std::byte> waiting_arguments_;

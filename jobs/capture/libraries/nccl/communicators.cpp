@@ -16,7 +16,7 @@ namespace {
 
 std::mutex mutex;
 std::condition_variable changed;
-std::map<std::string, std::shared_ptr<Clique>> cliques;  ///< that are not complete
+std::map<std::string, std::shared_ptr<Clique>> cliques;  ///< cliques that are not complete
 std::string last;
 
 /// Calls of the thread since its group began.

@@ -30,7 +30,7 @@ struct Communicator;
 /// A call that waits for those of other ranks.
 struct Call {
   const char* entry = "";
-  bool sends = false;           ///< of a message
+  bool sends = false;           ///< message: true: sends, false: receives
   std::uint64_t operation = 0;  ///< RecordedCollective::Operation; a message: exchange
   ElementKind kind = ElementKind::f32;
   Reduction reduction = Reduction::sum;
@@ -38,14 +38,14 @@ struct Call {
   const void* send = nullptr;
   void* receive = nullptr;
   void* stream = nullptr;
-  int peer = -1;  ///< of a message
+  int peer = -1;  ///< message: rank of the other end
   std::shared_ptr<int> result;
 };
 
 /// Communicators that were made with one id.
 struct Clique {
   std::string id;
-  std::vector<Communicator*> ranks;  ///< null: not there yet
+  std::vector<Communicator*> ranks;  ///< ranks; nullptr: not there yet
   std::size_t joined = 0;
 };
 
@@ -53,7 +53,7 @@ struct Communicator {
   std::shared_ptr<Clique> clique;
   int rank = 0, device = 0;
   std::deque<Call> collectives;
-  std::map<int, std::deque<Call>> sends, receives;  ///< by peer
+  std::map<int, std::deque<Call>> sends, receives;  ///< calls that wait, by the other rank
 };
 
 /// Makes one of `ranks` communicators with this id; waits for the others, in a group at its end.

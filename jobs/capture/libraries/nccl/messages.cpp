@@ -5,7 +5,7 @@
 namespace lockstep::capture::nccl {
 namespace {
 
-constexpr std::uint64_t exchange_operation = 5;  // RecordedCollective::Operation
+constexpr std::uint64_t exchange_operation = 5;  // number in RecordedCollective::Operation
 
 std::uint64_t bytes_of(ElementKind kind) {
   constexpr std::uint64_t bytes[element_kinds] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};

@@ -13,7 +13,7 @@
 namespace lockstep::capture::nccl {
 namespace {
 
-enum Operation : std::uint64_t {  // RecordedCollective::Operation
+enum Operation : std::uint64_t {  // numbers in RecordedCollective::Operation
   all_reduce,
   broadcast,
   reduce,

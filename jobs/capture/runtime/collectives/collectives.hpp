@@ -12,7 +12,7 @@ struct CollectiveCallEnd {
   void* receive = nullptr;
   void* stream = nullptr;
   int device = 0;
-  std::uint64_t count = 0;  ///< of a message
+  std::uint64_t count = 0;  ///< elements of a message
 };
 
 /// Numbers of a request (Operation::collective), ends, how many; `failed`: the end with a mistake.

@@ -72,7 +72,7 @@ std::string bus_place(int number) {
 
 thread_local int chosen = 0;
 
-using Pair = std::pair<int, int>;  // of devices: who sees the memory of whom
+using Pair = std::pair<int, int>;  // pair of devices: the first one sees the memory of the second
 std::set<Pair>& peers() {
   static std::set<Pair> pairs;
   return pairs;
@@ -129,7 +129,7 @@ LOCKSTEP_EXPORT Error cudaInitDevice(int number, unsigned, unsigned) {
   return noted(is_device_number(number) ? success : invalid_device);
 }
 LOCKSTEP_EXPORT Error cudaChooseDevice(int* number, const void*) {
-  return give(number, 0);  // all are equal
+  return give(number, 0);  // all devices are equal
 }
 LOCKSTEP_EXPORT Error cudaSetDeviceFlags(unsigned) {
   return success;

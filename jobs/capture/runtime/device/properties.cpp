@@ -108,7 +108,7 @@ std::vector<Property> properties() {
           {696, 8, d.shared_bytes_per_block},
           {712, 4, d.blocks_per_sm},
           {720, 8, d.shared_bytes_reserved},
-          {728, 4, 1}};  // behind the end of version 11's
+          {728, 4, 1}};  // behind the end of the properties in version 11
 }
 #if LOCKSTEP_CUDA_MAJOR >= 12
 #define LOCKSTEP_PROPERTIES cudaGetDeviceProperties_v2

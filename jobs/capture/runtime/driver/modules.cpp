@@ -46,7 +46,7 @@ std::vector<char> image_at(const void* begin) {
     std::memcpy(&length, bytes + 8, sizeof length);
     return {bytes, bytes + header + length};
   }
-  constexpr std::size_t elf_header = 64;  // enough to say that it is machine code
+  constexpr std::size_t elf_header = 64;  // bytes that show whether the file is machine code
   return {bytes, bytes + (magic_at(begin) == elf_magic ? elf_header : std::strlen(bytes))};
 }
 

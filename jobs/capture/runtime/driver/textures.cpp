@@ -48,7 +48,7 @@ struct DriverResource {
     void* pointer;
     int format;
     unsigned channels;
-    std::size_t width;  ///< of linear memory in bytes, else in texels
+    std::size_t width;  ///< width of linear memory in bytes; otherwise in texels
     std::size_t height, pitch;
   };
   union {
@@ -71,7 +71,7 @@ static_assert(sizeof(DriverTexture) == 104);
 enum TextureFlag : unsigned { read_as_integer = 1, normalized_coordinates = 2, srgb = 16 };
 
 struct ChannelWord {
-  int word;  ///< CUarray_format
+  int word;  ///< value of CUarray_format
   ChannelKind kind;
   int bits;
 };
@@ -181,7 +181,8 @@ class References {
 
  private:
   std::mutex mutex_;
-  std::map<void*, std::unique_ptr<Reference>> references_;  ///< by the variable's address
+  /// References by the address of the variable.
+  std::map<void*, std::unique_ptr<Reference>> references_;
 };
 
 Error find_reference(Reference** reference, LoadedModule* module, const char* name,

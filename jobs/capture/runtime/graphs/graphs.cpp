@@ -35,7 +35,8 @@ Error do_node(const GraphNode& node) {
 
 Error instantiate(Graph** executable, const Graph* graph, unsigned long long flags = 0) {
   if (!executable || !graph) return noted(invalid_value);
-  if (in_order(*graph).size() != graph->nodes.size()) return noted(invalid_value);  // a circle
+  // The graph has a circle.
+  if (in_order(*graph).size() != graph->nodes.size()) return noted(invalid_value);
   *executable = copy_of(*graph).release();
   (*executable)->flags = flags;
   return success;

@@ -33,20 +33,20 @@ struct GraphNode {
     free
   };
   Type type = Type::empty;
-  Action action;                     ///< of a node that is no kernel and no child
-  std::shared_ptr<KernelCall> call;  ///< of a kernel
+  Action action;                     ///< action of a node that is no kernel and no child
+  std::shared_ptr<KernelCall> call;  ///< call of a kernel node
   std::shared_ptr<Graph> child;
-  std::shared_ptr<GraphMemory> memory;  ///< what a node allocates or frees
-  std::vector<GraphNode*> after;        ///< nodes that it waits for
-  Graph* graph = nullptr;               ///< that it belongs to
-  GraphNode* origin = nullptr;          ///< of a copy
+  std::shared_ptr<GraphMemory> memory;  ///< memory that a node allocates or frees
+  std::vector<GraphNode*> after;        ///< nodes that this one waits for
+  Graph* graph = nullptr;               ///< graph of the node
+  GraphNode* origin = nullptr;          ///< node of which this one is a copy
   bool is_enabled = true;
-  std::vector<void*> arguments;  ///< pointers to a kernel's, for who asks
+  std::vector<void*> arguments;  ///< pointers to a kernel's arguments, for queries
 };
 
 struct Graph {
-  std::vector<std::unique_ptr<GraphNode>> nodes;  ///< as they were made
-  unsigned long long flags = 0;                   ///< that it was made ready with
+  std::vector<std::unique_ptr<GraphNode>> nodes;  ///< nodes in the order in which they were made
+  unsigned long long flags = 0;                   ///< flags given at instantiation
 };
 
 /// Adds a node, which `set` fills in, behind `count` others.

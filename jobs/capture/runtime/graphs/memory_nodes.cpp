@@ -57,7 +57,7 @@ Total used, reserved;
 
 Error use(GraphMemory& memory) {
   const std::lock_guard lock(mutex);
-  if (memory.is_in_use) return invalid_value;  // allocated by an earlier launch, and not freed
+  if (memory.is_in_use) return invalid_value;  // allocated by an earlier launch and not freed
   memory.is_in_use = true;
   used.add(memory.bytes);
   return success;
@@ -145,7 +145,8 @@ Error release_in(StreamHandle stream, void* pointer) {
   Graph* graph = graph_of(stream);
   if (!graph) return release(pointer, Releaser::device);
   const std::shared_ptr<GraphMemory> memory = find(pointer);
-  if (!memory) return noted(invalid_value);  // a graph frees memory that graphs have allocated
+  // A graph may free only memory that graphs have allocated.
+  if (!memory) return noted(invalid_value);
   auto node = std::make_unique<GraphNode>();
   set_free(*node, memory);
   keep(*graph, std::move(node));

@@ -13,7 +13,7 @@ struct ResourceDescription {
   struct Memory {
     void* pointer;
     ChannelFormat format{};
-    std::size_t width;  ///< of linear memory in bytes, else in texels
+    std::size_t width;  ///< width of linear memory in bytes; otherwise in texels
     std::size_t height, pitch;
   };
   union {

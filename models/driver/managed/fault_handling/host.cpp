@@ -128,7 +128,7 @@ bool HostFaultHandling::serve_counted(const PageFault& fault, const HostCycle& c
       parts_.queue.defer(fault);
       return true;
     default:
-      return true;  // it has come meanwhile, or comes
+      return true;  // the page has come meanwhile, or is on its way
   }
 }
 
@@ -231,7 +231,7 @@ void HostFaultHandling::leave_others(std::span<const ManagedPage> faults,
                                      std::vector<PageRange>& moves) const {
   std::vector<PageRange> left;
   for (const PageRange& range : moves) {
-    bool goes_on = false;  // the page before is the last of `left`
+    bool goes_on = false;  // the page before is the last one of `left`
     for (ManagedPage page = range.first; page < range.end(); ++page) {
       const bool comes_along =
           !parts_.pages.has(page, ManagedPages::offered) && !parts_.pages.is_elsewhere(page);

@@ -35,10 +35,10 @@ class HostFaultHandling : public FaultHandling {
  private:
   /// Faults that are handled together.
   struct Unit {
-    Time started;  ///< the server took it
-    Time begin;    ///< when the driver has handled it and transfers may start
+    Time started;  ///< time at which the server took the unit
+    Time begin;    ///< time from which transfers may start: the driver has handled the unit
     std::vector<PageFault> faults;
-    std::uint16_t behind = 0;  ///< tenant of the first fault of the unit before
+    std::uint16_t behind = 0;  ///< tenant of the first fault in the unit before
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -77,10 +77,10 @@ class HostFaultHandling : public FaultHandling {
   const HostFaultParameters parameters_;
   const Setup setup_;
   const Parts parts_;
-  std::deque<Unit> units_;  ///< in order of `begin`
+  std::deque<Unit> units_;  ///< units in order of `begin`
   Time server_free_;
   std::optional<std::uint16_t> served_;       ///< tenant of the last unit's first fault
-  std::vector<std::uint64_t> fault_numbers_;  ///< by tenant
+  std::vector<std::uint64_t> fault_numbers_;  ///< number of the last fault of each tenant
 };
 
 }  // namespace lockstep

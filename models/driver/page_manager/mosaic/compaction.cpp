@@ -90,7 +90,7 @@ bool Mosaic::move(const Compaction& compaction, VirtualPage page, PageServices& 
     return false;
   }
   allocator().take({to->value(), page_bytes});
-  statistics_.allocated_pages[tenant.value()] += 1;  // both frames, until the old one is freed
+  statistics_.allocated_pages[tenant.value()] += 1;  // both frames count until the old one is freed
   ++statistics_.moved[tenant.value()];
   statistics_.bytes_copied[tenant.value()] += page_bytes;
   return true;

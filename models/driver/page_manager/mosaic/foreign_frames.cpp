@@ -73,7 +73,8 @@ bool Mosaic::empty_frame(PageServices& services) {
 /// place.
 std::vector<PhysicalAddress> Mosaic::places_elsewhere(std::uint32_t number) const {
   const PageSet& foreign = large_[number].foreign;
-  std::map<PartitionId, std::vector<std::size_t>> waiting;  // by channel
+  // Indices of the foreign pages of each channel.
+  std::map<PartitionId, std::vector<std::size_t>> waiting;
   std::size_t missing = 0;
   for (std::uint64_t place = 0; place < pages_per_large; ++place)
     if (foreign.has(place))

@@ -29,13 +29,13 @@ class LargeFrames {
 
   struct LargeFrame {
     Owner owner = nobody;
-    std::uint64_t region = no_region;  ///< region (address / 2 MiB) whose pages keep their places
-                                       ///< here
-    PageSet taken;                     ///< given out
-    PageSet there;                     ///< pages that are mapped and have their data
-    PageSet holes;                     ///< of those, freed while the frame is one large page
-    PageSet foreign;                   ///< of those, foreign ones
-    bool locked = false;               ///< nothing may come in
+    /// Region (address / 2 MiB) whose pages keep their places in this frame.
+    std::uint64_t region = no_region;
+    PageSet taken;        ///< places given out
+    PageSet there;        ///< places of pages that are mapped and have their data
+    PageSet holes;        ///< places that were freed while the frame is one large page
+    PageSet foreign;      ///< places taken by foreign pages
+    bool locked = false;  ///< true: no page may come in
     /// Pages that somebody uses.
     std::uint64_t used() const { return taken.count() - holes.count(); }
     template <class Archive>
@@ -132,12 +132,12 @@ class LargeFrames {
 
   std::vector<LargeFrame> frames_;
   Numbers free_;
-  std::vector<Numbers> open_;  ///< by owner: frames with free base pages for anything
-  std::vector<Numbers> kept_;  ///< by owner: frames of regions with free places
+  std::vector<Numbers> open_;  ///< frames of each owner with free base pages for anything
+  std::vector<Numbers> kept_;  ///< frames of each owner for regions with free places
   Numbers locked_;
   std::map<Region, std::uint32_t> of_region_;
-  std::vector<std::uint64_t> owned_;  ///< frames, by owner
-  std::vector<std::uint64_t> pages_;  ///< in those
+  std::vector<std::uint64_t> owned_;  ///< number of frames of each owner
+  std::vector<std::uint64_t> pages_;  ///< number of pages in the frames of each owner
   std::uint64_t violations_ = 0;
 };
 

@@ -70,7 +70,7 @@ PhysicalAddress Mosaic::take_page(TenantId tenant, VirtualPage page) {
 
 std::vector<FrameRun> Mosaic::allocate(const TenantPages& pages, bool paged) {
   if (pages.count * page_bytes > frames().free_bytes()) return {};
-  if (!paged) reserved(pages);  // a whole buffer
+  if (!paged) reserved(pages);  // device memory comes as a whole buffer
   std::vector<FrameRun> runs;
   for (VirtualPage page = pages.first; page < pages.end();) {
     const bool begins_region =

@@ -18,7 +18,7 @@ class FloatTrace {
  public:
   /// State of a word, which was last stored, or changed by `additions` atomics.
   struct Word {
-    Type type = Type::none;  ///< none: not touched, or stored as an integer
+    Type type = Type::none;  ///< type of the last store; none: not touched, or stored as an integer
     bool is_stored = false;
     std::uint32_t additions = 0;
     float magnitude = 0;
@@ -73,7 +73,8 @@ class FloatTrace {
   const InexactMemory& before_;
   WordMap<Word> words_;
   Inexactness read_;
-  std::unordered_map<std::uint32_t, bool> uses_result_;  ///< by pc
+  /// Whether the result of the instruction at each pc is used.
+  std::unordered_map<std::uint32_t, bool> uses_result_;
   std::array<Loaded, 16> loaded_;
 };
 

@@ -9,7 +9,7 @@ namespace lockstep::isa {
 /// `count` floats that may differ by the tolerance, times their own magnitude or the one given,
 /// whichever is larger.
 struct InexactFloats {
-  std::uint64_t offset = 0, count = 0;  ///< offset: in bytes
+  std::uint64_t offset = 0, count = 0;  ///< `offset` in bytes, `count` in floats
   Type type = Type::f32;
   double tolerance = 0, magnitude = 0;
 

@@ -127,7 +127,8 @@ void InexactMemory::copy(std::uint64_t to, const InexactMemory& other, std::uint
     if (word.type != Type::none && at >= from) known.emplace_back(at - from, word);
   });
   clear(to, bytes);
-  if (to % 4 != 0 || from % 4 != 0) return;  // no floats of ours
+  // A misaligned copy moves no floats that are known here.
+  if (to % 4 != 0 || from % 4 != 0) return;
   for (const auto& [offset, word] : known) words_.at(to + offset) = word;
 }
 

@@ -89,7 +89,7 @@ class FloatTrace;
 class InexactMemory {
  public:
   struct Word {
-    Type type = Type::none;  ///< none: exact; f64 stands at its first word
+    Type type = Type::none;  ///< none: exact; f64 is noted at its first word
     float magnitude = 0;
     Inexactness off;
   };

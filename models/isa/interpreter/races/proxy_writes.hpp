@@ -42,7 +42,8 @@ class ProxyWrites {
   }
 
  private:
-  static constexpr std::size_t piece = 16;  ///< asynchronous copies have whole ones
+  /// Bytes tracked together: an asynchronous copy covers whole pieces.
+  static constexpr std::size_t piece = 16;
 
   template <class Function>
   void for_each_piece(std::uint64_t offset, std::uint64_t bytes, Function&& function) {

@@ -35,10 +35,10 @@ struct SharedRace {
   struct Side {
     AccessKind kind = AccessKind::load;
     std::uint32_t pc = 0;
-    std::uint32_t thread = 0;  ///< of the block
+    std::uint32_t thread = 0;  ///< number of the thread in the block
   };
   std::uint64_t block = 0;
-  std::uint32_t offset = 0;  ///< in shared memory
+  std::uint32_t offset = 0;  ///< offset in shared memory
   Side first, second;
 };
 
@@ -101,7 +101,7 @@ class SharedRaces {
   static constexpr std::size_t most_places = std::size_t{1} << 16;
   static constexpr std::uint64_t other_places = ~std::uint64_t{0};
   struct Write {
-    WarpClocks::Time time = 0;  ///< 0: none
+    WarpClocks::Time time = 0;  ///< time of the access; 0: none
     std::uint32_t pc = 0;
     std::uint8_t warp = 0, lane = 0;
     AccessKind kind = AccessKind::store;
@@ -135,7 +135,7 @@ class SharedRaces {
   Page* last_page_ = nullptr;
   std::array<WarpClocks::Knowledge, barrier_of_cluster + 1> barriers_;
   WarpClocks::Knowledge exited_;
-  std::vector<WarpClocks::Knowledge> fenced_;  ///< by warp: at its last fence
+  std::vector<WarpClocks::Knowledge> fenced_;  ///< knowledge of each warp at its last fence
   std::unordered_map<std::uint64_t, WarpClocks::Knowledge> places_;
 };
 

@@ -48,9 +48,10 @@ class WarpClocks {
  private:
   using Row = std::array<Time, warp_size>;
   struct Warp {
-    Time clock = 1, together = 0;  ///< together: of all its lanes with each other
+    Time clock = 1, together = 0;  ///< clock of the warp, and time at which all its lanes last met
     Knowledge known;
-    std::vector<Row> pairs;  ///< by lane, once fewer than all have met: what it knows of each other
+    /// Knowledge of each lane about the others, once fewer than all have met.
+    std::vector<Row> pairs;
   };
   std::vector<Warp> warps_;
 };

@@ -64,7 +64,7 @@ Allocation allocate(ir::Function& function, std::uint32_t maximum_registers,
                     std::uint32_t maximum_predicates) {
   const std::uint64_t local_before = function.local_bytes;
   std::vector<std::uint32_t> temporaries;
-  const Flow flow(function);  // spilling adds to blocks, it does not make any
+  const Flow flow(function);  // spilling adds to blocks and makes none
   std::vector<LiveRange> ranges = live_ranges(function);
   for (;;) {
     bool predicate = most_live(function, ranges, true) > maximum_predicates;

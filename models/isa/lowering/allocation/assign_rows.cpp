@@ -21,9 +21,11 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
-constexpr std::uint32_t resting_positions = 12;  // two per operation
-constexpr std::uint32_t resting_stored = 24;     // likewise, after a store
-constexpr std::uint32_t free_registers = 32;     // as many threads fit on an SM as with fewer
+// Positions for which a row rests, two per operation.
+constexpr std::uint32_t resting_positions = 12;
+// Positions for which a row rests after a store has read it.
+constexpr std::uint32_t resting_stored = 24;
+constexpr std::uint32_t free_registers = 32;  // registers below which an SM holds no more threads
 
 /// The stretches of one row that are taken, as a bit per position.
 class Occupancy {
@@ -38,7 +40,8 @@ class Occupancy {
   /// Returns whether no value of the last few operations before the range stood in this row, apart
   /// from what the range's first operation reads.
   bool is_rested(const LiveRange& range) const {
-    const std::uint32_t end = range.start() - 1;  // the first operation's reads
+    // Position of the reads of the range's first operation.
+    const std::uint32_t end = range.start() - 1;
     if (range.start() < 2) return true;
     if (is_taken(end)) return true;
     if (end < stored_until_) return false;

@@ -44,10 +44,11 @@ class Moves {
   static constexpr std::uint32_t none = 0xffffffff;
   struct Move {
     std::uint32_t block, result;
-    std::uint32_t around;  ///< the next whose block dominates this one's, or none
+    std::uint32_t around;  ///< nearest move whose block dominates the block of this one, or none
   };
   std::vector<Move> moves_;
-  std::map<std::uint32_t, std::uint32_t> by_place_, outermost_;  ///< by place in dominator tree
+  /// Numbers of moves, by place in the dominator tree.
+  std::map<std::uint32_t, std::uint32_t> by_place_, outermost_;
 };
 
 class Legalization {
@@ -176,9 +177,9 @@ class Legalization {
 
   ir::Function& function_;
   const Flow flow_;
-  std::vector<std::vector<ir::Operation>> at_end_;  ///< moves to append to blocks
+  std::vector<std::vector<ir::Operation>> at_end_;  ///< moves to append to each block
   std::map<Constant, Moves> moves_;
-  std::vector<std::uint32_t> home_;  ///< by block, where known: in_front_of_loops
+  std::vector<std::uint32_t> home_;  ///< result of in_front_of_loops for each block, where known
 };
 
 }  // namespace

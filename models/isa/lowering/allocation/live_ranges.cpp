@@ -53,7 +53,7 @@ class Builder {
       for_each_definition(operation, [&](const ir::Operand& d) {
         ranges_[d.index].weight += weight;
         if (!*was_live++) {
-          add(d.index, writes, writes + 1);  // never read, but written
+          add(d.index, writes, writes + 1);  // the register is written and never read
         } else if (!walker_.live().contains(d.index)) {
           add(d.index, writes, end_[d.index]);
         } else if (reads_itself(operation, d.index) && !is_guarded(operation)) {
@@ -107,7 +107,7 @@ class Builder {
   LiveWalker walker_;
   std::vector<bool> live_after_;
   std::vector<LiveRange> ranges_;
-  std::vector<std::uint32_t> end_;  ///< where the live stretch being walked ends
+  std::vector<std::uint32_t> end_;  ///< end of the live stretch that is being walked
 };
 
 }  // namespace

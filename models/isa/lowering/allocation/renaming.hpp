@@ -28,7 +28,7 @@ class Renaming {
   void rename(std::uint32_t from, std::uint32_t to);
 
  private:
-  using Places = std::vector<Place>;  ///< ascending
+  using Places = std::vector<Place>;  ///< places in ascending order
 
   ir::Operation& at(Place place) {
     return function_.blocks[place.block].operations[place.operation];
@@ -52,12 +52,13 @@ class Renaming {
   ir::Function& function_;
   const Flow& flow_;
   Liveness liveness_;
-  std::vector<Places> mentions_;                     ///< by register
-  std::vector<Places> definitions_;                  ///< of predicates
-  std::vector<std::vector<std::uint32_t>> writers_;  ///< by register: blocks with writes
+  std::vector<Places> mentions_;                     ///< places that mention each register
+  std::vector<Places> definitions_;                  ///< places that write each predicate
+  std::vector<std::vector<std::uint32_t>> writers_;  ///< blocks that write each register
   mutable LiveWalker walker_;
-  std::vector<std::uint32_t> in_stamp_, out_stamp_;  ///< by block, of find_new
-  std::vector<std::uint32_t> new_in_, new_out_;      ///< the blocks stamped
+  /// Last stamp of find_new at the begin and end of each block.
+  std::vector<std::uint32_t> in_stamp_, out_stamp_;
+  std::vector<std::uint32_t> new_in_, new_out_;  ///< blocks that got the current stamp
   std::uint32_t stamp_ = 1;
 };
 

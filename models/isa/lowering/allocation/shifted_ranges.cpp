@@ -47,8 +47,10 @@ class Shift {
   }
 
  private:
-  std::vector<std::uint32_t> after_, block_;        ///< by operation before
-  std::vector<std::uint32_t> first_, first_after_;  ///< operation, by block, and one behind
+  /// New number, and block, of each operation as numbered before.
+  std::vector<std::uint32_t> after_, block_;
+  /// First operation of each block as numbered before and after, with an end entry.
+  std::vector<std::uint32_t> first_, first_after_;
 };
 
 /// Returns a temporary's range: from what loads or writes it to what reads or saves it.

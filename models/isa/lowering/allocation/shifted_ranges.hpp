@@ -13,10 +13,10 @@ namespace lockstep::isa::lowering {
 
 /// An operation that mentioned the spilled register and now mentions one of its own.
 struct Detour {
-  Place place;  ///< before anything was added
+  Place place;  ///< place before operations were added
   std::uint32_t temporary = 0;
   std::uint32_t mentions = 0;
-  bool loads = false, saves = false;  ///< an operation was added before, behind it
+  bool loads = false, saves = false;  ///< an operation was added before it, behind it
   bool writes_others = false;
 };
 

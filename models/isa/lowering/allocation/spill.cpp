@@ -125,8 +125,8 @@ class Spiller {
   std::uint32_t victim_;
   Type type_;
   bool is_predicate_ = false;
-  std::uint32_t home_ = 0;    ///< of a predicate
-  std::uint64_t offset_ = 0;  ///< of a value
+  std::uint32_t home_ = 0;    ///< register that holds a spilled predicate
+  std::uint64_t offset_ = 0;  ///< offset of a spilled value in local memory
 };
 
 }  // namespace

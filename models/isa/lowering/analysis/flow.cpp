@@ -28,7 +28,7 @@ class Targets {
     return seen_.insert(target).second;
   }
   std::vector<std::uint32_t> list_;
-  std::unordered_set<std::uint32_t> seen_;  ///< once there are many
+  std::unordered_set<std::uint32_t> seen_;  ///< targets seen, used once there are many
 };
 
 }  // namespace
@@ -80,7 +80,8 @@ void number_tree(Flow& flow) {
     const std::uint32_t block = flow.order[k];
     flow.tree_size[flow.dominator[block]] += flow.tree_size[block];
   }
-  std::vector<std::uint32_t> next(flow.successors.size(), 1);  // free place below each block
+  // Next free place for the children of each block.
+  std::vector<std::uint32_t> next(flow.successors.size(), 1);
   for (std::size_t k = 1; k < flow.order.size(); ++k) {
     const std::uint32_t block = flow.order[k], above = flow.dominator[block];
     flow.tree_place[block] = flow.tree_place[above] + next[above];
@@ -172,7 +173,7 @@ class LoopFinder {
 
   Flow& flow_;
   std::vector<std::uint32_t> stands_for_;
-  std::vector<std::uint32_t> around_;  ///< by block: the header of the loop next around it
+  std::vector<std::uint32_t> around_;  ///< header of the innermost loop around each block
 };
 
 }  // namespace

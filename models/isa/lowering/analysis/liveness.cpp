@@ -113,7 +113,7 @@ class Solver {
       if (!is_read_[r]) continue;
       mark_ends(r);
       spread(r, nullptr);
-      if (in_[0] == stamp_ && !is_input_[r]) {  // somewhere it is read before anybody wrote it
+      if (in_[0] == stamp_ && !is_input_[r]) {  // a path reads the register before any write
         std::vector<std::uint32_t> writers;
         writes_.for_each(r, [&](std::uint32_t b) { writers.push_back(b); });
         const std::vector<bool> written = reached_from(flow_, writers);
@@ -192,9 +192,10 @@ class Solver {
   const ir::Function& function_;
   const Flow& flow_;
   Effects reads_, writes_, kills_;
-  std::vector<std::uint32_t> in_, out_, ends_;  ///< by block: the last stamp it got
+  /// Last stamp of each block at its begin and end, and where the value's life ends.
+  std::vector<std::uint32_t> in_, out_, ends_;
   std::uint32_t stamp_ = 0;
-  std::vector<bool> is_read_, is_input_;  ///< by register
+  std::vector<bool> is_read_, is_input_;  ///< flags of each register
   std::vector<std::uint32_t> live_in_, live_out_, work_;
 };
 

@@ -34,7 +34,7 @@ class LiveWalker {
   void step_back(const ir::Operation& operation);
   const RegisterSet& live() const { return live_; }
   std::uint32_t live_rows() const { return rows_; }
-  void keep(std::uint32_t index);  ///< from here on upwards live in any lane
+  void keep(std::uint32_t index);  ///< from here upwards the register is live in all lanes
 
  private:
   using Guard = std::uint32_t;  ///< twice the predicate, plus one if negated, plus one; 0: none
@@ -45,9 +45,10 @@ class LiveWalker {
 
   const ir::Function& function_;
   RegisterSet live_;
-  std::vector<Guard> only_under_;  ///< by register: live, but only for this guard's lanes
+  /// Guard of each register that is live only for the guard's lanes.
+  std::vector<Guard> only_under_;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
-      guarded_;  ///< by predicate: registers that may be live only under it
+      guarded_;  ///< registers that may be live only under each predicate
   std::uint32_t rows_ = 0;
 };
 

@@ -43,8 +43,8 @@ class Producers {
   const ir::Function& function_;
   std::optional<Flow> flow_;
   const Definitions definitions_;
-  std::vector<Place> writes_;               ///< by register, then by place
-  std::vector<std::uint32_t> first_write_;  ///< by register, and one behind
+  std::vector<Place> writes_;               ///< writes, sorted by register and then by place
+  std::vector<std::uint32_t> first_write_;  ///< first write of each register, with an end entry
 };
 
 }  // namespace lockstep::isa::lowering

@@ -35,10 +35,12 @@ class RegisterSet {
   }
   void clear() { members_.clear(); }
   std::size_t size() const { return members_.size(); }
-  const std::vector<std::uint32_t>& members() const { return members_; }  ///< in no order
+  /// Registers in no particular order.
+  const std::vector<std::uint32_t>& members() const { return members_; }
 
  private:
-  std::vector<std::uint32_t> place_;  ///< in `members_`, where it means something
+  /// Place of each member in `members_`; meaningless for others.
+  std::vector<std::uint32_t> place_;
   std::vector<std::uint32_t> members_;
 };
 
@@ -72,7 +74,7 @@ class PackedRegisters {
     return std::lower_bound(words_.begin(), words_.end(), r / 32,
                             [](const Word& word, std::uint32_t n) { return word.number < n; });
   }
-  std::vector<Word> words_;  ///< ascending
+  std::vector<Word> words_;  ///< words in ascending order
 };
 
 }  // namespace lockstep::isa::lowering

@@ -19,12 +19,12 @@ struct Place {
 /// Definitions and uses, by register.  Invalid once operations were inserted or removed.
 struct Definitions {
   struct Entry {
-    std::uint32_t definitions = 0;  ///< function inputs count
+    std::uint32_t definitions = 0;  ///< number of definitions; a function input counts as one
     std::uint32_t uses = 0;
-    bool guarded = false;   ///< some definition keeps lanes
+    bool guarded = false;   ///< at least one definition keeps lanes
     bool dominates = true;  ///< the only definition comes before every use
     bool is_input = false;
-    Place definition;  ///< of the last one found
+    Place definition;  ///< last definition found
   };
   std::vector<Entry> entries;
 

@@ -14,7 +14,7 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
-constexpr unsigned largest_slots = 12;  ///< of one arm
+constexpr unsigned largest_slots = 12;  ///< issue slots of one arm
 
 class Predication {
  public:
@@ -150,7 +150,7 @@ class Predication {
   }
 
   ir::Function& function_;
-  bool leaves_gap_ = false;  ///< the last diamond's arms did not follow one another
+  bool leaves_gap_ = false;  ///< the arms of the last diamond did not follow one another
 };
 
 }  // namespace

@@ -148,7 +148,7 @@ class Cleanup {
     const Flow flow(function_);
     std::vector<bool> keep(function_.blocks.size(), true);
     for (std::uint32_t b = 1; b < keep.size(); ++b) keep[b] = !continues(flow, b);
-    std::uint32_t first = 0;  // of a chain
+    std::uint32_t first = 0;  // first block of a chain
     for (std::uint32_t b = 1; b < keep.size(); ++b) {
       if (keep[b]) {
         first = b;
@@ -192,7 +192,7 @@ class Cleanup {
   }
 
   ir::Function& function_;
-  std::vector<int> predecessors_;  ///< edges into each block
+  std::vector<int> predecessors_;  ///< number of edges into each block
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ constexpr std::size_t counting = 3;
 struct Count {
   std::uint32_t counter = ir::no_register;
   std::int64_t step = 0;
-  ir::Operation test;  ///< of the counter when it has been stepped; the bound is its source 1
+  ir::Operation test;  ///< test of the stepped counter; source 1 is the bound
 };
 
 ir::Operation make(Opcode opcode, Type type, const ir::Operand& to, const ir::Operand& a,
@@ -77,7 +77,8 @@ class Unrolled {
 
   void insert() {
     if (added_.empty()) return;
-    std::vector<std::uint32_t> number;  // of what control enters for a block
+    // New number of the block that control enters in place of each old one.
+    std::vector<std::uint32_t> number;
     std::vector<ir::Block> blocks;
     for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) {
       number.push_back(static_cast<std::uint32_t>(blocks.size()));
@@ -407,8 +408,9 @@ class Unrolling {
   Unrolled& unrolled_;
   const std::uint32_t block_;
   bool stores_under_guard_ = false;
-  std::map<std::uint32_t, std::uint32_t> writes_, guarded_writes_;  ///< in the body, by register
-  std::map<std::uint32_t, std::uint32_t> names_;  ///< registers that hold values now
+  /// Writes and guarded writes in the body, by register.
+  std::map<std::uint32_t, std::uint32_t> writes_, guarded_writes_;
+  std::map<std::uint32_t, std::uint32_t> names_;  ///< registers that hold the values now
 };
 
 }  // namespace

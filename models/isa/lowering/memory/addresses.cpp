@@ -49,7 +49,7 @@ class Sums {
   /// Value of the register in the end, if find_ends() was called.
   struct End {
     ir::Operand base;
-    std::int64_t constant, lowest, highest;  ///< the whole sum, and the extremes on the way
+    std::int64_t constant, lowest, highest;  ///< final sum, and the extremes on the way
   };
   const End* find_end(std::uint32_t index) const {
     const auto found = ends_.find(index);
@@ -79,7 +79,8 @@ class Sums {
 
   std::unordered_map<std::uint32_t, Sum> sums_;
   std::unordered_map<std::uint32_t, End> ends_;
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> readers_;  ///< by base register
+  /// Readers of each base register.
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> readers_;
 };
 
 bool is_sum(const ir::Operation& operation) {

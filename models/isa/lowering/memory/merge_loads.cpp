@@ -78,7 +78,7 @@ class BlockIndex {
     const auto& places = found->second;
     for (auto p = std::lower_bound(places.begin(), places.end(), from);
          p != places.end() && *p < to; ++p)
-      if (reads(operations_[*p], index)) return true;  // it may have been merged since
+      if (reads(operations_[*p], index)) return true;  // the operation may have been merged since
     return false;
   }
 

@@ -10,8 +10,8 @@
 namespace lockstep::isa {
 
 struct SharedLayout {
-  std::vector<std::uint64_t> offsets;  ///< by variable
-  std::uint64_t bytes = 0;             ///< of the arrays with a size
+  std::vector<std::uint64_t> offsets;  ///< offset of each variable
+  std::uint64_t bytes = 0;             ///< bytes of the arrays with a size
 };
 /// `used`: by variable.
 SharedLayout lay_out_shared(const std::vector<ir::Variable>& variables,

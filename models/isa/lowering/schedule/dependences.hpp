@@ -11,7 +11,7 @@ namespace lockstep::isa::lowering {
 
 struct Dependence {
   std::uint32_t to;
-  bool carries_value;  ///< the latter waits for the former's result
+  bool carries_value;  ///< the later operation waits for the earlier one's result
 };
 
 /// Returns, for each operation of [first, first + count) of a block, the later ones that depend on

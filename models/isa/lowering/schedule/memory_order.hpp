@@ -25,8 +25,8 @@ class MemoryOrder {
     using Base = std::tuple<int, bool, std::uint32_t, std::int64_t, std::uint32_t>;
     std::uint32_t operation = 0;
     Space space = Space::none;
-    std::optional<Base> base;         ///< none: it may be anywhere in its space
-    std::int64_t begin = 0, end = 0;  ///< bytes from the base
+    std::optional<Base> base;         ///< base address; none: anywhere in its space
+    std::int64_t begin = 0, end = 0;  ///< bytes counted from the base
     bool read_only = false;
   };
   /// `base_version`: how often the base register had been written before.
@@ -51,7 +51,7 @@ class MemoryOrder {
     void for_each_overlapping(const Access& access, Visit&& visit);
   };
   struct State {
-    std::optional<Access> last, last_of_another;  ///< store, and store with another base than it
+    std::optional<Access> last, last_of_another;  ///< last store, and last store with another base
     std::map<Access::Base, Group> stores, loads;
     std::vector<std::uint32_t> loads_anywhere;
   };

@@ -14,13 +14,13 @@ class StretchRegisters {
  public:
   struct Entry {
     std::uint32_t rows = 0;
-    bool live_before = false, live_after = false;  ///< the stretch
-    std::uint32_t readers = 0;                     ///< operations that read it
-    std::uint32_t readers_parity = 0;              ///< the exclusive or of their numbers
+    bool live_before = false, live_after = false;  ///< live before, and after, the stretch
+    std::uint32_t readers = 0;                     ///< operations that read the register
+    std::uint32_t readers_parity = 0;              ///< exclusive or of the readers' numbers
   };
   /// Pressure of a single operation.
   struct Mentions {
-    std::vector<std::uint32_t> reads;  ///< each register once
+    std::vector<std::uint32_t> reads;  ///< registers read, each once
     std::vector<std::uint32_t> writes;
   };
 
@@ -39,7 +39,8 @@ class StretchRegisters {
   void add_read(std::uint32_t operation, std::uint32_t entry);
 
   const ir::Function& function_;
-  std::vector<std::uint32_t> entry_;  ///< by register, where registers_[entry] says the same
+  /// Index in entries of each register; valid where registers_[entry] names the register.
+  std::vector<std::uint32_t> entry_;
   std::vector<std::uint32_t> registers_;
   std::vector<Entry> entries_;
   std::vector<Mentions> mentions_;
@@ -63,7 +64,8 @@ class Pressure {
 
  private:
   const StretchRegisters& registers_;
-  std::vector<StretchRegisters::Entry> state_;  ///< of what is not yet taken; live_before: now
+  /// Registers of the operations not yet taken; live_before: live now.
+  std::vector<StretchRegisters::Entry> state_;
   int rows_, peak_ = 0;
 };
 

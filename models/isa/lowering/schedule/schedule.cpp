@@ -75,8 +75,8 @@ class Ready {
   static constexpr int absent = std::numeric_limits<int>::max();
   const std::vector<std::uint32_t>& rank_;
   const std::vector<std::uint32_t>& ranked_;  ///< operations by rank
-  std::vector<int> change_;                   ///< of rows, by operation
-  std::map<int, Heap> by_change_;             ///< ranks; those that no longer hold are passed over
+  std::vector<int> change_;                   ///< change of live rows by each operation
+  std::map<int, Heap> by_change_;             ///< ranks by change; outdated ones are skipped
   Heap by_number_;
 };
 
@@ -170,7 +170,8 @@ class Stretch {
   const bool grows_;
   int peak_ = 0;
   std::vector<std::vector<Dependence>> graph_;
-  std::vector<std::uint32_t> rank_, ranked_;  ///< by operation, and operations by rank
+  /// Rank of each operation, and operation of each rank.
+  std::vector<std::uint32_t> rank_, ranked_;
 };
 
 /// Schedules the stretches from the end of the block to its beginning: a stretch looks at the order

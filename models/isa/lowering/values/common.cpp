@@ -93,7 +93,7 @@ bool eliminate_common(ir::Function& function) {
       const std::uint32_t result = operation.destinations[0].index;
       if (const auto before = same.find(flow, b)) {
         replacement[result] = *before;
-        operation = ir::Operation{};  // a nop: dead code elimination takes it away
+        operation = ir::Operation{};  // a nop, which dead code elimination removes
         changed = true;
       } else {
         same.add(flow, b, result);

@@ -153,7 +153,7 @@ class Fusion {
 
   ir::Function& function_;
   const Producers producers_;
-  Place place_;                         ///< being looked at
+  Place place_;                         ///< operation being looked at
   std::vector<std::uint32_t> fusable_;  ///< 32-bit additions that read the register
 };
 

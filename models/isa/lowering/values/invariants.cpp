@@ -80,8 +80,8 @@ class Motion {
   ir::Function& function_;
   const Flow& flow_;
   const Definitions& definitions_;
-  std::vector<std::uint32_t> inside_;  ///< by register: the last loop that writes it
-  std::uint32_t loop_ = 0;             ///< being looked at, counted from 1
+  std::vector<std::uint32_t> inside_;  ///< last loop that writes each register
+  std::uint32_t loop_ = 0;             ///< loop being looked at, counted from 1
 };
 
 }  // namespace

@@ -136,7 +136,7 @@ void AsyncCopyReader::arrive(PtxInstruction& instruction) {
   operation.scope = Scope::cta;
   operation.atomic =
       counted ? AtomicOperation::arrive_behind_copies : AtomicOperation::join_behind_copies;
-  operation.ordering = Ordering::relaxed;  // an SM keeps its own order
+  operation.ordering = Ordering::relaxed;  // an SM keeps its own accesses in order
   operands_.address(instruction, instruction.argument(0));
   operation.sources.push_back(ir::immediate_operand(1));
   code_.finish(instruction);

@@ -11,8 +11,8 @@ namespace lockstep::isa {
 /// dot).
 struct InstructionEntry {
   std::string_view name;
-  Opcode opcode;  ///< opcode of the operation that the reader function gets; the function may
-                  ///< choose another
+  /// Opcode of the operation that the reader function gets; the function may choose another.
+  Opcode opcode;
   void (*read)(Readers&, PtxInstruction&);
 };
 

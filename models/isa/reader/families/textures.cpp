@@ -22,7 +22,7 @@ using ir::immediate_operand;
 
 namespace {
 
-constexpr std::uint16_t float_coordinate = 4;  // of tex_index, beside the dimension
+constexpr std::uint16_t float_coordinate = 4;  // flag of tex_index, beside the dimension
 
 ir::Operand as(ir::Operand operand, Type type) {
   operand.type = type;

@@ -24,7 +24,7 @@ class WmmaAccess : public MatrixRegisterReader {
     MatrixForm form;
     MatrixOperand operand = MatrixOperand::a;
     unsigned bits = 16, registers = 0;
-    bool by_columns = false;  ///< the matrix's layout
+    bool by_columns = false;  ///< layout of the matrix
     Space space = Space::generic;
 
     unsigned parts() const { return bits >= 32 ? 1 : 32 / bits; }
@@ -33,8 +33,8 @@ class WmmaAccess : public MatrixRegisterReader {
   };
   /// Addresses at which lanes find their elements, by line, made when they are asked for.
   struct Base {
-    ir::Operand first;       ///< of the lane's first element
-    ir::Operand line_bytes;  ///< from a line to the next, 32 bits
+    ir::Operand first;       ///< address of the lane's first element
+    ir::Operand line_bytes;  ///< bytes from one line to the next, 32 bits
     std::vector<std::pair<unsigned, ir::Operand>> lines;
   };
 

@@ -13,16 +13,16 @@ namespace lockstep::isa {
 /// Symbol for which a name stands.
 struct Symbol {
   enum class Kind : std::uint8_t {
-    reg,   ///< predicates included
-    b128,  ///< a register of 128 bits: its halves have names of their own, see wide_registers.cpp
+    reg,   ///< register, predicate registers included
+    b128,  ///< register of 128 bits: the halves have their own names, see wide_registers.cpp
     global,
     constant,
     shared,
     local,
     function,
-    kernel_parameter,   ///< value: byte offset
-    parameter,          ///< scalar of a call: a register
-    parameter_bytes,    ///< structure given to a call or taken back: a local variable
+    kernel_parameter,   ///< kernel parameter; `value`: byte offset
+    parameter,          ///< scalar parameter of a call: a register
+    parameter_bytes,    ///< structure passed to a call or returned: a local variable
     parameter_pointer,  ///< structure in a callee: a register with its local address
     label,
     table,      ///< .branchtargets

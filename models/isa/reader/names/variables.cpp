@@ -19,7 +19,7 @@ void fail(const std::string& file, syntax::Position at, const std::string& what,
 }
 
 ir::Variable variable_of(const std::string& file, const syntax::Declaration& d) {
-  if (d.type == "texref" || d.type == "surfref")  // the host writes its header there
+  if (d.type == "texref" || d.type == "surfref")  // the host writes the header there
     return {d.name, texture_header_bytes, texture_header_bytes, 0};
   const Type type = type_named(d.type);
   if (type == Type::none || type == Type::pred)
@@ -195,7 +195,8 @@ void declare_global(ModuleSymbols& symbols, const syntax::Declaration& d) {
 void declare_constant(ModuleSymbols& symbols, const syntax::Declaration& d) {
   ir::Variable v = variable_of(symbols.file, d);
   auto& image = symbols.module->constant_image;
-  if (d.linkage == Linkage::external) v.bytes = 0, v.alignment = 1;  // it takes room elsewhere
+  // The module that defines the variable gives it room.
+  if (d.linkage == Linkage::external) v.bytes = 0, v.alignment = 1;
   v.offset = round_up(image.size(), v.alignment);
   if (v.offset + v.bytes > constant_window_bytes)
     fail(symbols.file, d.at, "constant variables take more than 16 MiB", "keep some in .global");

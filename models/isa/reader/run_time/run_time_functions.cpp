@@ -86,7 +86,7 @@ void supply_run_time_functions(syntax::Module& module, const std::string& file) 
   const bool has_heap = supply(
       module, file,
       {"malloc", "64 ", "64 ", "takes a size and returns a pointer, of 64 bits each", malloc_text});
-  if (!has_heap) return;  // free of null is no call, see run_time_calls.hpp
+  if (!has_heap) return;  // freeing null is no call, see run_time_calls.hpp
   supply(module, file, {"free", "64 ", "", "takes a pointer of 64 bits", free_text_of_heap});
   for (const syntax::Declaration& variable : syntax::parse(heap_variables_text, "malloc").variables)
     module.variables.push_back(variable);

@@ -11,13 +11,13 @@ namespace lockstep::isa::syntax {
 struct Expectation {
   const char* what;
   const char* advice;
-  bool within_instruction = false;  ///< show the form of the instruction
+  bool within_instruction = false;  ///< true: the message shows the form of the instruction
 };
 
 /// Thrown where the grammar cannot go on.
 struct Unexpected {
   Position at;
-  std::size_t byte;  ///< of the text
+  std::size_t byte;  ///< offset of the byte in the text
   Expectation expectation;
 };
 

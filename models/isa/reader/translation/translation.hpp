@@ -86,11 +86,11 @@ class Translation {
   SourceFunction& result_;
   ir::Function& function_;
   std::vector<NameTable> scopes_;
-  std::vector<std::uint32_t> label_block_;          ///< by label
+  std::vector<std::uint32_t> label_block_;          ///< block of each label
   std::set<std::uint32_t> rolled_;                  ///< blocks behind .pragma "nounroll"
-  std::vector<std::vector<std::uint32_t>> tables_;  ///< labels of .branchtargets
+  std::vector<std::vector<std::uint32_t>> tables_;  ///< labels of each .branchtargets
   std::uint32_t carry_ = ir::no_register;
-  bool ended_ = true;  ///< the next operation starts a block
+  bool ended_ = true;  ///< true: the next operation starts a block
 };
 
 }  // namespace lockstep::isa

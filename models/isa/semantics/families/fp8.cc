@@ -10,7 +10,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-constexpr u32 canonical_nan8 = 0x7f;  // of both formats
+constexpr u32 canonical_nan8 = 0x7f;  // NaN of both formats
 
 struct E4M3 {
   static constexpr double largest = 448;

@@ -106,7 +106,7 @@ void thread_index(const WarpIdentity& identity, unsigned axis, u32* result) {
   const u32 width = identity.block_size[0], height = identity.block_size[1];
   const u32 first = identity.warp_in_block * warp_size;
   u32 at[3] = {first % width, first / width % height, first / width / height};
-  if (width - at[0] >= warp_size) {  // all in one row
+  if (width - at[0] >= warp_size) {  // all lanes are in one row
     const u32 step = axis == 0;
     LOCKSTEP_LANES result[i] = at[axis] + step * i;
     return;

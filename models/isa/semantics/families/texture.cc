@@ -17,7 +17,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-constexpr unsigned weight_bits = 10;  // of a dimension: 0 to 256
+constexpr unsigned weight_bits = 10;  // bits of the weight of a dimension: 0 to 256
 constexpr u32 weight_one = 256;
 constexpr s32 outside = -1;
 

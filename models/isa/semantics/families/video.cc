@@ -68,7 +68,7 @@ s128 combined(Video video, s64 a, s64 b) {
       const s64 chosen = (a < b) == (video.operation() == VideoOperation::min) ? a : b;
       return video.has(video_bits::relu) && chosen < 0 ? 0 : chosen;
     }
-    case VideoOperation::average:  // rounds up where the sum is not negative, otherwise down
+    case VideoOperation::average:  // rounds up where the sum is not negative, and down otherwise
       return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
     case VideoOperation::set:
       return holds(video.comparison(), a, b) ? 1 : 0;

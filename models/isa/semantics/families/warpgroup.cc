@@ -94,8 +94,8 @@ void keep_rows(KeptRows& kept, NamedRows& rows, unsigned count) {
 struct Part {
   WarpgroupForm form;
   SharedMatrix a, b;
-  unsigned warp;     ///< of the group
-  bool accumulates;  ///< else D is A B
+  unsigned warp;     ///< number of the warp in its group
+  bool accumulates;  ///< true: D = A B + D; false: D = A B
 };
 
 void gather_a_of(Words<most_rows>& to, const Part& part, const NamedRows& rows) {

@@ -149,7 +149,7 @@ LOCKSTEP_INLINE Ints add_group(const TermsFrom& at, Ints c, const FusedSum& how,
   if constexpr (group > 8) rare |= sum == everywhere(static_cast<s32>(0x80000000U));
   Ints number = rounded_sum<F>(sum, unit);
   if constexpr (F::mantissa_bits == 23) {
-    const Ints alone = reinterpret_cast<Ints>(reinterpret_cast<Floats>(c) + 0.0F);  // -0 is +0
+    const Ints alone = reinterpret_cast<Ints>(reinterpret_cast<Floats>(c) + 0.0F);  // -0 becomes +0
     number = most < least_of_sum ? alone : number;
     number &= how.short_result ? ~0x3ff : ~0;
   }

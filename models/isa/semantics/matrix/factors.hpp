@@ -12,7 +12,7 @@ namespace {
 template <unsigned width>
 struct Factors {
   alignas(64) float value[most_terms][width];
-  alignas(64) s16 exponents[most_terms / 2][2 * width];  ///< of terms 2 j and 2 j + 1
+  alignas(64) s16 exponents[most_terms / 2][2 * width];  ///< exponents of terms 2 j and 2 j + 1
 };
 /// Exponent of zero.
 constexpr s16 no_factor = -4096;

@@ -36,7 +36,7 @@ LOCKSTEP_INLINE s32 larger(s32 a, s32 b) {
 }
 
 struct GroupPlace {
-  unsigned first, column;  ///< first term, column of B
+  unsigned first, column;  ///< first term, and column of B
 };
 template <unsigned... k>
 LOCKSTEP_INLINE s32 largest_exponent(const Terms<most_rows>& a, const Terms<most_columns>& b,

@@ -6,7 +6,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-constexpr unsigned most_integers = 64;  ///< along k
+constexpr unsigned most_integers = 64;  ///< integers along k
 
 template <unsigned width>
 struct Integers {

@@ -15,7 +15,7 @@ using Kind = MatrixPlan::Kind;
 struct Product {
   Words<most_rows> a;
   Words<most_columns> b;
-  Results results;  ///< C, then D
+  Results results;  ///< C before, D after
   unsigned words = 0;
 };
 

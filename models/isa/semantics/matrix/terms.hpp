@@ -13,7 +13,7 @@ namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
 constexpr unsigned most_rows = 16, most_columns = 8;
-constexpr unsigned most_words = 8;   ///< along k
+constexpr unsigned most_words = 8;   ///< words along k
 constexpr unsigned most_terms = 32;  ///< floating-point elements along k
 
 /// Words of A by k and row (width 16), or of B by k and column (width 8).
@@ -29,7 +29,7 @@ struct Results {
 /// A format of `E` exponent and `M` mantissa bits, in the low bits of a word.
 template <unsigned E, unsigned M, bool infinities = true>
 struct Format {
-  static constexpr unsigned mantissa_bits = M, width = E + M;  ///< without the sign
+  static constexpr unsigned mantissa_bits = M, width = E + M;  ///< bits without the sign
   static constexpr u32 sign = 1U << width;
   static constexpr s32 fraction_mask = (1 << M) - 1, bias = (1 << (E - 1)) - 1;
   /// Magnitudes from `special` on are no numbers; above `infinity` they are NaN.
@@ -39,7 +39,7 @@ struct Format {
 using Float32 = Format<8, 23>;
 using Float16 = Format<5, 10>;
 using BFloat16 = Format<8, 7>;
-using TensorFloat32 = Format<8, 10>;  ///< the upper 19 bits of an f32
+using TensorFloat32 = Format<8, 10>;  ///< upper 19 bits of an f32
 using Float8E4M3 = Format<4, 3, false>;
 using Float8E5M2 = Format<5, 2>;
 
@@ -93,7 +93,7 @@ struct Terms {
 /// Order in which elements of words become terms.
 enum class TermOrder {
   by_k,
-  by_halves,  ///< elements of all low halves, then of all high halves
+  by_halves,  ///< elements of all low halves, then those of all high halves
 };
 template <unsigned parts>
 LOCKSTEP_INLINE unsigned term_of(unsigned word, unsigned part, unsigned words, TermOrder order) {

@@ -16,7 +16,7 @@ constexpr unsigned vector_lanes = vector_bytes / 4;
 typedef float Floats __attribute__((vector_size(vector_bytes)));
 typedef s32 Ints __attribute__((vector_size(vector_bytes)));
 typedef u32 Naturals __attribute__((vector_size(vector_bytes)));
-typedef s16 Shorts __attribute__((vector_size(vector_bytes)));  ///< two of a lane
+typedef s16 Shorts __attribute__((vector_size(vector_bytes)));  ///< two values per lane
 
 /// Precondition: aligned to the vector.
 template <class V, class T>

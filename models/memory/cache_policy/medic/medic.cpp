@@ -119,7 +119,7 @@ class Medic final : public CachePolicy {
   }
 
  private:
-  static constexpr std::uint8_t most_class = 2;  ///< mostly and all hits are one
+  static constexpr std::uint8_t most_class = 2;  ///< the types mostly hit and all hit count as one
 
   Medic(const PartitionPolicySetup& setup, const MedicParameters& p)
       : CachePolicy(observes | (p.bypass ? admits | inserts : 0u) | (p.walks ? admits : 0u) |
@@ -146,7 +146,7 @@ class Medic final : public CachePolicy {
   const MedicArriving arriving_;
   std::optional<EvictedFilter> evicted_;
   std::optional<WalkLevels> walks_;
-  std::uint64_t lookups_ = 0, misses_ = 0;  ///< since the last report
+  std::uint64_t lookups_ = 0, misses_ = 0;  ///< counts since the last report
   MedicStatistics statistics_;
 };
 

@@ -43,7 +43,7 @@ class ThresholdController final : public EpochController {
   const Time period_;
   std::uint64_t lookups_ = 0, misses_ = 0;
   std::int64_t reference_ = -1;  ///< miss rate of the first period, in millionths
-  std::uint64_t threshold_;      ///< percent
+  std::uint64_t threshold_;      ///< threshold in percent
 };
 
 }  // namespace

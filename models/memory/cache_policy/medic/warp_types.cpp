@@ -109,9 +109,9 @@ class WarpTypes final : public SmSide {
   struct Warp {
     HitCounts counts;
     std::uint16_t profiled = 0;
-    std::uint16_t tenant = 0;  ///< that asked last
+    std::uint16_t tenant = 0;  ///< tenant that asked last
     WarpType type = WarpType::balanced;
-    bool judged = false;  ///< in this period
+    bool judged = false;  ///< the warp has been judged in this period
     void profile_anew(WarpType meanwhile) {
       counts = {};
       profiled = 0;
@@ -159,9 +159,9 @@ class WarpTypes final : public SmSide {
   }
 
   const MedicParameters parameters_;
-  const Time cycle_;  ///< of the L2
+  const Time cycle_;  ///< cycle of the L2
   Period period_;
-  std::uint32_t threshold_;  ///< percent
+  std::uint32_t threshold_;  ///< threshold in percent
   std::vector<Warp> warps_;
   std::vector<HitSpread> spreads_;
   WarpTypeStatistics statistics_;

@@ -75,7 +75,7 @@ void Sms::move(const DramQueue& queue, DramCycle now) {
     }
     SourceFifo& fifo = sources_[moving_].fifo;
     if (!enter_bank(fifo.bank(), fifo.front())) {
-      next_move_ = DramCycle::never();  // until a request leaves the bank
+      next_move_ = DramCycle::never();  // stage 2 waits until a request leaves the bank
       return;
     }
     fifo.pop();

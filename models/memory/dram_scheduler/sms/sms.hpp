@@ -113,8 +113,8 @@ class Sms final : public DramScheduler {
   struct Source {
     SourceFifo fifo;
     MemoryIntensity intensity;
-    std::uint32_t in_flight = 0;           ///< in all stages
-    std::uint32_t held = DramEntry::none;  ///< waits for the end of a batch in motion
+    std::uint32_t in_flight = 0;           ///< requests in all stages
+    std::uint32_t held = DramEntry::none;  ///< request that waits for the end of a batch in motion
     template <class Archive>
     void serialize(Archive& archive) {
       archive(fifo, intensity, in_flight, held);
@@ -150,22 +150,24 @@ class Sms final : public DramScheduler {
   const SmsParameters parameters_;
   Random random_;
   std::vector<Source> sources_;
-  std::vector<DramCycle> ready_;  ///< when the first batch of each source may be picked; derived
+  /// Cycle from which each source's first batch may be picked; derived.
+  std::vector<DramCycle> ready_;
   std::uint32_t in_flight_ = 0;
   std::uint32_t held_ = 0;  ///< sources with a request in their register
   std::vector<Ring<std::uint32_t>> banks_;
   const std::uint64_t all_banks_;
-  std::uint64_t waiting_banks_ = 0;  ///< those with requests
-  std::uint64_t wanted_banks_ = 0;   ///< those in which a ready batch found no room
-  std::uint64_t new_heads_ = 0;      ///< those with another head or row since the last choice
-  std::int64_t refreshes_ = 0;       ///< of the channel when heads were last looked at; derived
+  std::uint64_t waiting_banks_ = 0;  ///< banks with requests
+  std::uint64_t wanted_banks_ = 0;   ///< banks in which a ready batch found no room
+  std::uint64_t new_heads_ = 0;      ///< banks whose head or row changed since the last choice
+  /// Refreshes of the channel when heads were last looked at; derived.
+  std::int64_t refreshes_ = 0;
   BankRace<false> heads_;
   std::uint32_t turn_of_bank_ = 0;
-  std::size_t turn_of_source_ = 0;  ///< the one that was picked last in turn
+  std::size_t turn_of_source_ = 0;  ///< source that was last picked in turn
   std::size_t moving_ = 0;          ///< source of the batch in motion
-  std::uint32_t left_ = 0;          ///< requests of it that have not been moved
-  DramCycle moved_until_;           ///< cycles before it are over for stage 2
-  DramCycle next_move_;             ///< before this one, none of those, it can do nothing
+  std::uint32_t left_ = 0;          ///< requests of that batch still to be moved
+  DramCycle moved_until_;           ///< cycle up to which stage 2 has done its work
+  DramCycle next_move_;             ///< earliest cycle in which stage 2 can do something
   SmsStatistics statistics_;
 };
 

@@ -56,9 +56,9 @@ class SourceFifo {
 
  private:
   struct Batch {
-    std::uint64_t row = 0;  ///< with its bank
-    DramCycle first;        ///< arrival of its oldest request
-    DramCycle closes;       ///< from then on it is ready and takes no more
+    std::uint64_t row = 0;  ///< row with its bank
+    DramCycle first;        ///< arrival of the oldest request
+    DramCycle closes;       ///< cycle from which the batch is ready and takes no more requests
     std::uint32_t count = 0;
     template <class Archive>
     void serialize(Archive& archive) {

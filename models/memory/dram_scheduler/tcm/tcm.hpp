@@ -95,11 +95,11 @@ class Tcm final : public OrderedScheduler<Tcm> {
   const DramClock clock_;
   TenantMonitor monitor_;
   TcmDecision decision_;
-  DramCycle since_;  ///< of the decision
+  DramCycle since_;  ///< time of the decision
   DramCycle next_shuffle_ = DramCycle::never();
   bool ranks_changed_ = false;
-  std::vector<std::uint16_t> ranks_;  ///< by tenant; higher goes first
-  std::vector<std::uint16_t> order_;  ///< while ranks are made
+  std::vector<std::uint16_t> ranks_;  ///< rank of each tenant; higher goes first
+  std::vector<std::uint16_t> order_;  ///< scratch order while ranks are made
   TcmStatistics statistics_;
 };
 

@@ -19,9 +19,10 @@ namespace lockstep {
 
 /// Decision that the channels are told, as words.
 struct TcmDecision {
-  std::uint64_t bandwidth_cluster = 0;  ///< the first so many of `order`
-  bool insertion = false;               ///< they are shuffled by insertion, else at random
-  std::vector<std::uint16_t> order;     ///< tenants, the highest-ranked last
+  /// Number of tenants at the begin of `order` that form the bandwidth cluster.
+  std::uint64_t bandwidth_cluster = 0;
+  bool insertion = false;  ///< true: the cluster is shuffled by insertion; false: at random
+  std::vector<std::uint16_t> order;  ///< tenants, the highest-ranked last
 
   void append_to(std::vector<std::uint64_t>& words) const;
   static TcmDecision from(std::span<const std::uint64_t> words);
@@ -61,7 +62,7 @@ class TcmClusters final : public EpochController {
   const double threshold_;
   std::vector<TenantUse> counted_;
   std::vector<Average> averages_;
-  std::uint64_t last_ = 0;  ///< quantum that was decided; 0: none
+  std::uint64_t last_ = 0;  ///< last quantum that was decided; 0: none
 };
 
 }  // namespace lockstep

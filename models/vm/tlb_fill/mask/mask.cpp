@@ -100,7 +100,7 @@ class MaskFill final : public TlbFill {
  private:
   struct OfTenant {
     MaskReport::OfGmmu counts;
-    std::uint64_t under_way = 0;  ///< walks
+    std::uint64_t under_way = 0;  ///< walks under way
     std::uint64_t first_without = MaskDecision::all_warps;
   };
   /// The array beside the TLB, fully associative.
@@ -134,7 +134,7 @@ class MaskFill final : public TlbFill {
   const bool tokens_;
   Tlb beside_;
   std::vector<OfTenant> tenants_;
-  bool any_ = false;  ///< to report
+  bool any_ = false;  ///< true: there is something to report
   MaskFillStatistics statistics_;
 };
 

@@ -21,8 +21,9 @@ namespace lockstep {
 
 /// How the number of tokens follows the miss rate.
 enum class TokenRule : std::uint8_t {
-  threshold,   ///< fewer when it rises, more when it falls (004, section 6.4.2)
-  hill_climb,  ///< on in the same direction while it falls, back when it rises (004, section 6.6.4)
+  threshold,  ///< fewer tokens when the miss rate rises, more when it falls (004, section 6.4.2)
+  /// Same direction while the miss rate falls, back when it rises (004, section 6.6.4).
+  hill_climb,
 };
 
 struct MaskFillParameters {
@@ -63,14 +64,15 @@ struct MaskFillParameters {
 
 /// Report of an SM or the GMMU, in 64-bit numbers: a head, then a part for each tenant.
 struct MaskReport {
-  static constexpr std::uint64_t gmmu = ~std::uint64_t{0};  ///< a head: not the number of an SM
+  /// A head that is not the number of an SM.
+  static constexpr std::uint64_t gmmu = ~std::uint64_t{0};
   struct OfSm {
-    std::uint64_t warps = 0;   ///< that ran, a bit each
-    std::uint64_t waited = 0;  ///< warps for a translation, summed over translations
+    std::uint64_t warps = 0;   ///< mask of the warps that ran
+    std::uint64_t waited = 0;  ///< warps that waited for a translation, summed over translations
   };
   struct OfGmmu {
     std::uint64_t lookups = 0, misses = 0, walks = 0;
-    std::uint64_t at_once = 0;  ///< walks, at most
+    std::uint64_t at_once = 0;  ///< most walks at once
   };
 };
 
