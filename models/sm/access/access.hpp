@@ -36,9 +36,9 @@ struct CopyTarget {
   }
 };
 
-/// A memory instruction between issue and its last translation check: its lanes grouped by line.
-/// There are many: one whose lanes follow each other in up to two lines touches one line of the
-/// computer's caches, and those of its data.
+/// A memory instruction between issue and its last translation check, with its lanes grouped by
+/// line. Accesses are many, so they are compact: an access whose lanes follow each other in up to
+/// two lines touches one cache line of this computer, and those of its data.
 struct alignas(64) Access {
   /// bulk_load, bulk_prefetch: single lines of the SM's bulk engine, whose stores are of kind
   /// `store`.
@@ -92,8 +92,8 @@ struct alignas(64) Access {
     return 32 * words * sizeof(isa::AtomicWord);
   }
 
-  /// The access becomes a copy of a global access, as far as `other` is filled in.  The function
-  /// reads nothing of this object: this computer would wait until the cache line has come.
+  /// Copies a global access, as far as `other` is filled in.  The function reads nothing of this
+  /// object: this computer would wait until the cache line has come.
   void take_global(const Access& other) {
     std::memcpy(static_cast<void*>(this), &other,
                 offsetof(Access, group) + other.groups * sizeof(LineGroup));

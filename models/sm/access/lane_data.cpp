@@ -130,7 +130,7 @@ void scatter_contiguous(const Instruction& instruction, const WarpContext& conte
   if (memory.elements == 1 && bytes == memory.register_bytes && bytes >= 4) {
     if (!instruction.destination[0].valid()) return;
     auto* row = reinterpret_cast<std::byte*>(context.row(instruction.destination[0]));
-    // Run by run: of the sectors in the middle some may come later.
+    // Loads run by run: some sectors in the middle may come later.
     for (std::uint32_t left = lanes; left != 0;) {
       const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
       const unsigned count = static_cast<unsigned>(std::countr_one(left >> lane));

@@ -1,9 +1,9 @@
 /// Block switching on fault: a block that would wait for a page leaves the SM, another one runs.
 ///
-/// A fault far behind in the queue of pending ones takes long: its block is worth moving.  Near the
-/// head it is not.  The threshold is not given; its default, 1, is the sum of save and restore over
-/// the time of a fault, rounded up, for 000's machine: a context of 32 to 64 KiB at a sixteenth of
-/// 208 GB/s takes 2.5 to 5 us each way, a fault 10 to 25 us.
+/// A fault far behind in the queue of pending faults takes long, so that its block is worth moving;
+/// near the head it is not.  The source gives no threshold; its default, 1, is the sum of save and
+/// restore over the time of a fault, rounded up, for 000's machine: a context of 32 to 64 KiB at a
+/// sixteenth of 208 GB/s takes 2.5 to 5 us each way, a fault 10 to 25 us.
 /// Source: 000, section 4.1, Figure 9; section 5.3 (four extra blocks; ideal switching).
 #include "core/parameters/parameters.hpp"
 #include "models/sm/block_switching/block_switching.hpp"

@@ -34,8 +34,8 @@ struct GridSlot {
   ConstantRows::Rows constants;
   SmCycle parameters_ready;  ///< cycle from which the grid's warps can issue; no_cycle: unknown yet
   std::vector<bool> ends_idempotence;  ///< flag of each pc; empty: blocks are not followed
-  /// Counts of the grid.  They stand here because this object is in the cache at issue; they are
-  /// added to the statistics when sampled.
+  /// Counts of the grid.  The counts are members because this object is in the cache at issue;
+  /// sampling adds them to the statistics.
   GridCounts counts;
   GridCounts untaken;  ///< counts in the statistics that /kernels lacks yet
   /// Instructions in the statistics that no block's end has reported yet.

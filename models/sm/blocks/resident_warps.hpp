@@ -13,8 +13,7 @@
 
 namespace lockstep {
 
-/// The warps in their slots, with the blocks and grids that they belong to: what every part of the
-/// SM looks up.
+/// Warps in their slots, with their blocks and grids: state that every part of the SM looks up.
 class ResidentWarps {
  public:
   std::uint64_t resident() const { return hot_.resident; }
@@ -35,7 +34,7 @@ class ResidentWarps {
   /// Requests of the warps to memory that have no answer.
   UnderWay& under_way() { return under_way_; }
   const UnderWay& under_way() const { return under_way_; }
-  /// Returns whether all stores that a release by this warp must wait for are acknowledged.
+  /// Returns whether all stores are acknowledged that a release by this warp must wait for.
   bool released(WarpSlot slot) const {
     return under_way_.is_released(slot, BlockPlace(warps_[slot.value()].block));
   }
@@ -71,7 +70,7 @@ class ResidentWarps {
                                     const isa::Instruction& instruction) {
     return guarded(warp, grid, instruction, warp.paths.mask());
   }
-  /// Returns those of `lanes` whose guard holds.
+  /// Returns the lanes of `lanes` whose guard holds.
   std::uint32_t guarded(const Warp& warp, const isa::Instruction& instruction,
                         std::uint32_t lanes) const {
     return guarded(warp, grid_of(warp), instruction, lanes);

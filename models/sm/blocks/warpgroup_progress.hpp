@@ -1,7 +1,7 @@
-/// How far the warps of a warp group are with its products.
+/// Progress of a warp group's warps with their products.
 ///
-/// Products have numbers from 1 on, in the order in which each warp issues them.  One starts when
-/// the last of the four warps has issued it.
+/// Products have numbers from 1 on, in the order in which each warp issues them.  A product starts
+/// when the last of the four warps has issued it.
 #pragma once
 
 #include <algorithm>

@@ -133,7 +133,7 @@ class BulkEngine final : public BulkLines {
               rank, map_state, map_version, first, map, mask);
     }
   };
-  /// Line whose page was refused, by its place among `held_`.
+  /// Line whose page was refused, named by its place in `held_`.
   struct KeptLine {
     std::uint16_t line = 0;
     TlbKey page;
@@ -159,7 +159,7 @@ class BulkEngine final : public BulkLines {
   /// Throws a Mistake if no buffer has the bytes.
   void require_held(const Warp& warp, std::uint32_t pc, unsigned lane, Step step,
                     std::uint64_t address, std::uint64_t bytes);
-  /// Puts a copy into the queue; its flight begins.  Returns its number.
+  /// Puts a copy into the queue and begins its flight.  Returns its number.
   std::uint16_t enter(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                       unsigned lane, SmCycle now);
   void enter_bytes(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
@@ -172,27 +172,27 @@ class BulkEngine final : public BulkLines {
   /// `position`: of the first in what is copied.
   std::uint32_t begin_writing(const Copy& copy, std::uint64_t global, std::uint32_t position,
                               std::uint32_t bytes);
-  /// Gives the line its operands at that place of it.
+  /// Writes operands into the line at `at`.
   void write_operands(const Copy& copy, std::uint32_t at, const std::byte* from,
                       std::uint32_t bytes);
-  /// An access of the copy to so many bytes from `global` on, in one line; its lanes are to be
-  /// filled in.
+  /// Begins an access of the copy to `bytes` bytes from `global` on, in one line; the caller fills
+  /// in the lanes.
   void begin_line(const Copy& copy, Access::Kind kind, std::uint64_t global, unsigned bytes);
 
   // tile_lines.cpp
   void begin_tiles(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                    std::uint32_t active, const LaneAddresses& address, SmCycle now);
-  /// Returns the copy that a lane asks for, with its map, if that is at hand.  Throws a Mistake.
+  /// Returns the copy that a lane asks for, with its map if the SM has the map.  Throws a Mistake.
   Copy tile_copy(const Warp& warp, const isa::Instruction& instruction, const isa::TileCopy& given,
                  unsigned lane);
-  /// Throws a Mistake if the copy's map, which is known, or what follows from it is wrong.
+  /// Throws a Mistake if the copy's map, which is known, or a value derived from it is wrong.
   void require_right_tile(const Warp& warp, const Copy& copy);
   MapCache::Key key_of(const Copy& copy) const;
   /// The map of the copy has come, to be used from `usable` on.
   void map_came(std::uint16_t copy, SmCycle usable, SmCycle now);
   /// Sets the members that follow from the copy's map, which is known now.
   void know_map(std::uint16_t copy, SmCycle now);
-  /// Looks for the map of the copy, and asks for it.  Returns whether it is there.
+  /// Looks for the map of the copy, and requests it if it is absent.  Returns whether it is there.
   bool fetch_map(std::uint16_t copy, SmCycle now);
   const isa::TensorTile& tile_of(std::uint16_t copy);
   std::uint32_t make_line_of_tile(std::uint16_t copy);
@@ -203,14 +203,14 @@ class BulkEngine final : public BulkLines {
   /// Looks a line up and sends it.  Returns false if there is no room.
   bool send(Access& line, SmCycle now);
   bool send_unless_kept(Access& line, SmCycle now);
-  /// Sends lines as far as the cycle allows.  Returns the cycle in which the next one can leave.
+  /// Sends as many lines as the cycle allows.  Returns the cycle in which the next line can leave.
   SmCycle send_lines(SmCycle now);
   void leave_queue(SmCycle now);
-  /// Bytes of loads that can be used now are counted by their mbarriers.
+  /// Reports to mbarriers the loaded bytes that can now be used.
   void land(SmCycle now);
   void end_if_written(std::uint16_t copy, SmCycle now);
   void end_flight(WarpSlot slot, SmCycle now);
-  /// Lets the warp look again at what it waits for.
+  /// Makes the warp check again whether its wait is over.
   void tell(WarpSlot slot, SmCycle now);
 
   const SmConstants& constants_;

@@ -31,7 +31,7 @@ class MapCache {
 
   explicit MapCache(std::size_t entries) : entries_(entries) {}
 
-  /// Returns the map's bytes, if it is kept; it is now the one used last.
+  /// Returns the bytes of the map and marks it as used last; nullptr: the map is not kept.
   const isa::TensorMap::Bytes* find(const Key& key) {
     const auto found = std::ranges::find(kept_, key, &Kept::key);
     if (found == kept_.end()) return nullptr;

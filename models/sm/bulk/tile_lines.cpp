@@ -204,7 +204,8 @@ std::uint32_t BulkEngine::make_line_of_tile(std::uint16_t index) {
   return copy.writes() ? write_run(copy, tile, run, shared) : load_run(copy, tile, run);
 }
 
-/// A lane for each part of the run that stays in its 16 bytes of shared memory and in a sector.
+/// Makes a lane for each part of the run that lies within one sector and within one 16-byte unit of
+/// shared memory.
 std::uint32_t BulkEngine::load_run(const Copy& copy, const isa::TensorTile& tile,
                                    const isa::TileRun& run) {
   begin_line(copy, copy.step == Step::load ? Access::Kind::bulk_load : Access::Kind::bulk_prefetch,

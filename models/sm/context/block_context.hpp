@@ -14,8 +14,8 @@ struct KeptContext {
   std::uint32_t register_count = 0, shared_bytes = 0;
 
   bool empty() const { return register_count + shared_bytes == 0; }
-  /// Puts the kept part and the part that has come back from memory together.  `parts`: sizes of
-  /// what was in memory.  Returns the whole context.
+  /// Joins the part that stayed on chip with the part that has come back from memory.  `parts`:
+  /// sizes of the part in memory.  Returns the whole context.
   std::vector<std::byte> with(const std::vector<std::byte>& moved,
                               const ContextParts& parts) const {
     const auto behind_registers = moved.begin() + parts.register_bytes;

@@ -42,17 +42,18 @@ class ContextEngine final : public ContextAnswers {
         ports_(sm.ports),
         traffic_(sm.constants.setup.contexts.traffic) {}
 
-  /// Number of a place of the area, by which a transfer is known.
+  /// Number of a place in the area; it identifies a transfer.
   using Place = std::uint32_t;
 
-  /// `still`: cycles for which its block has issued nothing already.
+  /// Saves a context.  `still`: cycles for which the block has already issued nothing.
   void save(Place place, TenantId tenant, BlockContext context, SmCycle now,
             std::int64_t still = 0);
   /// `parts`: as it was saved.
   void restore(Place place, TenantId tenant, std::size_t bytes, const ContextParts& parts,
                SmCycle now);
 
-  /// Contexts that do not go through memory: they leave with a block that returns to another SM.
+  /// Takes contexts that do not go through memory: they leave with a block that returns to another
+  /// SM.
   std::vector<std::byte> take_kept(Place place);
   void keep(Place place, std::span<const std::byte> context);
   void forget(Place place) { kept_.erase(place); }
@@ -69,7 +70,7 @@ class ContextEngine final : public ContextAnswers {
     bool saved = false;
     std::vector<std::byte> bytes;  ///< bytes of a restored context
   };
-  /// Returns a completed transfer, each one once.
+  /// Returns a completed transfer; each one is returned once.
   std::optional<Done> take_done(SmCycle now);
 
   void serialize(Archive& archive) {
@@ -100,9 +101,9 @@ class ContextEngine final : public ContextAnswers {
   };
 
   void begin(Transfer transfer, SmCycle now, std::int64_t still = 0);
-  /// Sends a line that can leave, of the first context whose port is free.
+  /// Sends a line that is ready, of the first context whose port is free.
   void send_one(SmCycle now);
-  /// Returns false if the port has something else to do.
+  /// Sends a line of the transfer.  Returns false if the port is busy.
   bool send_line(Transfer& transfer, SmCycle now);
   Transfer& transfer_at(PhysicalAddress line);
 

@@ -1,9 +1,9 @@
-/// Registers of a thread block as they stand in memory.
+/// Memory image of the registers of a thread block.
 ///
-/// By kind: of each warp the rows that it needs, or more of them, one after the other; or these
-/// compressed, behind the warp's pattern vector of two bits a register; or compressed over
-/// the block, behind one vector of four bits a register.  A 64-bit value, which stands in its two
-/// rows lane by lane, is two registers: low and high halves.  Predicates are saved whole.
+/// The kinds are: the rows that each warp needs, or more, one after the other; these rows
+/// compressed, behind a pattern vector of the warp with two bits a register; or compressed over the
+/// block, behind one vector with four bits a register.  A 64-bit value, stored lane by lane in two
+/// rows, counts as two registers: low and high halves.  Predicates are saved whole.
 /// Source: 002, sections III.B, III.C and IV.B, Figure 12; preemption.md, section 5.
 ///
 /// Simplified: a pattern vector has room for 64 registers or a multiple.
@@ -37,8 +37,7 @@ struct RegisterShape {
   unsigned predicates = 0;
   std::uint32_t block_width = isa::warp_size;  ///< width of the block in threads
 
-  /// Returns the most bytes that an image takes, with the pattern vectors that say how it is
-  /// compressed.
+  /// Returns the largest size of an image, pattern vectors included.
   std::size_t image_bytes(unsigned warps) const;
 };
 
@@ -47,13 +46,13 @@ class RegisterImage {
   explicit RegisterImage(const RegisterShape& shape)
       : shape_(shape), compressor_(shape.block_width) {}
 
-  /// Registers by class, of those of warps and of those of blocks.
+  /// Numbers of registers in each class, of warps and of blocks.
   struct Classes {
     std::array<std::uint32_t, 4> of_warps{};
     std::array<std::uint32_t, block_register_classes> of_blocks{};
   };
 
-  // Behind what stands in `image`, and from `image` on; reading returns where it has ended.
+  // Appends the registers to `image`; reading begins at `from` and returns where the registers end.
   void write(std::span<const WarpRegisters> warps, std::vector<std::byte>& image) const;
   const std::byte* read(const std::byte* image, std::span<const WarpRegisters> warps) const;
   /// Rows that warps need are found in the image.

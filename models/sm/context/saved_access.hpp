@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// The operands of a squashed access that stand in the log, without what is not used of them.
+/// Logged operands of a squashed access, without the unused parts.
 struct SavedOperands {
   Access access;
 

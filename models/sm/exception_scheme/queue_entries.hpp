@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// Places in the replay queues of an SM's warps: from issue to commit.  Without a limit nobody
-/// counts them.
+/// Entries in the replay queues of an SM's warps, taken from issue to commit.  Without a limit they
+/// are not counted.
 /// Source: 000, section 3.2, which gives no capacity.
 class QueueEntries {
  public:

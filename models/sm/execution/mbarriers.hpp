@@ -82,9 +82,10 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
   // Contexts.
   /// Removes and returns the arrivals that the warp owes.
   std::vector<Owed> take_out(WarpSlot slot);
-  /// A warp that has returned owes this, behind all copies that it issues again.
+  /// Adds the arrivals that a returned warp owes, behind all copies that it issues again.
   void put_in(WarpSlot slot, std::vector<Owed> owed, SmCycle now);
-  /// The block leaves or returns: times of its waits count from zero meanwhile.
+  /// Stops the timers of a block that leaves or returns: the times of its waits count from zero
+  /// meanwhile.
   void stop_timers(BlockPlace place, SmCycle now);
   void start_timers(BlockPlace place, SmCycle now);
 
@@ -108,7 +109,7 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
   /// Returns the cycle from which the banks are free that serve these lanes.
   SmCycle serve(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active,
                 SmCycle now);
-  /// Lets a path of a warp with this record, which has waited, read what was released.
+  /// Lets a path of a warp with this record, after its wait, read what was released.
   void acquire(const IssueRecord& record) {
     if ((record.flags & IssueRecord::ordered_after) != 0) l1_.drop_clean();
   }

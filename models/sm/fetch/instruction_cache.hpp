@@ -1,9 +1,9 @@
 /// Instruction caches: one for each sub-core (L0), one behind them, and L2.
 ///
-/// A launch brings the kernel's lines into the cache of the SM, from its first block there on.
-/// A warp's instruction buffer holds the line that it executes: caches are looked at when it comes
-/// to another one.  Behind a line that L0 lacks the next ones are brought, too, and further ones as
-/// these are used (a stream buffer).  A warp whose line is not there does not issue.
+/// A launch brings the kernel's lines into the cache of the SM just before its first block there. A
+/// warp's instruction buffer holds the line that it executes; the warp looks into the caches when
+/// it comes to another line.  When L0 lacks a line, it brings the following lines too, and further
+/// ones as these are used (a stream buffer).  A warp whose line is not there does not issue.
 /// Source: Jia et al. 2018 (12 KiB, 128 KiB and L2 on Volta, 16 bytes an instruction); Huerta et
 /// al. 2025 (a stream buffer of 8 lines before L0); NVIDIA's open-gpu-doc (PROGRAM_PREFETCH_SIZE of
 /// launch descriptors: up to 128 KiB).
@@ -34,7 +34,7 @@ class InstructionCache final : public FetchAnswers {
   /// Returns whether the caches are modelled; false: every fetch hits.
   bool on() const { return !l0_.empty(); }
   /// Returns whether the warp may issue an instruction of this line now. If not, the warp is told
-  /// when it can.
+  /// when the line is there.
   bool has(WarpSlot slot, std::uint32_t line, SmCycle now) {
     return line == buffered_[slot.value()] || fetch(slot, line, now);
   }
@@ -44,8 +44,8 @@ class InstructionCache final : public FetchAnswers {
   void serialize(Archive& archive);
 
  private:
-  /// A line on its way into a warp's instruction buffer, which gets it whether or not it still
-  /// stands in L0 by then: however many warps share few lines, each goes on.
+  /// A line on its way into a warp's instruction buffer.  The buffer gets the line even if L0 has
+  /// dropped it by then, so that each warp goes on however many warps share few lines.
   struct Coming {
     std::uint32_t line = ReadOnlyTags::none;
     SmCycle ready;
@@ -70,7 +70,7 @@ class InstructionCache final : public FetchAnswers {
   bool fetch(WarpSlot slot, std::uint32_t line, SmCycle now);
   /// Brings the line into this sub-core's L0, unless it is there or on its way.
   void bring(std::uint32_t line, unsigned sub_core, bool ahead, const Warp& warp, SmCycle now);
-  /// The warp hears when its line is there.
+  /// Tells the warp the cycle in which its line is there.
   void tell(WarpSlot slot, std::uint32_t line, SmCycle ready);
   Request* request_of(std::uint32_t line);
   void ask(std::uint32_t line, std::uint16_t tenant, SmCycle now);

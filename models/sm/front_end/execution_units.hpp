@@ -61,7 +61,7 @@ class ExecutionUnits {
   }
   unsigned all_schedulers() const { return all_schedulers_; }
 
-  /// A unit of this class begins an instruction of the scheduler at `cycle`.
+  /// Occupies a unit of this class with an instruction of the scheduler at `cycle`.
   void occupy(unsigned unit, unsigned scheduler, SmCycle cycle, unsigned interval,
               EventWheel& wheel) {
     if (own_[unit]) [[likely]] {
@@ -102,7 +102,8 @@ class ExecutionUnits {
   }
 
  private:
-  /// Classes up to the schedulers' place have a byte of the wheel; seldom used ones, events.
+  /// Classes up to the schedulers' place have a byte of the wheel; the rarely used classes have
+  /// events.
   static constexpr unsigned schedulers_place = FreedUnits::places - 1;
 
   void free_at(SmCycle cycle, unsigned unit, std::uint8_t byte, EventWheel& wheel) const {

@@ -71,7 +71,7 @@ void FrontEnd::evaluate_halted(WarpSlot slot, Warp& warp, SmCycle now) {
   report_if_stuck(block, now);
 }
 
-/// A warp comes here once more when its block has been away.
+/// A warp comes here once more after its block has been away.
 void FrontEnd::wait_for_others(WarpSlot slot, const Warp& warp) {
   if (blocks_.block_of(warp).waits_for_phase(warp.warp_in_block)) return wait_for_phase(slot);
   bool at_cluster = false;

@@ -29,7 +29,7 @@ class HeldWarps {
   void go_on(WarpSlot warp) { clear(stopped_, warp); }
   bool stopped(WarpSlot warp) const { return (stopped_ & bit_of(warp)) != 0; }
   std::uint64_t stopped() const { return stopped_; }
-  /// The warp's block is to leave: nothing of it issues any more.
+  /// Freezes the warp, because its block will leave: nothing of it issues any more.
   void freeze(WarpSlot warp) {
     set(frozen_, warp);
     clear(to_freeze_, warp);
@@ -43,8 +43,8 @@ class HeldWarps {
   void freeze_at_point(WarpSlot warp) { set(to_freeze_, warp); }
   void forget_point(WarpSlot warp) { clear(to_freeze_, warp); }
   bool freezes_at_point(WarpSlot warp) const { return (to_freeze_ & bit_of(warp)) != 0; }
-  /// `some`: the warp has accesses that have not committed or may fault, so that it must not leave
-  /// its slot.
+  /// Notes whether the warp has accesses that have not committed or may fault, and must not leave
+  /// its slot therefore.
   void set_accesses(WarpSlot warp, bool some) {
     accesses_ = (accesses_ & ~bit_of(warp)) | (std::uint64_t{some} << warp.value());
   }

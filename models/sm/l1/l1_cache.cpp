@@ -26,8 +26,9 @@ void L1Cache::resize(std::uint32_t lines) {
   for (std::uint32_t i = 0; i < lines_; ++i) link_newest(static_cast<std::uint16_t>(i));
 }
 
-/// Returns the set: low address bits, with higher ones folded in so that power-of-two strides use
-/// all sets; or a hash under which lines in a row fill sets as if each were drawn.
+/// Returns the set of a tag: low address bits, with higher ones folded in so that power-of-two
+/// strides use all sets; or a hash that spreads neighbouring lines over the sets as if drawn at
+/// random.
 std::uint32_t L1Cache::set_of_tag(std::uint64_t tag) const {
   const unsigned bits = static_cast<unsigned>(std::countr_zero(sets_));
   if (bits == 0) return 0;

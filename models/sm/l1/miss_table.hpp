@@ -1,9 +1,9 @@
-/// Outstanding misses (MSHRs) and who waits for them.
+/// Outstanding misses (MSHRs) and the accesses that wait for them.
 ///
-/// An open entry collects all accesses to its line; an access of a sector that is not asked for yet
-/// asks under the same entry.  A closed one (a store, atomic or bypassing access touched a pending
-/// sector, an acquire passed, or the access bypasses L1) still answers those that wait, but nobody
-/// finds it any more and its sectors are not cached.
+/// An open entry collects all accesses to its line; an access to a further sector requests it under
+/// the same entry.  An entry is closed when a store, atomic or bypassing access touches a pending
+/// sector, when an acquire passes, or when the access bypasses L1.  A closed entry still answers
+/// its waiting accesses, but no new access finds it and its sectors are not cached.
 /// Source: architecture.md, section 8, rules 3 and 4; gpu-parameters.md, section 1 (MSHR type S).
 #pragma once
 
@@ -109,8 +109,8 @@ class MissTable {
       if (misses_[i].tag == tag) return i;
     return none;
   }
-  /// An entry with its first waiter; an open one will be found.  It is only written, not read: the
-  /// computer would wait until its line has come.
+  /// Makes an entry with its first waiter; later accesses find it if it is open.  The entry is only
+  /// written, not read: this computer would wait until its cache line has come.
   std::uint16_t take(Miss fresh, std::uint16_t waiter) {
     const std::uint16_t index = misses_.take();
     in_bulk_ += fresh.in_bulk;
@@ -144,7 +144,7 @@ class MissTable {
     miss.last = waiter;
     ++miss.waiters;
   }
-  /// Calls function(index) for each open entry; it may close that one.
+  /// Calls function(index) for each open entry; the function may close the entry.
   template <class Function>
   void for_each_open(Function&& function) {
     for (const std::uint16_t head : heads_)

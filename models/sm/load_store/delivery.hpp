@@ -1,8 +1,8 @@
 /// Delivery of the bytes of a line to a memory instruction, whether L1 had the line or an answer
 /// has brought it: to registers of the lanes, or to shared memory of their block.
 ///
-/// The code that finds the bytes describes which lanes they are for and where they stand; only this
-/// file writes them.  Another place for bytes to go to is another case of `deliver`.
+/// The code that finds the bytes describes their lanes and places; only this file writes them.  A
+/// new kind of destination is a new case of `deliver`.
 /// Source: modern-isa.md, section 5.3.
 #pragma once
 
@@ -33,8 +33,8 @@ struct Delivery {
   }
 };
 
-/// Delivers to shared memory, of a block.  By value, so that a delivery to registers need not stand
-/// in memory.
+/// Delivers to shared memory of a block.  The delivery is passed by value, so that a delivery to
+/// registers need not be stored in memory.
 void deliver_copy(Delivery delivery, std::byte* shared, unsigned stride, const std::byte* line);
 
 /// Writes the bytes of `line` that these lanes of the warp's instruction load.

@@ -19,8 +19,8 @@ constexpr unsigned all_sectors = 0xf;
 isa::L2Priority priority_of(std::uint16_t hint, std::uint64_t line) {
   return hint != isa::no_l2_hint ? isa::l2_priority(hint, line) : isa::L2Priority::unchanged;
 }
-/// Returns the priority of a line: that of its hint; without one streaming accesses (.cs, .lu)
-/// leave first.
+/// Returns the priority of a line: that of its hint, or, for streaming accesses (.cs, .lu) without
+/// a hint, to leave first.
 isa::L2Priority priority_of(const isa::Instruction& instruction, std::uint64_t line) {
   if (instruction.detail != isa::no_l2_hint) return priority_of(instruction.detail, line);
   const isa::CacheOperator cache = instruction.memory.cache;

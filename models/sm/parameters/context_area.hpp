@@ -30,7 +30,7 @@ struct ContextArea {
   }
   /// Bytes of the SM's own places.
   std::uint64_t bytes() const { return places * place_bytes; }
-  /// Warps whose local memory is kept beside that of the warps on chip.
+  /// Returns the number of warps whose local memory is kept beside that of the warps on chip.
   std::uint32_t warps() const { return places * block_warps; }
 };
 

@@ -14,13 +14,13 @@ enum class Expansions : std::uint8_t {
 /// Unit that multiplies integers.
 enum class MultiplyUnit : std::uint8_t { integer, fp32 };
 
-/// Warp scheduler that a GPU's file names for scenarios that choose none.
+/// Warp scheduler that the GPU's file sets for scenarios that choose none.
 enum class DefaultScheduler : std::uint8_t { gto, lrr };
 
 /// Moment from which a source register of an instruction may be overwritten.
 enum class SourceRelease : std::uint8_t { issue, operand_read };
 
-/// Thread block or grid: the one that waits for the acknowledgements of a block's stores.
+/// Waiting for the acknowledgements of a block's stores: the thread block waits, or its grid.
 enum class StoresDrainWith : std::uint8_t { block, grid };
 
 /// Scheduling of lanes of a warp that have parted.

@@ -121,7 +121,8 @@ struct SmL1Parameters {
         });
   }
 
-  /// Returns what is wrong with a capacity of so many bytes, which the text calls `name`, or "".
+  /// Returns the reason why a capacity of `capacity` bytes, called `name` in the text, is wrong; ""
+  /// if it is right.
   std::string misfit(std::uint64_t capacity, const std::string& name) const {
     const std::uint64_t step = std::uint64_t{sets} * line_bytes;
     if (capacity > 0 && capacity % step == 0) return "";
@@ -179,7 +180,8 @@ struct SmInstructionCacheParameters {
   }
   bool on() const { return l0_bytes.count() > 0; }
 
-  /// Returns what is wrong with a cache of whole sets, which the parameters call `name`, or "".
+  /// Returns the reason why a cache of whole sets, called `name` in the parameters, is wrong; "" if
+  /// it is right.
   static std::string misfit(const std::string& name, std::uint64_t bytes, std::uint32_t ways,
                             std::uint64_t bytes_of_line) {
     if (bytes > 0 && bytes % (ways * bytes_of_line) == 0) return "";
@@ -310,7 +312,7 @@ struct SmParameters {
   SmWarpgroupParameters wgmma;
   SmPortParameters port;
 
-  /// Returns the turn of paths that wait for each other, see isa::WarpPaths.
+  /// Returns the length of a turn of paths that wait for each other, see isa::WarpPaths.
   std::uint32_t turn_of_paths() const {
     return thread_scheduling == ThreadScheduling::independent ? turn : 0;
   }

@@ -37,7 +37,7 @@ struct SmSetup {
   std::vector<std::string> tenants;               ///< names of tenants, for messages
   std::vector<std::vector<std::string>> buffers;  ///< names of buffers, by tenant and BufferId
   std::vector<const isa::Module*> modules;
-  /// Issue records of each instruction, shared by all SMs of a rank.  make_issue_tables makes them;
+  /// Issue records of each instruction, made by make_issue_tables and shared by all SMs of a rank;
   /// nullptr: this SM makes its own.
   std::shared_ptr<const IssueTables> issue_tables;
   /// The constants of grids, shared by all SMs of a rank.

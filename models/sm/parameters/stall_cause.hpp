@@ -9,7 +9,7 @@
 namespace lockstep {
 
 /// Why a scheduler issued nothing in a cycle: the layers of the CPI stack.  When its warps wait for
-/// different things the first of these counts: what is nearest to issuing.
+/// different causes, the first one in this order counts: the nearest to issuing.
 enum class StallCause : std::uint8_t {
   unit,          ///< a warp is ready, and its execution unit is busy
   memory_queue,  ///< a memory instruction is ready, and the queue of the load-store unit is full

@@ -53,7 +53,7 @@ void RequestPort::dequeue(Destination destination, Time now, Outbox& outbox) {
   if (lane.first == none) lane.last = none;
   --queued_;
   unused_.push_back(index);
-  // It was ready long ago: only the port can hold it up.
+  // The request was ready long ago: only the port can hold it up.
   const Time injected = now - injection_latency_;
   const Queued& queued = pool_[index];
   const Place place = transmit(destination, queued.payload_bytes, injected, outbox);

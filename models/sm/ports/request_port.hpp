@@ -1,6 +1,6 @@
-/// The SM's way into the network: one queue per destination (a partition, the host, or any other
-/// component that answers) for loads, stores and atomics together, credits, and the injection port
-/// that all share.
+/// The SM's way into the network: a queue for each destination (a partition, the host, or any other
+/// component that answers) with loads, stores and atomics together, credits, and one injection port
+/// that all queues share.
 ///
 /// A request with a credit leaves when the port is free; the port moves one flit per network cycle.
 /// Without a credit it waits in its destination's queue; an answer brings the credit back.
@@ -64,8 +64,8 @@ class RequestPort {
       return transmit(destination, payload_bytes, now, outbox);
     return enqueue(destination, payload_bytes);
   }
-  /// Tells the host something that is no request. The message goes behind those that have left, and
-  /// needs no credit.
+  /// Tells the host something that is no request. The message leaves behind earlier ones and needs
+  /// no credit.
   template <class Body>
   void tell_host(MessageKind kind, const Body& body, std::span<const std::byte> payload, Time now,
                  Outbox& outbox) {
