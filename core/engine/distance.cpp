@@ -7,7 +7,8 @@
 namespace lockstep {
 namespace {
 
-/// Distances of a single step between kinds: the shortest link of each pair that `wanted` accepts.
+/// Distances of a single step between kinds: the shortest link of each pair for which `wanted` is
+/// true.
 template <class Predicate>
 Distances steps(const Graph& graph, Predicate wanted) {
   Distances result(graph.kinds().size());

@@ -65,11 +65,12 @@ struct DispatchedGrid {
   bool depends = false;      ///< the grid before has not ended
 
   std::uint32_t number() const { return launch.grid; }
-  /// Returns how many blocks start together, in one GPC; 1: its blocks are in no clusters.
+  /// Returns the number of blocks that start together in one GPC; 1: no clusters.
   std::uint32_t cluster_blocks() const { return launch.cluster_blocks(); }
   bool is_over() const { return done == blocks && draining == 0 && !depends; }
   bool has_let_go() const { return let_go >= blocks; }
-  /// Returns how many blocks are to go out, saved ones of clusters among them, which also run.
+  /// Returns the number of blocks that must go out, including saved blocks of clusters, which also
+  /// run.
   std::uint64_t waiting() const {
     return blocks - next_block + returned.size() + saved_clusters.blocks();
   }
@@ -77,15 +78,14 @@ struct DispatchedGrid {
   bool is_to_gather() const { return cooperative && next_block == 0 && blocks > 0; }
   /// Returns whether the grid's blocks start together: some have, some have not.
   bool is_gathering() const { return cooperative && next_block > 0 && next_block < blocks; }
-  /// Returns a busy SM that may give a saved block away, if there is one.
+  /// Returns a busy SM that may give away a saved block, if there is one.
   std::optional<std::uint32_t> sm_to_ask() const {
     if (all_away == 0) return std::nullopt;
     for (std::uint32_t sm = 0; sm < away.size(); ++sm)
       if (away[sm] > arriving[sm] && stopped_at[sm] && !asked[sm] && !keeps[sm]) return sm;
     return std::nullopt;
   }
-  /// A block's context is in memory from now on, in the SM's care; comes_back() says that it leaves
-  /// the SM's care.
+  /// Notes that a block's context is in memory, in the SM's care; comes_back() ends that care.
   void goes_away(std::uint32_t sm) {
     ++away[sm];
     ++all_away;
@@ -111,8 +111,8 @@ struct DispatchedGrid {
     if (!depends) told.primary = 0;
     outbox.send(link, now, kind_of(MessageKind::start_grid), told, payload);
   }
-  /// Returns whether no block that was sent to the SM may wait for the next block to go out: that
-  /// block was not flushed, and is not earlier than any of them.
+  /// Returns whether no block at the SM may wait for the next block to go out: that block was not
+  /// flushed, and it is later than all of them.
   bool follows_all_at(std::uint32_t sm) const {
     return returned.empty() ||
            (!returned.front().was_flushed && returned.front().block >= latest[sm]);
@@ -125,7 +125,7 @@ struct DispatchedGrid {
     return next;
   }
 
-  /// Returns the first cluster all of whose blocks are to start again, if there is one.
+  /// Returns the first cluster whose blocks must all start again, if there is one.
   std::optional<std::uint64_t> first_flushed_cluster() const;
   /// The blocks of the cluster start again.
   void take_flushed_cluster(std::uint64_t cluster);

@@ -81,8 +81,7 @@ Time Dispatcher::until_next_block(std::uint32_t blocks, Time now) {
   return whole;
 }
 
-/// Sleeps after no SM has taken a block: only a message, or a grid that becomes ready, can change
-/// that.
+/// Sleeps after no SM has taken a block: only a message, or a grid that becomes ready, can help.
 void Dispatcher::sleep_until_ready(Time now) {
   wake_ = grids_.empty() ? Time::never() : preempting_.next_limit();
   for (const Grid& grid : grids_) {
@@ -179,15 +178,15 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   ++statistics_.grids[launch.tenant];
 }
 
-/// The host keeps a launch until the one before it has ended; the front end of a GPU has fetched it
-/// by then.
+/// Returns the begin of a launch.  The host keeps it until the launch before has ended; by then the
+/// front end of the GPU has fetched it.
 Time Dispatcher::begin_of(const GridLaunch& launch, Time now) const {
   if (!parameters_.launch_overlap || launch.queued == 0) return now;
   const auto end = ends_.find({launch.tenant, launch.stream});
   return end == ends_.end() ? now : end->second;
 }
 
-/// Frees the place of a block. A staged block is one whose tenant was ended before it started.
+/// Frees the place of a block. A staged block is freed when its tenant was ended before it started.
 void Dispatcher::place_is_free(Grid& grid, const PreemptionRecord& record, std::uint8_t keeps) {
   const BlockReference& block = record.block;
   PreemptingDispatch::settled(grid, block.block);

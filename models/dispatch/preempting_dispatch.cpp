@@ -78,8 +78,8 @@ void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Ou
   if (slices_.is_due() && has_settled()) slices_.begin(now);
 }
 
-/// Returns whether make_room() has nothing to do, which it finds out at each block of a grid that
-/// is alone.
+/// Returns whether make_room() has nothing to do, as is the case for every block of a grid that is
+/// alone.
 bool PreemptingDispatch::is_alone() const {
   return views_.size() == 1 && parts_.grids.front().all_away == 0 &&
          parts_.grids.front().in_hand.empty() && !slices_.any() && !takeovers_.any_stopping() &&
@@ -206,8 +206,8 @@ std::uint64_t PreemptingDispatch::coming(const DispatchedGrid& grid) const {
   return places;
 }
 
-/// With selection by rounds, the grid may also take more from an SM that has given all that it was
-/// asked for.
+/// With selection by rounds, the grid may also take more from an SM that has given everything asked
+/// before.
 DispatchedGrid* PreemptingDispatch::victim_for(std::uint32_t index,
                                                const DispatchedGrid& urgent) const {
   if (!takeovers_.is_stopping(index)) return victim_at(index, urgency_of(urgent));
@@ -343,8 +343,8 @@ void PreemptingDispatch::let_keepers_return(Time now, Outbox& outbox) {
   }
 }
 
-/// Returns whether the grid fits beside state that another one has left on chip. A gang that is to
-/// start must find as many places as it would without that state.
+/// Returns whether the grid fits beside state that another grid has left on chip. A gang must find
+/// as many places as it would without that state.
 bool PreemptingDispatch::fits_beside(std::uint32_t index, const DispatchedGrid& grid) const {
   if (!grid.is_to_gather()) return parts_.sms[index].places.has_place(grid.block);
   const auto wanted = static_cast<std::uint32_t>(
@@ -369,9 +369,9 @@ void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
   }
 }
 
-/// Sends a signal to an SM. No SM gets one while its blocks are still on their way back, since they
-/// would never get on. The blocks do not return elsewhere: the SM is theirs again as soon as they
-/// have left.
+/// Sends a signal to an SM. An SM whose blocks are still on their way back gets none, since they
+/// would never make progress. The blocks do not return elsewhere: the SM is theirs again as soon as
+/// they have left.
 void PreemptingDispatch::send_signal(Time now, Outbox& outbox) {
   const auto sm = takeovers_.signals().take(now, [&](std::uint32_t i) {
     const std::optional<std::uint32_t> owner = parts_.sms[i].owner;

@@ -32,7 +32,7 @@ void Dispatcher::block_flushed(const BlockDone& flushed, Time now, Outbox& outbo
   send_again(grid, block, true, now, outbox);
 }
 
-/// The block goes out before blocks that never did, and before later ones: these may wait for it.
+/// The block goes out before blocks that never did, and before later ones, which may wait for it.
 void Dispatcher::send_again(GridPlace grid, const BlockReference& block, bool was_flushed, Time now,
                             Outbox& outbox) {
   --grid->running;

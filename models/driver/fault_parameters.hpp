@@ -16,7 +16,7 @@ enum class FaultBatch : std::uint8_t {
 enum class FaultSerialization : std::uint8_t { cpu_and_link, whole_cost, none };
 enum class FaultSplit : std::uint8_t { upto, isolate };
 
-/// Parameters of the driver on the CPU, which every fault handling has.
+/// Parameters of the driver on the CPU, common to all ways of fault handling.
 /// Source: virtual-memory-and-exceptions.md, sections 3.3, 3.5 and 5.5.
 struct HostFaultParameters {
   ReplayMode replay;
@@ -27,12 +27,12 @@ struct HostFaultParameters {
   FaultSplit split;
   Time handling, cpu_service, migrate, allocate;
 
-  /// Returns the time of a fault that waits for no other, without its transfer if that comes on
-  /// top.
+  /// Returns the time of a fault that waits for no other fault, without its transfer if that comes
+  /// on top.
   Time expected() const { return cost_model == FaultCost::tanasic ? migrate : handling; }
 
   static auto schema() { return fields<HostFaultParameters>(); }
-  /// Fields of these parameters at the head of the parameters P, derived from these, of another
+  /// Fields of these parameters at the head of the parameters P, a derived struct of another
   /// policy.
   template <class P>
   static ParametersOf<P> fields() {

@@ -1,4 +1,4 @@
-/// Where each page of managed memory is, as the driver knows it.
+/// Place of each page of managed memory, as the driver knows it.
 ///
 /// Every managed allocation gets a range of dense page numbers that starts at a multiple of 512, so
 /// that blocks (64 KiB) and trees (2 MiB) of prefetching and eviction are aligned in it as they are
@@ -47,7 +47,8 @@ struct Allocation {
 
 class Residency {
  public:
-  /// A new allocation of `pages` pages, all at the host; its index.  Freed numbers are used again.
+  /// Adds a new allocation of `pages` pages, all at the host.  Returns its index.  Freed numbers
+  /// are used again.
   std::uint32_t add(TenantId tenant, BufferId buffer, VirtualPage virtual_page,
                     std::uint64_t pages);
   void remove(std::uint32_t allocation);
@@ -55,7 +56,7 @@ class Residency {
   const Allocation& allocation(std::uint32_t index) const { return allocations_[index]; }
   /// Returns the live allocation that holds a tenant's virtual page; nullptr: none does.
   const Allocation* find(TenantId tenant, VirtualPage virtual_page) const;
-  /// Returns the allocation of a managed page (there is one).
+  /// Returns the allocation of a managed page.  Precondition: there is one.
   std::uint32_t owner_index(ManagedPage page) const { return owner_of_tree_[page.value() / 512]; }
   const Allocation& owner(ManagedPage page) const { return allocations_[owner_index(page)]; }
 

@@ -10,7 +10,7 @@
 namespace lockstep {
 
 /// A full binary tree over a part of an allocation: its leaves are blocks of 64 KiB, its root 2
-/// MiB; the rest at the end of the allocation is rounded up to the next smaller tree.  Its last
+/// MiB.  The rest at the end of an allocation is rounded up to the next smaller tree, whose last
 /// leaves may lie behind the allocation.  Source: 001, section B.3.3.
 struct TreeLayout {
   ManagedPage first;

@@ -1,5 +1,5 @@
-/// A line of the L2 as its policies see it: what stands at the plug points `cache_policy` and
-/// `replacement` tell each other in these terms.
+/// A line of the L2 as policies see it: the terms in which the plug points `cache_policy` and
+/// `replacement` communicate.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct CachePlace {
   std::uint32_t line = 0;  ///< number of the line in the partition
 };
 
-/// How soon a line that comes in goes again, compared with those of its set.
+/// Time after which a new line leaves, compared with the other lines of its set.
 enum class CachePosition : std::uint8_t {
   usual,  ///< place that the replacement policy chooses by itself
   most_recent,

@@ -11,8 +11,8 @@ enum class L2Fetch : std::uint8_t { sectors, line };
 
 /// The L2 slices of a partition: key `memory.l2` of a GPU.
 ///
-/// Capacity and MSHRs of a slice are divided evenly among its banks; what follows the port is per
-/// bank.  Source: memory-interference.md, 1.2; gpu-parameters.md, section 8.
+/// Capacity and MSHRs of a slice are divided evenly among its banks; parameters behind the port are
+/// per bank.  Source: memory-interference.md, 1.2; gpu-parameters.md, section 8.
 struct L2Parameters {
   std::uint32_t slices = 0, banks = 0;
   Bytes size;

@@ -18,7 +18,7 @@ struct GmmuPolicySetup {
   std::uint64_t seed = 0;
   ComponentId component;
 
-  /// Returns random numbers that no other component, policy or purpose of it draws.
+  /// Returns random numbers that are used by no other component, policy or purpose.
   Random random(std::uint32_t purpose) const { return {seed, component, purpose}; }
 };
 

@@ -41,7 +41,7 @@ void Gmmu::finish_lookups(GmmuCycle& cycle) {
 }
 
 /// Returns whether the lookup hit. An entry that forbids a write counts as a miss, since memory may
-/// allow it by now.
+/// allow the write by now.
 bool Gmmu::end_lookup(const TranslateRequest& request, const PageTableEntry* entry,
                       GmmuCycle& cycle) {
   if (!entry || (request.write && !entry->is(PageTableEntry::writable))) return false;

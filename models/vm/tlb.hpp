@@ -41,21 +41,21 @@ class TlbArray {
   /// `ways` of a set, which divide `entries`; 0: fully associative.
   TlbArray(std::uint32_t entries, std::uint32_t ways);
 
-  /// The entry's index; `none` when it is not there.  Leaves the replacement order alone.
+  /// Returns the entry's index; `none` when it is absent.  The replacement order stays the same.
   std::uint32_t find(TlbKey key) const {
     if (used_ == 0) return none;  // an unused TLB is in none of this computer's caches
     for (std::uint32_t i = heads_[bucket_of(key)]; i != none; i = entries_[i].chain)
       if (entries_[i].key == key) return i;
     return none;
   }
-  /// The entry is the most recently used one of its set.
+  /// Makes the entry the most recently used one of its set.
   void touch(std::uint32_t index) {
     if (entries_[index].newer != none) move_to_newest(index);
   }
-  /// Enters `value` as the most recently used one, over an older value of the key or in the place
-  /// of the set's least recently used entry; returns its index.
+  /// Enters `value` as the most recently used entry, over an older value of the key or in place of
+  /// the set's least recently used one.  Returns its index.
   std::uint32_t insert(TlbKey key, PageTableEntry value);
-  /// Returns the tenant whose entry was replaced by an insert since the last call, if any.
+  /// Returns the tenant whose entry an insert replaced since the last call, if any.
   std::optional<TenantId> take_evicted() { return std::exchange(evicted_, std::nullopt); }
   /// Drops the entry. Returns whether it was there.
   bool drop(TlbKey key);
@@ -90,7 +90,7 @@ class TlbArray {
 
   std::size_t bucket_of(TlbKey key) const { return buckets_.of(key.bits()); }
   Order& order_of(std::uint32_t index) { return orders_[index / ways_]; }
-  /// An empty entry at the oldest end of a set that has one left to make.
+  /// Makes an empty entry at the oldest end of a set that has unmade entries left.
   void make_entry(Order& order);
   void link_oldest(Order& order, std::uint32_t index);
   void move_to_newest(std::uint32_t index);

@@ -41,7 +41,7 @@ enum class SwitchEstimate : std::uint8_t {
   measured,  ///< mean of the kernel's switches, once there was one
 };
 
-/// Expectation for a block that has executed as much as finished ones in the mean.
+/// Expectation for a block that has already executed as much as the mean of finished ones.
 enum class BeyondMean : std::uint8_t {
   done,     ///< the block is about to end
   unknown,  ///< the block is one of the long ones, and its rest is not known
@@ -54,12 +54,12 @@ BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
 BlockCost drain_cost(const BlockStatus& block, const VictimKernel& kernel,
                      const PreemptionMachine& machine, CpiPrediction prediction,
                      BeyondMean beyond_mean = BeyondMean::done);
-/// Returns the cost of the block's rest, if it is known how long the block runs undisturbed.
+/// Returns the cost of the block's rest, if its undisturbed duration is known.
 BlockCost known_drain_cost(const BlockStatus& block, const VictimKernel& kernel,
                            const PreemptionMachine& machine);
 
-/// Returns the technique that loses least of those possible within the bound; else the fastest
-/// possible one.  If nothing is known: a flush if that is allowed, else a save.
+/// Returns the technique with the least loss among those within the bound; otherwise the fastest
+/// one.  With nothing known, it returns a flush if that is allowed, else a save.
 SmRelease::Block cheapest(const BlockStatus& block, BlockCost flush, BlockCost save,
                           BlockCost drain, Time bound);
 

@@ -7,14 +7,14 @@
 
 namespace lockstep {
 
-/// Scope of the finished blocks that tell how much a block has to do, and how fast.
+/// Scope of the finished blocks from which the work and speed of a block are predicted.
 enum class HistoryScope : std::uint8_t {
   launch,  ///< finished blocks of the same launch
   kernel,  ///< finished blocks of all launches of the kernel
 };
 
-/// History of the blocks of one launch or kernel: sums of integers, so that it does not matter in
-/// which order blocks are added.
+/// History of the blocks of one launch or kernel: sums of integers, so that the order of additions
+/// does not matter.
 /// Source: 003, section 3.3.2; preemption.md, sections 7.2 and 16.
 class KernelHistory {
  public:
@@ -66,7 +66,7 @@ class KernelHistory {
 /// History of blocks of one kernel that left for memory.
 class ContextHistory {
  public:
-  /// A block has left the SM with a context of so many bytes.
+  /// Adds a block that has left the SM with a context of `bytes` bytes.
   void saved(std::uint64_t bytes) {
     ++contexts_;
     context_bytes_ += bytes;

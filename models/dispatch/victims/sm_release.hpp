@@ -1,4 +1,4 @@
-/// State of an SM's blocks before they make room, and what they are to do.
+/// State of an SM's blocks before they make room, and their commands.
 /// Source: 003, section 3.3; preemption.md, section 7.
 #pragma once
 
@@ -31,7 +31,7 @@ struct VictimKernel {
   const KernelHistory* finished = nullptr;
   KernelHistory running;            ///< running blocks of the kernel, on all SMs
   std::uint64_t context_bytes = 0;  ///< context bytes of a block: all, or the mean of those saved
-  /// Time that each block of the grid runs undisturbed; nullptr: not known.
+  /// Undisturbed duration of each block of the grid; nullptr: unknown.
   const BlockProfile::Durations* undisturbed = nullptr;
   std::optional<Time> mean_save{};  ///< mean time that the kernel's blocks took to leave for memory
 };
@@ -55,8 +55,8 @@ struct SmRelease {
   std::uint32_t places = 0;  ///< places for blocks of the urgent grid, if it is to share the SM
 };
 
-/// Returns the key by which offers are sorted; the smaller goes first.  Offers that are free within
-/// the bound come by what they lose, then the others by when they are free.
+/// Returns the key by which offers are sorted, the smaller first.  Offers within the bound are
+/// ordered by loss, then the others by the time at which they are free.
 inline std::tuple<bool, Time, std::uint64_t> preference(Time latency, std::uint64_t overhead,
                                                         Time bound) {
   const bool late = latency > bound;

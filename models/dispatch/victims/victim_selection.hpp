@@ -76,8 +76,7 @@ class SmSelection {
   Counts counts_;
 };
 
-/// burst: all wanted places at once; serial: at most one place of each SM, the next when that is
-/// free.
+/// burst: all wanted places at once; serial: at most one place of each SM at a time.
 enum class SelectionRounds : std::uint8_t { burst, serial };
 
 /// Chooses victims until there are `wanted` places.

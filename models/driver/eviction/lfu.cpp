@@ -1,10 +1,11 @@
 /// Least frequently used: large pages of 2 MiB, blocks of 64 KiB or pages.
 ///
-/// A granule is used when a page of it arrives or a walk finds one, as for lru; of those used as
-/// often the least recently used one goes.  A granule's count is forgotten when its last page
-/// leaves, and begins at the count of what was evicted last (dynamic aging): with counts from 0,
-/// what was once used often would stay for good, and newcomers would only push each other out.
-/// The granule that a page reached last goes last: its fault may not have been replayed yet.
+/// A granule is used when a page of it arrives or a walk finds one, as for lru; among equally used
+/// granules the least recently used one leaves.  A granule's count is dropped when its last page
+/// leaves.  A new granule begins with the count of the last evicted one (dynamic aging): with
+/// counts from 0, granules that were once used often would stay for good, and newcomers would only
+/// push each other out. The granule of the newest page leaves last: its fault may not have been
+/// replayed yet.
 /// Source: virtual-memory-and-exceptions.md, section 10 (lfu2m), which gives the name alone; aging:
 /// Arlitt et al., "Evaluating content management techniques for web proxy caches", 2000 (LFU-DA).
 ///

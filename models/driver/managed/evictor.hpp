@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Takes the pages that the eviction policy names off a full GPU memory.  Pages that prefer the GPU
-/// go only when there are no others.  Source: virtual-memory-and-exceptions.md, section 10.
+/// Evicts the pages that the eviction policy chooses from a full GPU memory.  Pages that prefer the
+/// GPU leave only when there are no others.  Source: virtual-memory-and-exceptions.md, section 10.
 class Evictor {
  public:
   /// `name`: of the policy in scenarios.

@@ -38,7 +38,7 @@ class FaultLog {
     records_.push_back(record);
     return static_cast<std::uint32_t>(records_.size() - 1);
   }
-  /// The first `dropped` of the pages that were to come do not come.
+  /// Removes the first `dropped` of the expected pages from the record.
   void shorten(std::uint32_t number, std::uint64_t dropped) {
     if (number == none) return;
     records_[number].page += dropped;

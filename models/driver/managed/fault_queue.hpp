@@ -1,4 +1,5 @@
-/// Faults that wait: for the driver, for pages that leave or that the CPU holds, or for their page.
+/// Waiting faults: they wait for the driver, for pages that leave or that the CPU holds, or for
+/// their own page.
 ///
 /// Source: 001, section B.2; virtual-memory-and-exceptions.md, sections 3.5 and 18.
 #pragma once
@@ -38,23 +39,23 @@ class FaultQueue {
       : pages_(pages), parameters_(parameters), turns_(parameters.order, priorities) {}
 
   bool empty() const { return queue_.empty(); }
-  /// Returns when the first fault came; there must be one.
+  /// Returns the time at which the first fault entered the queue.  Precondition: there is one.
   Time first() const { return queue_.front().queued; }
   void push(const PageFault& fault) { queue_.push_back(fault); }
   /// Queues a fault again that waited for something else.
   void push_again(PageFault fault, Time now);
   /// Takes the next fault by the tenants' turns.
   PageFault take_next();
-  /// Takes the faults that are handled together with the one that was just taken.
+  /// Takes the faults that are handled together with the fault just taken.
   std::vector<PageFault> take_with(const PageFault& first);
 
-  /// The fault waits until its page has left, here or other GPUs, or the CPU is done.
+  /// Lets the fault wait until its page has left, here or other GPUs, or the CPU is done.
   void defer(const PageFault& fault) { deferred_.push_back(fault); }
-  /// The fault waits for its page, which is on its way.
+  /// Lets the fault wait for its page, which is on its way.
   void await(const PageFault& fault);
   /// Faults that waited for pages of the range.
   std::vector<PageFault> take_awaited(PageRange range);
-  /// Queues deferred faults again that may go on, in the order in which they came.
+  /// Queues deferred faults again that may continue, in the order in which they came.
   void reconsider(Time now);
 
   template <class Which>

@@ -1,9 +1,9 @@
-/// Pages on their way to the GPU, in the order in which they were asked for.
+/// Pages on their way to the GPU, in the order of the requests.
 ///
-/// A migration waits for frames, for which others are evicted if there are none; then its data
-/// cross the link and its entries are written (driver.hpp).  Where nothing moves and nothing can be
-/// evicted, what waits first does with less, or waits for memory that is coming free, or its tenant
-/// ends (memory_shortage.cpp).
+/// A migration waits for frames, for which other pages are evicted if there are none; then its data
+/// cross the link and its entries are written (driver.hpp).  When nothing moves and nothing can be
+/// evicted, the first waiting migration gets smaller, or waits for memory that is becoming free, or
+/// its tenant ends (memory_shortage.cpp).
 /// Source: 001, sections B.2 and B.3; architecture.md, section 8, rules 7, 9 and 10.  What happens
 /// when nothing can be evicted is ours: the papers stop there.
 #pragma once
@@ -56,26 +56,26 @@ class Migrations {
   Migrations(const Parts& parts, std::size_t tenants) : parts_(parts), tenants_(tenants) {}
 
   void add(const Migration& migration) { waiting_.push_back(begin(migration)); }
-  /// Adds a migration for a prefetch step, which has counted it.
+  /// Adds a migration for a prefetch step, which already counts it.
   void prefetch(PageRange range, std::uint64_t operation, Time now);
-  /// Migrations begin for which there are frames.
+  /// Begins the migrations for which there are frames.
   void start_waiting(const HostCycle& cycle);
-  /// The page stays at the host, and the GPU reaches it over the link.
+  /// Maps a page that stays at the host; the GPU reaches it over the link.
   void map_remote(const Migration& migration, const HostCycle& cycle);
-  /// The page stays on another GPU, in these frames, and the GPU reaches it over the fabric.
+  /// Maps a page that stays in these frames of another GPU; the GPU reaches it over the fabric.
   void map_peer(const Migration& migration, std::vector<FrameRun> frames, const HostCycle& cycle);
-  /// Takes in a unit that another GPU has no room for, if there are frames.
+  /// Takes in a unit for which another GPU has no room, if there are frames.
   void take_in(std::uint32_t allocation, std::uint64_t unit, const HostCycle& cycle);
-  /// Goes on with migrations whose pages other GPUs have given up.
+  /// Continues migrations whose pages other GPUs have given up.
   void go_on(const HostCycle& cycle);
-  /// Bytes of a unit of a migration have come from another GPU.
+  /// Notes that bytes of a migration's unit have come from another GPU.
   void has_come(std::uint32_t index, const HostCycle& cycle);
   /// A copy becomes the only one.
   void make_writable(const Migration& migration, const HostCycle& cycle);
   /// The driver has mapped the pages.
   void mapped(std::uint32_t index, const HostCycle& cycle);
 
-  /// A tenant for whose pages there is no room, and the message for it.
+  /// A tenant without room for its pages, and the message for it.
   struct Failure {
     TenantId tenant;
     std::string message;
@@ -90,7 +90,7 @@ class Migrations {
   void serialize(Archive& archive);
 
  private:
-  /// The pages of a migration are on their way from now on.  Returns its number.
+  /// Puts the pages of a migration on their way.  Returns its number.
   std::uint32_t begin(const Migration& migration);
   std::uint32_t store(const Migration& migration);
   Migration take(std::uint32_t index);

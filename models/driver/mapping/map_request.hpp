@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Pages to be mapped in one go.  `pages.count` 0: only the tables are reserved.
+/// Pages to be mapped together.  `pages.count` 0: only the tables are reserved.
 struct MapRequest {
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 

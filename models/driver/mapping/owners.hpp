@@ -19,7 +19,7 @@ enum class CopyPart : std::uint32_t {
   rearrangement,  ///< a mapped page (Rearranger)
   foreign_page,   ///< a foreign page, for the page manager
 };
-/// The part that has a page copied to another frame: the copy's id, which comes back.
+/// The part that has a page copied to another frame; the copy's id comes back.
 using CopyOwner = Owner<CopyPart, std::uint32_t, 1>;
 
 }  // namespace lockstep

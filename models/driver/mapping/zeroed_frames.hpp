@@ -1,7 +1,7 @@
-/// Granules of zeroed frames that lie ready at the GMMU, for handlers of untouched pages.
+/// Granules of zeroed frames, kept ready at the GMMU for handlers of untouched pages.
 ///
-/// The driver takes frames that are free, and none by eviction, has them zeroed and tells the GMMU;
-/// whenever a handler has used a granule up, another follows.
+/// The driver takes free frames without evicting pages, has them zeroed and tells the GMMU; each
+/// granule that a handler has used up is replaced.
 /// Source: 000, section 4.2; virtual-memory-and-exceptions.md, section 9; architecture.md, section
 /// 8, rule 10.
 #pragma once
@@ -22,7 +22,7 @@ class ZeroedFrames {
 
   /// Keeps so many granules ready.
   void keep(std::uint32_t granules) { wanted_ = granules; }
-  /// Takes frames for the missing ones, as far as memory has them.
+  /// Takes frames for missing granules, as far as memory has them.
   void refill(const HostCycle& cycle);
   /// Returns false if these are no frames of it.
   bool zero_done(const ZeroRange& range, const HostCycle& cycle);

@@ -1,9 +1,9 @@
-/// The driver's side of the page tables: what stands in them, where they lie in GPU memory, and
-/// which lines of them have to be written there.
+/// The driver's side of the page tables: their contents, their places in GPU memory, and the lines
+/// that must be written there.
 ///
-/// Tables of all four levels for an address range are reserved when the range is; a level-4 table
-/// takes memory of this computer when its first entry is set.  The GPU's copy differs only in the
-/// bits that the GMMU sets (PageTableEntry::set_by_gmmu).
+/// Tables of all four levels are reserved together with their address range; a level-4 table takes
+/// memory of this computer when its first entry is set.  The GPU's copy differs only in the bits
+/// that the GMMU sets (PageTableEntry::set_by_gmmu).
 /// Source: architecture.md, section 8, rules 7 and 9; page_table_entry.hpp (format).
 #pragma once
 
@@ -39,8 +39,8 @@ class PageTables {
 
   /// Gives a frame for a table.
   using TakeFrame = std::function<PhysicalAddress()>;
-  /// Makes the tables that the pages need and do not have, in frames of their own; their directory
-  /// entries join `writes`.  Returns the new frames.
+  /// Makes the missing tables for the pages, in frames of their own; their directory entries are
+  /// added to `writes`.  Returns the new frames.
   std::vector<FrameRun> reserve(const TenantPages& pages, const TakeFrame& take_frame,
                                 std::vector<TableWrite>& writes);
   /// Returns the address of the tenant's level-1 table; 0 before its first reserve.
@@ -61,7 +61,8 @@ class PageTables {
 
   void set(TenantId tenant, VirtualPage page, PageTableEntry entry,
            std::vector<TableWrite>& writes);
-  // Entries that the GMMU has already written to memory: a new entry, or 0 by an exchange.
+  // Takes over entries that the GMMU has already written to memory: a new entry, or 0 by an
+  // exchange.
   void learn(TenantId tenant, VirtualPage page, PageTableEntry entry);
   void forget(TenantId tenant, VirtualPage page) { learn(tenant, page, {}); }
   void set_large(TenantId tenant, VirtualPage page, bool coalesced,

@@ -14,7 +14,7 @@ struct PeerParameters {
   Spill spill = Spill::host;
 
   static auto schema() { return fields<PeerParameters>(); }
-  /// Fields of these parameters at the head of the parameters P, derived from these, of another
+  /// Fields of these parameters at the head of the parameters P, a derived struct of another
   /// policy.
   template <class P>
   static ParametersOf<P> fields() {

@@ -30,7 +30,7 @@ struct PeerHistory {
   }
 };
 
-/// A fault on a page of managed memory that other GPUs of the tenant have.
+/// A fault on a page of managed memory that the tenant has on several GPUs.
 struct PeerFault {
   bool write = false;
   /// the page is in the memory of a GPU that the faulting GPU can reach
@@ -40,30 +40,29 @@ struct PeerFault {
   PeerHistory history;
 };
 
-/// Plug point `peer_policy`: how the GPUs of a tenant share a page of managed memory.
+/// Plug point `peer_policy`: it decides how the GPUs of a tenant share a page of managed memory.
 ///
-/// Contract: answers depend on the arguments alone; what is to be remembered of a page stands in
-/// its history, which `note` changes once for each fault that is served.  A store needs the page
-/// alone, so that `copy` answers reads only; `map` answers faults on pages that are reachable.
+/// Contract: answers depend on the arguments alone.  A page's history keeps the policy's state for
+/// the page; `note` updates it once for each served fault.  A store needs the page alone, so `copy`
+/// is an answer for reads only; `map` is an answer for reachable pages.
 /// Source: design of the project, after UVM's va_block (open-gpu-kernel-modules) and GRIT.
 class PeerPolicy {
  public:
   virtual ~PeerPolicy() = default;
   virtual const PeerParameters& parameters() const = 0;
   virtual PeerWay way(const PeerFault& fault) const = 0;
-  /// Returns whether a read of a page that no GPU has maps it read-only, so that others can have
-  /// copies.
+  /// Returns whether a read maps a page read-only if no GPU has it, so that others can have copies.
   virtual bool copies_reads() const { return false; }
-  /// Returns whether a read brings a copy of a page with this history, if the policy decides by
-  /// pages.
+  /// Returns whether a read of a page with this history brings a copy, for policies that decide by
+  /// page.
   virtual bool copies_reads(const PeerHistory&) const { return false; }
   virtual void note(const PeerFault&, PeerHistory&) const {}
   /// Returns whether pages of the same group should follow when a page's scheme has changed.
   virtual bool spreads_schemes() const { return false; }
-  /// Returns for how long a page stays at least on the GPU to which it came, so that the warp which
-  /// faulted can use it.
+  /// Returns the least time that a page stays on the GPU to which it came, so that the faulting
+  /// warp can use it.
   virtual Time stays(const PeerHistory&) const { return parameters().stays; }
-  /// Returns whether the policy is useless for GPUs without ways to each other.
+  /// Returns whether the policy is useless for GPUs without links to each other.
   virtual bool needs_ways() const { return false; }
   /// Returns the number of requests to a mapped page after which the page moves to their sender; 0:
   /// it stays.

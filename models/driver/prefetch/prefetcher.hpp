@@ -23,11 +23,12 @@ struct FaultGroup {
   TreeDecisions* decisions = nullptr;
 };
 
-/// Plug point `prefetcher`: which pages come along with pages that faulted.
+/// Plug point `prefetcher`: it chooses the pages that migrate along with faulting pages.
 ///
-/// Contract: appends what is to be moved, the faulting pages included: ranges that ascend, do not
-/// overlap or touch, lie in the allocation and hold no valid page.  It changes nothing but the
-/// group's counts of decisions and depends on its arguments alone. Source: 001, section B.3.
+/// Contract: the prefetcher appends all pages to be moved, the faulting ones included, as ascending
+/// ranges that do not overlap or touch, lie in the allocation and hold no valid page.  It changes
+/// only the group's counts of decisions and depends on its arguments alone. Source: 001, section
+/// B.3.
 class Prefetcher {
  public:
   virtual ~Prefetcher() = default;

@@ -1,9 +1,9 @@
-/// Tree-based neighbourhood prefetching: the block of a faulting page, and every subtree around it
-/// that is more than half valid is completed.
+/// Tree-based neighbourhood prefetching: the block of a faulting page migrates, and every subtree
+/// around it that is more than half valid is completed.
 ///
 /// The faulting blocks count as full; going up from them to the root (2 MiB), a node whose valid
 /// size exceeds `threshold` of its capacity has its remaining blocks fetched and counts as full for
-/// the nodes above.  What comes along so grows from 64 KiB to 1 MiB.
+/// the nodes above.  So the prefetched size grows from 64 KiB to 1 MiB.
 /// Source: 001, section B.3.3, Figure 2; virtual-memory-and-exceptions.md, section 5.4.
 ///
 /// Simplified: nothing; nodes without a faulting block beneath are left alone.

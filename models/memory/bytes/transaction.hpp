@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// A request on its way through a partition: a line of this computer's caches.
+/// A request on its way through a partition, in one line of this computer's caches.
 struct alignas(64) Transaction {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::uint32_t has_read = none - 1;
@@ -21,7 +21,7 @@ struct alignas(64) Transaction {
   L2Cycle arrival;            ///< cycle in which the request was at the port
   std::uint32_t line = 0;     ///< number of the line in the partition
   std::uint32_t next = none;  ///< transaction behind this one in an MSHR
-  /// A load: behind it in PendingReads; has_read: its bytes are in the pool's data.
+  /// Load: next one in PendingReads; has_read: the bytes are in the pool's data.
   std::uint32_t next_read = has_read;
   std::uint8_t missing = 0;       ///< sectors still to come from DRAM
   std::uint8_t hits : 4 = 0;      ///< sectors found in the L2
@@ -54,8 +54,8 @@ struct alignas(64) Transaction {
   }
 };
 
-/// Transactions by number; the last one released is the next one used, so that few of them
-/// take room in this computer's caches.
+/// Transactions by number.  The last one released is used next, so that few of them occupy this
+/// computer's caches.
 class TransactionPool {
  public:
   union Data {
@@ -86,8 +86,8 @@ class TransactionPool {
   void warm(std::uint32_t index) const {
     if (index != Transaction::none) lockstep::warm(&items_[index]);
   }
-  /// Returns the slot that the n-th allocation from now will take; `none` if it is still to be
-  /// made.
+  /// Returns the slot that the n-th allocation from now will take; `none` if that slot does not
+  /// exist yet.
   std::uint32_t free(std::size_t n) const {
     return n < free_.size() ? free_[free_.size() - 1 - n] : Transaction::none;
   }

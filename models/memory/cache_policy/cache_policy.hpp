@@ -27,13 +27,14 @@ struct CacheInsertion {
   std::uint8_t line_class = 0;  ///< class below 16
 };
 
-/// Plug point `cache_policy`: bypass and insertion in the L2 banks of one partition.  Which line
-/// leaves a full set is the plug point `replacement`, which a cache policy may restrict.
+/// Plug point `cache_policy`: bypass and insertion in the L2 banks of one partition.  The plug
+/// point `replacement` decides which line leaves a full set; a cache policy may restrict its
+/// choice.
 ///
 /// Contract: a policy overrides the hooks it needs and names them in `hooks()`; the others are
 /// never called, so that LRU costs no call.  One object serves a partition; it knows nothing of
-/// other partitions and depends on nothing but what the hooks tell and what serialize keeps.
-/// Periodic actions are computed from `now` when a hook is called.
+/// other partitions and depends only on calls of its hooks and on the state in serialize. Periodic
+/// actions are computed from `now` when a hook is called.
 /// Source: memory-interference.md, section 7.3.
 class CachePolicy : public EpochPolicy {
  public:
@@ -56,11 +57,11 @@ class CachePolicy : public EpochPolicy {
   }
   /// Called for every lookup, with the sectors that it found; the others missed.
   virtual void on_lookup(const MemoryRequest&, CacheLookup, Time /*now*/) {}
-  /// Sectors arrive from DRAM (or a store allocates) for a line that is not there.
+  /// Called when sectors arrive from DRAM, or a store allocates, for a line that is absent.
   virtual CacheInsertion on_insertion(const MemoryRequest&, std::uint64_t /*line*/, Time /*now*/) {
     return {};
   }
-  /// Returns the ways of a full set of which one may leave, as bits; at least one.
+  /// Returns a mask of the ways of a full set that may leave; at least one.
   virtual std::uint64_t candidates(std::span<const CacheWay>) { return ~std::uint64_t{0}; }
   /// A line was evicted.
   virtual void on_eviction(std::uint64_t /*line*/, std::uint8_t /*line_class*/) {}

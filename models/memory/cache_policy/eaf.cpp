@@ -1,5 +1,5 @@
-/// Evicted-address filter: a line that left not long ago comes in as the most recently used one,
-/// any other as the next to go, but for one in 64.
+/// Evicted-address filter: a line that left not long ago becomes the most recently used one; any
+/// other line becomes the next to go, except for one in 64.
 ///
 /// Source: 004, section 4.4 (EAF, against which MeDiC is compared); memory-interference.md, section
 /// 3.2 (Seshadri et al., PACT 2012).

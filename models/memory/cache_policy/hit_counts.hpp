@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Hits among lookups, in counters of ten bits that are halved before they run over.
+/// Hits and lookups, in counters of ten bits that are halved before they overflow.
 /// Source: memory-interference.md, sections 3.3.1 and 3.7 (004, section 4.5.5).
 class HitCounts {
  public:

@@ -1,5 +1,5 @@
-/// MASK's translation-aware bypass: reads of a walk's level that hits less often than data do go
-/// past the L2 (walk_levels.hpp).
+/// MASK's translation-aware bypass: reads of a walk level bypass the L2 if that level hits less
+/// often than data do (walk_levels.hpp).
 /// Source: 004, section 6.4.3; memory-interference.md, section 5.3.4.
 #include <array>
 

@@ -1,7 +1,8 @@
-/// Levels of page walks that hit less often in the L2 than data do: their reads go past it.
+/// Levels of page walks that hit less often in the L2 than data do: reads of these levels bypass
+/// the L2.
 ///
-/// Each epoch is judged by what was counted in it; one of `probe` reads of a level that goes past
-/// looks up, so that the level is measured all the same.
+/// The counts of an epoch decide.  One of `probe` reads of a bypassing level still looks up, so
+/// that the level is measured.
 /// Source: 004, section 6.4.3; memory-interference.md, section 5.3.4.
 ///
 /// Simplified: a level, or data, with fewer than `least` lookups in an epoch keeps its last
@@ -93,7 +94,7 @@ class WalkLevels {
     }
     for (Level& level : levels_) level.lookups = level.hits = 0;
   }
-  /// Returns the lookups by which a level is judged: fewer for a level that goes past, since only
+  /// Returns the number of lookups needed to judge a level: fewer for a bypassing level, since only
   /// some of its reads look up.
   std::uint64_t least(const Level& level) const {
     return level.past ? (parameters_.least + parameters_.probe - 1) / parameters_.probe

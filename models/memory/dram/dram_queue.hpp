@@ -37,7 +37,7 @@ struct alignas(32) DramEntry {
   }
 };
 
-/// Places of the queue that a request may take, and its urgency.
+/// Pool of places that a request may take in the queue, and its urgency.
 struct DramLane {
   std::uint8_t pool = 0;
   std::uint8_t level = 0;  ///< level 0 goes before level 1
@@ -52,14 +52,14 @@ struct DramDivision {
   bool trivial() const { return pools.empty() && levels == 1; }
 };
 
-/// The requests of a DRAM channel in order of arrival, by bank, and which of them hit an open row.
+/// Requests of a DRAM channel in order of arrival, by bank, with those that hit an open row.
 ///
-/// A scheduler may divide it: a pool's requests take no more places than the pool has, and the
-/// requests of each level stand in lists of their own.
+/// A scheduler may divide the queue: requests of a pool take no more places than the pool has, and
+/// each level has lists of its own.
 ///
-/// With a write queue of its own, writes wait until `high` are there or no read is, then go first
-/// until only `low` are left and reads wait; a scheduler sees the requests of the direction that
-/// is being served.  The direction depends on nothing but arrivals and departures.
+/// With a separate write queue, writes wait until there are `high` of them or no read; then they go
+/// first until only `low` are left and reads wait.  A scheduler sees the requests of the direction
+/// being served, which depends on arrivals and departures alone.
 /// Source: gpu-parameters.md, section 9 (write queue with watermarks).
 class DramQueue {
  public:
@@ -69,7 +69,7 @@ class DramQueue {
   };
   DramQueue(const Sizes& sizes, std::uint32_t banks, const DramDivision& division = {});
 
-  /// Returns whether there is room for a request of a direction and pool, if the sizes alone
+  /// Returns whether there is room for a request of a direction and pool, as far as the sizes
   /// decide.
   bool room(bool write, unsigned pool = 0) const {
     return (direction_of(write) == 0 ? counts_[0] < sizes_.reads : counts_[1] < sizes_.writes) &&
@@ -100,13 +100,12 @@ class DramQueue {
   std::uint32_t oldest(std::uint32_t bank, unsigned level = 0) const {
     return place_of(lists_[first_ + level][bank].head);
   }
-  /// Returns the oldest one of them for the open row.
+  /// Returns the oldest request of a bank and level for the open row.
   std::uint32_t oldest_hit(std::uint32_t bank, unsigned level = 0) const {
     return place_of(lists_[first_ + level][bank].hit);
   }
-  /// The next younger one of the same bank, direction and level; DramEntry::none behind the
-  /// youngest.
-  /// With `oldest`, a bank's requests in the order of their age.
+  /// Returns the next younger request of the same bank, direction and level; DramEntry::none behind
+  /// the youngest. With `oldest` it lists a bank's requests by age.
   std::uint32_t younger(std::uint32_t index) const { return place_of(nodes_[index].next); }
   /// Returns whether a request waits for the open row of a bank, in either direction and at any
   /// level.
@@ -133,7 +132,7 @@ class DramQueue {
 
  private:
   static constexpr std::uint16_t end = 0xffff;
-  /// The part of each entry that is read when many are searched for one.
+  /// Part of an entry that searches over many entries read.
   struct Node {
     std::uint32_t row = 0;
     std::uint32_t order = 0;  ///< number of the request

@@ -1,5 +1,5 @@
-/// Reach of a level of urgency: it goes before all requests of lower levels, or before those of its
-/// bank.
+/// Reach of a level of urgency: the level goes before all requests of lower levels, or only before
+/// those of its bank.
 #pragma once
 
 #include "core/parameters/parameters.hpp"

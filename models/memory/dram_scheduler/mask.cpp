@@ -1,13 +1,13 @@
-/// MASK's memory scheduler: page walks first, then data of the tenant whose turn it is, then all
-/// other data, in a queue each.
+/// MASK's memory scheduler, with a queue each for page walks, which go first, then for data of the
+/// tenant whose turn it is, then for all other data.
 ///
-/// Walks (Golden) go in order; they have places beyond the controller's own.  Of the others a share
-/// (Silver) is for the tenant whose turn it is, and the rest (Normal) for all.  A turn is a number
-/// of requests that all controllers are told once an epoch: the more walks of a tenant are under
-/// way and the more warps wait for each, the longer.  The lower queues starve while the upper ones
-/// are in use, as in the source, which speaks of demands: with `writes` off, what the L2 writes
-/// back has no turn.  `medic-mask` is both this and MeDiC's scheduler: in Silver and in Normal,
-/// requests of warps that mostly hit go first.
+/// Walks (Golden) go in order, with places beyond the controller's own.  A share of the other
+/// places (Silver) is for the tenant whose turn it is, and the rest (Normal) for all.  A turn is a
+/// number of requests, which all controllers are told once an epoch; it grows with the tenant's
+/// walks under way and with the warps that wait for each.  The lower queues starve while the upper
+/// ones are in use, as in the source.  The source speaks of demands: with `writes` off, write-backs
+/// of the L2 have no turn.  `medic-mask` combines this scheduler with MeDiC's: in Silver and in
+/// Normal, requests of warps that mostly hit go first.
 /// Source: 004, sections 4.3.4 and 6.4.4; memory-interference.md, sections 5.3.5 and 7.
 ///
 /// Simplified: only the arrival of a request ends the turn of a tenant that has fallen silent.
@@ -62,7 +62,7 @@ struct MaskSchedulerStatistics {
 
 class MaskScheduler final : public DramScheduler {
  public:
-  /// `of_warps`: by whether they mostly hit.
+  /// `of_warps`: requests are ordered by whether their warps mostly hit.
   MaskScheduler(const PartitionPolicySetup& setup, bool of_warps)
       : MaskScheduler(setup, setup.choice.parameters<MaskSchedulerParameters>(), of_warps) {}
 

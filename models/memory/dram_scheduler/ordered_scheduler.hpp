@@ -1,9 +1,8 @@
-/// Common part of schedulers whose banks serve their requests in an order that follows from the
-/// senders.
+/// Common part of schedulers whose banks serve requests in an order that depends on the senders.
 ///
-/// A bank serves the first of its requests in the scheduler's order, also if that closes a row that
-/// others hit; of the commands that can issue, that for the first request goes.  With one command
-/// bus a row command goes before a column command for a request further back.
+/// A bank serves the first of its requests in the scheduler's order, even if this closes a row that
+/// others hit; of the commands that can issue, the one for the first request goes.  With one
+/// command bus a row command goes before a column command for a request further back.
 /// Source: memory-interference.md, section 2 (one request buffer, every entry eligible).
 #pragma once
 

@@ -121,7 +121,8 @@ class ParBs final : public OrderedScheduler<ParBs> {
     }
   }
 
-  /// A tenant's rank is how many others have more to serve; equals are put in random order.
+  /// Ranks tenants by the number of others with more requests to serve; equal ones are put in
+  /// random order.
   void rank(Batch& of) {
     const std::size_t tenants = loads_.size();
     if (tenants == 1) return;

@@ -38,7 +38,7 @@ class L2Halves {
     return request.source == SourceKind::sm &&
            topology_.in_second_half(SmId{request.requester}) != in_second_;
   }
-  /// The transaction crosses with so many flits of data, there or back.
+  /// Lets the transaction cross with `flits` flits of data, there or back.
   void cross(std::uint32_t transaction, std::uint32_t flits, L2Cycle now) {
     crossing_.push({L2Cycle{link_.reserve(now.value(), flits) + latency_}, transaction});
   }

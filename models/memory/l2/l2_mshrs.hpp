@@ -8,7 +8,8 @@
 
 namespace lockstep {
 
-/// The lines of one L2 bank that DRAM owes, each with the transactions that wait for it.
+/// Lines of one L2 bank that are on their way from DRAM, each with the transactions that wait for
+/// it.
 ///
 /// A later miss on the line joins its entry and asks DRAM only for sectors not yet on their way.
 /// Source: gpu-parameters.md, section 1, cache strings (mshr:entries:merges) and section 8.

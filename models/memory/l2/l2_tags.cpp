@@ -103,7 +103,7 @@ void L2Tags::touch(std::uint32_t place) {
   ages[way_of(place)] = 0;
 }
 
-/// A place that was just used goes behind those that are younger than `age`.
+/// Ages a place that was just used behind places younger than `age`.
 void L2Tags::make_older(std::uint32_t place, std::uint8_t age) {
   std::uint8_t* ages = ages_of(place);
   for (std::uint32_t way = 0; way < ways_; ++way)

@@ -19,8 +19,8 @@ namespace lockstep {
 /// when masks have covered it or a later read has fetched it ("lazy fetch on read").
 /// Source: gpu-parameters.md, section 1, cache strings (S, B, L) and section 8.
 ///
-/// All of a set stands together, since a lookup or a fill seldom finds it in this computer's
-/// caches: tags, age of each way, then its lines; eight bytes for each way.
+/// The data of a set are stored together, since a lookup or a fill seldom finds them in this
+/// computer's caches: tags, the age of each way, then its lines; eight bytes for each way.
 class L2Tags {
  public:
   static constexpr std::uint32_t absent = ~std::uint32_t{0};
@@ -48,8 +48,8 @@ class L2Tags {
   static constexpr std::size_t most_tenants = 256;
   static constexpr std::uint32_t most_ways = 64;
 
-  /// A bank holds one of `stride` lines; XOR of higher bits spreads them if `sets` is a power of
-  /// two.  Up to 64 ways.
+  /// Makes the tags of a bank that holds one of `stride` lines; XOR of higher bits spreads lines
+  /// over the sets if `sets` is a power of two.  Up to 64 ways.
   L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride);
 
   /// Returns the place of a line, or absent.
@@ -78,7 +78,7 @@ class L2Tags {
   std::uint32_t dirty_lines(std::uint32_t begin) const {
     return static_cast<std::uint32_t>(std::popcount(dirty_[set_number(begin)]));
   }
-  /// Returns the least recently used one of them; there must be one.
+  /// Returns the least recently used dirty line.  Precondition: there is one.
   std::uint32_t oldest_dirty(std::uint32_t begin) const;
 
   /// Marks the most recent use.

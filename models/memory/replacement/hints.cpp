@@ -7,8 +7,8 @@
 /// An access without a hint, or with `evict_unchanged`, leaves a line its priority; a line that it
 /// brings in is a normal one.
 ///
-/// Decided, since nothing is published: the part of the L2 that `evict_last` lines may hold counts
-/// in each set.  Of more of them than that, those used longest ago are normal ones.
+/// Own choice, since nothing is published: `evict_last` lines may hold a share of the ways of each
+/// set.  Beyond that share, those used longest ago count as normal lines.
 #include <algorithm>
 #include <bit>
 #include <vector>

@@ -94,7 +94,7 @@ class RequestPort {
     std::uint16_t credits = 0;
     std::uint16_t first = none, last = none;
   };
-  /// In one line of this computer's memory, and its payload.
+  /// A request in the queue, in one line of this computer's memory, with its payload.
   struct alignas(64) Queued {
     MemoryRequest request;
     std::unique_ptr<std::byte[]> payload;

@@ -18,7 +18,7 @@ struct RequestTag {
   static std::uint32_t make(Kind kind, std::uint16_t index, bool host) {
     return std::uint32_t{index} | std::uint32_t{kind} << 16 | std::uint32_t{host} << 20;
   }
-  /// with_pc() adds as many bits of a program counter as there is room for.
+  /// Number of bits of a program counter that with_pc() adds: as many as there is room for.
   static constexpr unsigned pc_bits = 11;
   static std::uint32_t with_pc(std::uint32_t tag, std::uint32_t pc) {
     return tag | pc << (32 - pc_bits);

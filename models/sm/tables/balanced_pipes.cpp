@@ -1,6 +1,6 @@
 /// ptxas writes IMAD.MOV, IMAD.IADD and IMAD.SHL for a part of the moves, additions and shifts:
-/// products run on the FMA pipe, and with half of the work there both pipes together take an
-/// instruction every cycle.
+/// products run on the FMA pipe, and with half of the work on each of the two pipes they take an
+/// instruction every cycle together.
 /// Source: what ptxas 13.0 makes for sm_75 of kernels of the table in docs/validation/lowering.md.
 ///
 /// Simplified: the work is balanced within each stretch between branches, by the cycles that units

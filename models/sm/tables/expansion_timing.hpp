@@ -14,7 +14,7 @@ struct ExpansionTiming {
 
 ExpansionTiming timing_of(const isa::Expansion& expansion, const SmParameters& parameters);
 
-/// Returns the class whose units execute `unit`: a class without units uses another's.
+/// Returns the class whose units execute `unit`: a class without units uses those of another class.
 isa::Unit present_unit(isa::Unit unit, const SmUnitParameters& units);
 
 /// Returns the unit that multiplies and adds integers.

@@ -57,7 +57,7 @@ void add_releases(const isa::Program& program, const Instruction& instruction,
   if (known == groups.end()) groups.push_back(group);
 }
 
-/// The row of predicates, behind the registers, if there are no others.
+/// An instruction that touches no other row names the row of predicates, behind the registers.
 void add_touches(const DeferredValues& issued, std::size_t pc, const DenseRows& dense,
                  IssueRecord& record) {
   const Instruction& instruction = issued.instructions[pc];
@@ -106,8 +106,8 @@ bool loads_words(const Instruction& instruction) {
          instruction.memory.elements == 1 && moves_words(instruction.memory);
 }
 
-/// Returns whether the instruction is one of FMNMX and FSETP, for which ptxas waits as long after
-/// another one as between logic operations.
+/// Returns whether the instruction is FMNMX or FSETP: behind another of these, ptxas waits as long
+/// as between logic operations.
 bool compares_words(const Instruction& instruction) {
   using isa::Opcode;
   return instruction.unit == Unit::fp32 &&
@@ -269,7 +269,8 @@ IssueTables::IssueTables(const SmParameters& parameters,
   }
 }
 
-/// An operation that hardware expands takes as much room as the instructions that it issues.
+/// Counts code bytes; an operation that hardware expands takes as much room as the instructions
+/// that it issues.
 void IssueTables::place_code(const SmParameters& parameters, IssueTable& issue) {
   std::uint64_t offset = 0;
   for (const IssueRecord& record : issue.records) {

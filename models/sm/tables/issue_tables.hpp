@@ -1,5 +1,5 @@
-/// Issue tables: what issue must know of an instruction, in one cache line beside the instruction
-/// itself.
+/// Issue tables: facts about an instruction that issue needs, in one cache line beside the
+/// instruction itself.
 /// Source: hot-path.md, "Layouts that worked".
 #pragma once
 
@@ -45,8 +45,7 @@ struct alignas(64) IssueRecord {
   /// Events (without warp) by which the destinations commit.  An instruction with more destinations
   /// has the event of the first, then the number of the others among IssueTable::release_groups.
   std::array<std::uint16_t, 6> release{};
-  /// Rows of the first operands, to be fetched into the cache early; some stand twice if they are
-  /// few.
+  /// Rows of the first operands, to be fetched into the cache early; a row may be listed twice.
   std::array<std::uint8_t, 4> touches{};
 };
 static_assert(sizeof(IssueRecord) == 64);
@@ -101,7 +100,7 @@ class IssueTables {
   }
 
  private:
-  /// Kernels stand one behind the other, each on lines of its own.
+  /// Places kernels one behind the other, each on lines of its own.
   void place_code(const SmParameters& parameters, IssueTable& issue);
 
   std::vector<std::vector<IssueTable>> tables_;

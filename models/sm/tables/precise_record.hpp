@@ -1,8 +1,8 @@
-/// Precise record: what preemptible exceptions and the release of sources must know of an
-/// instruction.
+/// Precise record: facts about an instruction that preemptible exceptions and the release of
+/// sources need.
 ///
-/// The record stands apart from IssueRecord, which is full, and is made only for an SM that asks
-/// for it.
+/// The record is separate from IssueRecord, which is full, and is made only for an SM that needs
+/// it.
 /// Source: 000, sections 3.1 to 3.3; virtual-memory-and-exceptions.md, sections 2.1 and 2.6.
 #pragma once
 
@@ -23,7 +23,7 @@ struct alignas(32) PreciseRecord {
   };
   /// Events (without warp) by which sources are released, see WarpEvent.
   std::array<std::uint16_t, 10> sources{};
-  /// Number of a record with more sources, which counts as an instruction of its own; 0: none.
+  /// Number of a record with more sources, which follows the instructions' records; 0: none.
   std::uint16_t more = 0;
   std::uint8_t source_count = 0;
   std::uint8_t flags = 0;

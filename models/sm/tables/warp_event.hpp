@@ -4,8 +4,9 @@
 
 namespace lockstep {
 
-/// Warp slot in the six top bits; below, what happens to it: a place of its scoreboard falls (nine
-/// bits, and one that says that its neighbour falls too), or a number behind the last place.
+/// Event of a warp.  The six top bits are the warp slot.  Below stands either a place of the
+/// scoreboard that is cleared (nine bits, and one bit if its neighbour is cleared too), or the
+/// number of another event, beyond the last place.
 struct WarpEvent {
   static constexpr std::uint16_t pair = 512;
   static constexpr std::uint16_t resume = 320;    ///< the warp goes on

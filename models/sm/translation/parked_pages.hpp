@@ -33,7 +33,7 @@ struct ParkedGroup {
   }
 };
 
-/// A page that was asked for and whose lines have not all left.
+/// A requested page with lines that have not left.
 struct PageMiss {
   enum class State : std::uint8_t {
     unused,
@@ -80,7 +80,7 @@ class ParkedPages {
 
   bool full() const { return asked_ >= mshrs_; }
   std::uint32_t asked() const { return asked_; }
-  /// Returns the number of refused pages whose lines have not left, without those that no line
+  /// Returns the number of refused pages whose lines have not left, without pages that no line
   /// waits for.
   std::uint32_t faulted() const { return faulted_; }
 
@@ -94,13 +94,13 @@ class ParkedPages {
   void set_refused_since(std::uint16_t index, SmCycle since);
   /// Warps with lines parked for pages that were refused.
   std::uint64_t warps_of_refused() const { return warps_of_refused_; }
-  /// Calls function(index) for each page asked for, by index; it may give that one back.
+  /// Calls function(index) for each requested page, by index; the function may give the page back.
   template <class Function>
   void for_each_miss(Function&& function) const {
     for (std::size_t i = 0; i < misses_.capacity(); ++i)
       if (misses_[i].state != PageMiss::State::unused) function(static_cast<std::uint16_t>(i));
   }
-  /// Misses with parked lines whose translation is there, in order of their answers.
+  /// Returns the misses with parked lines whose translation is there, in order of their answers.
   const std::deque<std::uint16_t>& draining() const { return draining_; }
 
   std::size_t parked_accesses() const { return accesses_.used(); }
@@ -113,8 +113,8 @@ class ParkedPages {
   /// The first line parked for the page waits no more.  Returns whether that was the last parked
   /// line of its access and the queue needs no copy either.
   bool pop(std::uint16_t miss);
-  /// A parked line, or the queue, gives up its reference to the copy.  Returns whether that was the
-  /// last.
+  /// Gives up the reference of a parked line, or of the queue, to the copy.  Returns whether it was
+  /// the last.
   bool release(std::uint16_t access) {
     if (--accesses_[access].holders != 0) return false;
     accesses_.give_back(access);

@@ -14,7 +14,7 @@ void BlockTurnover::abort_tenant(TenantId tenant, SmCycle now) {
   drop_staged(tenant, now);
   drop_in_memory(tenant, now);
   const std::uint64_t killed = kill_warps(tenant);
-  // A warp that waits for `control` is evaluated when that wait is over, since its event cannot be
+  // A warp that waits for `control` is evaluated at the end of that wait, since its event cannot be
   // called off.
   const std::uint64_t left = killed & ~front_end_.waiting(StallCause::control);
   front_end_.call_off(left);

@@ -121,7 +121,7 @@ void BlockExchange::return_homes(SmCycle now) {
   });
 }
 
-/// Homes of another SM go back through the dispatcher, as everything between SMs.
+/// Homes of another SM go back through the dispatcher, like all messages between SMs.
 void BlockExchange::free_homes(const std::vector<LocalHome>& homes, SmCycle now) {
   if (!blocks_.homes().borrowed(homes)) return blocks_.homes().give_back(homes);
   const std::uint32_t owner = homes.front().value() / constants_.local_homes();

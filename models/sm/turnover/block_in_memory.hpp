@@ -49,7 +49,7 @@ struct BlockInMemory {
            (kept.shared_bytes > 0 ? in_place::shared : 0);
   }
   bool can_return() const { return state == State::there && pages.empty(); }
-  /// A page has come; all_keys: every page.  Returns whether the block waited for it.
+  /// Notes that a page has come; all_keys: every page.  Returns whether the block waited for it.
   bool page_came(TlbKey key, SmCycle now) {
     if (pages.empty()) return false;
     const bool waited_for =

@@ -66,7 +66,7 @@ void BlockTurnover::hand_over(const BlockReference& saved, SmCycle now) {
   forget_ended_grids();
 }
 
-/// Drops clean lines, as for an acquire, so that the block sees what it has written on another SM.
+/// Drops clean lines, as for an acquire, so that the block sees its own writes on another SM.
 void BlockTurnover::adopt_block(const BlockGiven& given, std::span<const std::byte> payload,
                                 SmCycle now) {
   l1_.drop_clean();
@@ -150,8 +150,8 @@ void BlockTurnover::start_block(const StagedBlock& staged, std::uint8_t grid, Sm
   });
 }
 
-/// Chooses, on an empty SM, the smallest carve-out that holds the grid's blocks; that of a busy one
-/// only grows.
+/// Chooses, on an empty SM, the smallest carve-out that holds the grid's blocks; on a busy SM the
+/// carve-out only grows.
 void BlockTurnover::choose_carve_out(const GridSlot& grid, SmCycle now) {
   const SmParameters& p = constants_.parameters;
   if (p.l1.unified_bytes.count() == 0) return;
@@ -198,9 +198,9 @@ void BlockTurnover::flush_block(BlockPlace place, SmCycle now) {
   refill(MessageKind::block_flushed, leave_for_good(place, false, now), now);
 }
 
-/// Tells first which blocks return: the dispatcher then knows whether a staged block has room.  The
-/// block that leaves is not among them, else the dispatcher would hear that it returns before it
-/// has left.
+/// Tells the dispatcher first which blocks return, so that it knows whether a staged block has
+/// room.  The block that leaves is not among them: otherwise the dispatcher would hear of its
+/// return before it has left.
 template <class Body>
 void BlockTurnover::refill(MessageKind kind, const Body& body, SmCycle now) {
   return_blocks(now);

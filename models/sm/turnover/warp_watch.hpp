@@ -28,8 +28,8 @@ class WarpWatch {
  public:
   explicit WarpWatch(const SmContext& sm);
 
-  /// Adds up what tenants have executed here since the last call. The statistics must be up to
-  /// date.
+  /// Adds up the instructions that tenants have executed here since the last call. The statistics
+  /// must be up to date.
   void take(Time now, std::span<std::uint8_t> tenants);
   void serialize(Archive& archive);
 

@@ -1,4 +1,5 @@
-/// Greedy then oldest: the warp that issued last goes on as long as it can, then the oldest one.
+/// Greedy then oldest: the warp that issued last goes on as long as it can; then the oldest warp
+/// goes.
 ///
 /// Source: Rogers et al., "Cache-Conscious Wavefront Scheduling", MICRO 2012, section 4 (GTO);
 /// gpu-parameters.md, section 3.

@@ -85,8 +85,8 @@ void GmmuAnswers::tell_host(const TranslateRequest& request, bool permission, Gm
                     std::as_bytes(std::span(notes)));
 }
 
-/// Tells the listed SMs by name also when all SMs are told, so that each of them reports when it is
-/// through.
+/// The listed SMs are named even when all SMs are told, so that each of them reports when it is
+/// done.
 void GmmuAnswers::replay(TenantPage where, const FarFaults::Askers& askers, GmmuCycle& cycle) {
   faults_.replaying(where, askers, cycle.number);
   statistics_.replays[where.tenant.value()] += askers.size();

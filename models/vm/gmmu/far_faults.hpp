@@ -56,14 +56,15 @@ class FarFaults {
     no_entry,  ///< the request waits in take_retry()
   };
   Refusal refuse(const TranslateRequest& request);
-  /// A request that waited for an entry and may look its page up again, an entry being kept for it
-  /// until looked_up(); false if there is none.
+  /// Takes a request that waited for an entry and may look its page up again; an entry is kept for
+  /// it until looked_up().  Returns false if there is none.
   bool take_retry(TranslateRequest& request);
   /// The host is told of the page.
   void pass_on(TenantPage where);
   bool host_has(TenantPage where) const;
   bool refuses_all() const { return refuses_all_; }
-  /// Granules that the host had before that of the page; 0 if it does not have the page.
+  /// Returns the number of granules that the host was told of before that of the page; 0 if it does
+  /// not have the page.
   std::uint32_t position(TenantPage where) const;
   /// Returns the number of granules that the host has been told of.
   std::uint32_t granules() const { return static_cast<std::uint32_t>(numbers_.size()); }
@@ -84,8 +85,8 @@ class FarFaults {
     });
   }
   enum class Which : std::uint8_t { all, local };
-  /// Calls came(where, askers) for each page of the span with waiting SMs, or of those pages that
-  /// the GPU handles by itself, in their order, and removes the waits.
+  /// Calls came(where, askers) for each page of the span with waiting SMs, in order, and removes
+  /// the waits; or for the pages among them that the GPU handles by itself.
   template <class Came>
   void take(const PageSpan& span, Which which, Came&& came) {
     auto fault = waiting_.lower_bound(span.first());
@@ -102,8 +103,8 @@ class FarFaults {
   }
 
   void replaying(TenantPage where, const Askers& askers, std::int64_t cycle);
-  /// Notes a replay. Returns the cycle in which the page's replays began if this was the last of
-  /// them, else -1.
+  /// Notes a replay. Returns the cycle in which the page's replays began if this was the last one,
+  /// else -1.
   std::int64_t replayed(TenantPage where, SmId sm);
   /// Replays of pages of the span have not completed.
   bool replays_in(const PageSpan& span) const;

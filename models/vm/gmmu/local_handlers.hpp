@@ -43,7 +43,7 @@ struct LocalHandler {
   Time found;
   std::int64_t begun = 0;  ///< cycle in which the handler began
   GranuleFrames frames{};
-  /// The granule's entries as they are now: present where the handler put its frame.
+  /// Present entries of the granule, with the frames that the handler has filled in.
   GranuleFrames entries{};
 
   PageSpan span() const {
@@ -74,12 +74,12 @@ class LocalHandlers {
   void offered(const PageSpan& span, PhysicalAddress entries_at);
   /// The driver has zeroed the frames of a granule.
   void add_frames(const GranuleFrames& frames) { pool_.push_back(frames); }
-  /// Takes the first refusal of an untouched page: a handler has its granule, or begins with it.
-  /// Returns false if the host has to handle it.
+  /// Takes the first refusal of an untouched page: the granule has a handler, or gets one. Returns
+  /// false if the host must handle the fault.
   bool take(const TranslateRequest& request, GmmuCycle& cycle);
   /// Returns whether a handler is about to put frames into entries of the span.
   bool handles_in(const PageSpan& span) const;
-  /// The tenant's tables are other ones.
+  /// Drops the tenant's tables, which have been replaced.
   void forget_tenant(TenantId tenant);
 
   /// Returns the next cycle with something to do.
@@ -88,7 +88,7 @@ class LocalHandlers {
   void send_swaps(const FarFaults& faults, GmmuCycle& cycle);
   /// Takes memory's answer to a swap: the entries as they were.
   void swapped(std::uint32_t index, const std::byte* old_entries);
-  /// Takes a handler that has ended; others that waited for it begin.
+  /// Takes a handler that has ended; handlers that waited for it begin.
   std::optional<LocalHandler> take_finished(GmmuCycle& cycle);
 
   std::size_t under_way() const { return by_granule_.size(); }

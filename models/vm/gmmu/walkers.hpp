@@ -1,15 +1,15 @@
 /// Page walks: their MSHRs, their queue, and the walkers that read four levels of entries.
 ///
-/// One walk per page serves everybody who asks for it meanwhile, and the notices of first stores to
-/// it: it ends in an atomic OR when accessed or dirty bits are to be set.  In a large page (`large`
-/// in the level-3 entry) it reads the first level-4 entry and its result stands for all of it.
-/// A walk of a page that is being unmapped is stale: what it read may be what the exchange took, so
-/// it begins again when the exchange is over.
+/// One walk per page serves all requests for the page meanwhile, and the notices of first stores to
+/// it.  The walk ends with an atomic OR when accessed or dirty bits must be set.  In a large page
+/// (`large` in the level-3 entry) it reads the first level-4 entry, and its result holds for the
+/// whole large page. A walk of a page that is being unmapped is stale: it may have read an entry
+/// that the exchange has taken, so it begins again after the exchange.
 /// Sources: 004, sections 6.4 (walker), 7.3.3 (`large`); 000, Table 1; 001, section B.2 (fixed
 /// latency); architecture.md, section 8, rule 7.
 ///
-/// Simplified: walkers are taken in the order in which walks were asked for.
-/// Cost model: a walker is held from the first lookup to the last entry, or for `vm.walk_latency`.
+/// Simplified: walks get walkers in the order of their requests. Cost model: a walker is held from
+/// the first lookup to the last entry, or for `vm.walk_latency`.
 #pragma once
 
 #include <cstdint>
@@ -78,9 +78,10 @@ class Walkers {
   bool has_room() const { return translations_ < parameters_.l2_tlb.mshrs; }
   bool idle() const { return used_ == 0; }
 
-  /// Walks of the tenant that have begun are stale: their tables may be other pages by now.
+  /// Sets the tenant's level-1 table.  Walks of the tenant that have begun are stale: their tables
+  /// may be other pages by now.
   void set_root(TenantId tenant, PhysicalAddress table);
-  /// Joins the walk for its page, or begins one.
+  /// Joins the walk for the page, or begins one.
   void translate(const TranslateRequest& request, std::int64_t cycle);
   void written(TenantPage where, std::int64_t cycle);
 
@@ -113,7 +114,7 @@ class Walkers {
   /// The walk has been dealt with.
   void end(std::uint32_t index, std::int64_t cycle);
 
-  /// Marks walks for pages of a span as stale, because these are being unmapped. Calls
+  /// Marks walks for pages of a span as stale, because the pages are being unmapped. Calls
   /// stored(where) for each page with a notice that did not reach its entry.
   template <class Stored>
   void unmap(const PageSpan& span, Stored&& stored) {

@@ -1,11 +1,11 @@
-/// CoCoA, contiguity-conserving allocation: which pages of which large frames belong to whom.
+/// CoCoA, contiguity-conserving allocation: owners of large frames and of their pages.
 ///
-/// A large frame (2 MiB) has one owner, a tenant or the driver with its page tables, and what is
-/// asked for goes into frames of its owner.  2 MiB of addresses get a frame in which each of their
-/// pages keeps its place, so that they can become a large page where they lie.  Other pages come
+/// A large frame (2 MiB) has one owner, a tenant or the driver with its page tables, and pages go
+/// into frames of their owner.  A region of 2 MiB of addresses gets a frame in which each of its
+/// pages keeps its place, so that they can become a large page without moving.  Other pages come
 /// from the owner's free base pages, then from a free large frame.  The guarantee is soft: when
-/// neither is left, pages come from places that are kept for others, from frames with foreign pages
-/// (foreign_pages.hpp), of other owners, and last from frames that are being emptied.
+/// neither is left, pages come from places kept for regions, from frames with foreign pages
+/// (foreign_pages.hpp), from frames of other owners, and last from frames that are being emptied.
 /// Source: 004, sections 7.3.1 and 7.3.2; memory-interference.md, section 6.3.2.
 #pragma once
 
@@ -58,9 +58,10 @@ class LargeFrames {
     return PhysicalAddress{number * large_page_bytes + place * page_bytes};
   }
 
-  /// Takes a whole free frame for 2 MiB of addresses; nothing if there is none.
+  /// Takes a whole free frame for 2 MiB of addresses; nothing if there is no free frame.
   std::optional<PhysicalAddress> take_region(Owner owner, std::uint64_t region);
-  /// Takes a page in its place in the frame of its region, or elsewhere; there must be a free one.
+  /// Takes a page at its place in the frame of its region, or elsewhere.  Precondition: there is a
+  /// free page.
   PhysicalAddress take_in_region(Owner owner, VirtualPage page);
   /// Takes a free base page.
   PhysicalAddress take(Owner owner);
@@ -68,12 +69,11 @@ class LargeFrames {
   void take_foreign(PhysicalAddress page);
   void release(PhysicalAddress page);
   void leave_hole(PhysicalAddress page) { at(page).holes.add(place_of(page)); }
-  /// Locks the frame: it is no place of a region any more, and gives out no page until it is
-  /// unlocked.
+  /// Locks the frame: until it is unlocked it belongs to no region and gives out no page.
   void lock(std::uint32_t number);
   void unlock(std::uint32_t number);
-  /// A place for a page of one of the owner's frames that nothing is kept in, in the fullest of
-  /// them, at an address that `fits`; nothing if there is none.
+  /// Returns a place for a page in one of the owner's frames in which no places are kept, the
+  /// fullest first, at an address for which `fits` is true; nothing if there is none.
   template <class Fits>
   std::optional<PhysicalAddress> take_fitting(Owner owner, Fits&& fits) {
     std::optional<PhysicalAddress> best;
@@ -96,7 +96,7 @@ class LargeFrames {
   /// The page's data are there.
   void arrived(PhysicalAddress page) { at(page).there.add(place_of(page)); }
 
-  /// Pages that came into frames of another owner since the last call.
+  /// Returns the number of pages that came into frames of another owner since the last call.
   std::uint64_t take_violations() { return std::exchange(violations_, 0); }
   std::size_t free_frames() const { return free_.size(); }
   bool has_base_pages(Owner owner) const { return !open_[owner].empty(); }
@@ -125,7 +125,7 @@ class LargeFrames {
   std::optional<std::uint32_t> take_free(Owner owner, std::uint64_t region);
   std::optional<std::uint32_t> frame_with_room(Owner owner);
   PhysicalAddress take_at(std::uint32_t number, std::uint64_t place);
-  /// Puts the frame into the list where it belongs. A frame without pages loses its owner.
+  /// Puts the frame into the list of its state. A frame without pages loses its owner.
   void list(std::uint32_t number);
   void unlist(std::uint32_t number);
   void relist();

@@ -8,8 +8,8 @@ namespace {
 
 constexpr double fs_per_s = 1e15;
 
-/// Returns the time of a copy, which 004 makes over the channel by reading and writing every word
-/// of the page.
+/// Returns the time of a copy; 004 copies over the channel, reading and writing every word of the
+/// page.
 Time time_of_copy(const MosaicParameters& parameters, std::uint64_t channel_bytes_per_second) {
   switch (parameters.compaction) {
     case PageCopying::channel:

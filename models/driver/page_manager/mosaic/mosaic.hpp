@@ -46,7 +46,7 @@ class Mosaic final : public PageManager {
 
  private:
   using Regions = std::vector<std::uint64_t>;  ///< sorted region numbers: address / 2 MiB
-  /// A large frame that is splintered, and whose pages then move.
+  /// A large frame whose page is splintered, and whose pages then move.
   struct Compaction {
     std::uint32_t number = 0;
     TenantPages large;

@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Counters of Mosaic; gauges as they stand at the end of the epoch.
+/// Counters of Mosaic; gauges have the values at the end of the epoch.
 struct MosaicStatistics {
   PerTenant<Counter> large_allocations, base_allocations, coalesced, splintered, moved,
       bytes_copied, without_destination, emptied, emergencies;

@@ -77,7 +77,7 @@ class Medic final : public CachePolicy {
     misses_ += !hit;
   }
 
-  /// Atomics look up all the same, and leave nothing behind. Lines that the filter let in stay.
+  /// Atomics look up as well, and leave no line behind. Lines that the filter let in stay.
   CacheInsertion on_insertion(const MemoryRequest& request, std::uint64_t line, Time) override {
     const bool bypasses = (request.marks & mark_bypass) != 0;
     if (bypasses && !(evicted_ && evicted_->has(line))) return {.allocate = false};
@@ -90,7 +90,8 @@ class Medic final : public CachePolicy {
             .line_class = static_cast<std::uint8_t>(of)};
   }
 
-  /// Returns the ways whose lines may go. With `order: classes` those of the lowest class go first.
+  /// Returns the ways whose lines may leave. With `order: classes` the lines of the lowest class
+  /// leave first.
   /// Source: memory-interference.md, section 3.3.3.
   std::uint64_t candidates(std::span<const CacheWay> ways) override {
     std::uint8_t lowest = most_class;

@@ -1,8 +1,8 @@
 /// Types of the warp slots of an SM.
 ///
-/// Each period a slot is profiled anew: the first lookups decide its type, which then stays.  While
-/// it is profiled it sends nothing past the L2, and its requests carry the type that it had, or
-/// what `while_profiled` says.  The counters are the slot's and outlive blocks.
+/// A slot is profiled again in each period: its first lookups decide its type for the rest of the
+/// period.  While a slot is profiled its requests do not bypass the L2, and carry its earlier type,
+/// or the one that `while_profiled` chooses.  The counters belong to the slot and outlive blocks.
 /// Source: 004, sections 4.2.1 and 4.3.1; memory-interference.md, section 3.3.1 (AMB-05, AMB-67).
 ///
 /// Simplified: a warp that has not been judged yet is balanced.

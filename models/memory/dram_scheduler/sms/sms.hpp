@@ -1,21 +1,20 @@
-/// Staged memory scheduling: batches of each source, of which one after the other goes on into a
-/// FIFO for each bank, whose heads alone compete for commands.
+/// Staged memory scheduling: requests of each source form batches, which go one after the other
+/// into a FIFO for each bank.  Only the heads of these FIFOs compete for commands.
 ///
-/// Stage 1 (SourceFifo) forms batches.  Stage 2 picks a ready batch, with probability `p` of the
-/// source that has the fewest requests in the controller, otherwise of the next source in turn, and
-/// moves a request of it per cycle until all have moved: the source with the fewest is one of those
-/// whose batch finds room in its bank; the next in turn may have to wait for it, and does not
-/// starve.  Stage 3 serves each bank in order, banks in turn.  Requests of a source that asks
-/// seldom, and all requests while few are there, go past stages 1 and 2, but not into a batch that
-/// is being moved.
+/// Stage 1 (SourceFifo) forms batches.  Stage 2 picks a ready batch and moves one of its requests
+/// per cycle until all have moved.  With probability `p` it picks the source with the fewest
+/// requests in the controller, among those whose batch finds room in its bank; otherwise the next
+/// source in turn, which may have to wait for room and does not starve.  Stage 3 serves each bank
+/// in order, banks in turn.  Requests of a light source, and all requests while there are few, skip
+/// stages 1 and 2, but do not enter a batch that is being moved.
 /// Source: 004, section 5.3; memory-interference.md, section 4.3 (Ausavarungnirun et al., ISCA
 /// 2012).
 ///
-/// Simplified: a source is a tenant's GPU or CPU side; the GPU always counts as asking often
-/// (AMB-14).  A request that goes past a batch in motion waits in a register of its source
-/// (AMB-16). A source whose FIFO was full asks again when a request has left the controller.  Reads
-/// and writes share one queue.  Stages 1 and 2 are simulated up to a cycle when a request comes, or
-/// when they may have given stage 3 a command to look for.
+/// Simplified: a source is a tenant's GPU or CPU side; the GPU always counts as heavy (AMB-14).  A
+/// request that skips the stages while a batch moves waits in a register of its source (AMB-16). A
+/// source whose FIFO was full asks again when a request has left the controller.  Reads and writes
+/// share one queue.  Stages 1 and 2 are simulated up to a cycle when a request comes, or when they
+/// may have a command ready for stage 3.
 #pragma once
 
 #include <array>

@@ -44,8 +44,8 @@ class TcmClusters final : public EpochController {
   void serialize(Archive& archive) override;
 
  private:
-  /// Average use of a tenant; each quantum counts as much as all before it.  Row hits are parts of
-  /// the requests, busy banks parts of all banks.
+  /// Average use of a tenant; each quantum counts as much as all earlier ones together.  Row hits
+  /// are shares of the requests, busy banks shares of all banks.
   struct Average {
     double requests = 0, columns = 0, row_hits = 0, banks = 0;
     template <class Archive>

@@ -1,5 +1,5 @@
-/// How each tenant uses a channel: how often it asks, how much it takes, how well its requests
-/// would hit the rows that it opens (as if it were alone), and how many banks it keeps busy.
+/// Use of a channel by each tenant: its requests, its bandwidth, the row hits that it would have
+/// alone, and its busy banks.
 /// Source: memory-interference.md, section 2.4 (shadow row-buffer index, bank-level parallelism).
 ///
 /// Simplified: bank-level parallelism is summed up exactly instead of sampled, up to the last
@@ -46,7 +46,7 @@ class TenantMonitor {
 
   /// Returns whether anything was counted since the last take().
   bool any() const { return any_; }
-  /// Appends TenantUse::words of each tenant, which begin anew.
+  /// Appends TenantUse::words of each tenant and starts the counts from zero.
   void take(std::vector<std::uint64_t>& words);
 
   template <class Archive>

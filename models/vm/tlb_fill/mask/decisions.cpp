@@ -1,4 +1,4 @@
-/// How many tokens each tenant gets, and how long its turns at the DRAM are.
+/// Decisions on the number of tokens of each tenant and the length of its turns at the DRAM.
 ///
 /// Source: 004, sections 6.4.2, 6.4.4 (Equation 6.1) and 6.5; memory-interference.md,
 /// sections 5.3.3 and 5.3.5.

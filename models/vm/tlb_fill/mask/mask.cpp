@@ -30,7 +30,7 @@ class MaskFill final : public TlbFill {
   explicit MaskFill(const GmmuPolicySetup& setup)
       : MaskFill(setup.choice.parameters<MaskFillParameters>(), setup.tenants) {}
 
-  /// A page that the TLB keeps already stays there: it has one entry, the last one.
+  /// A page that the TLB already has stays there: it has one entry, the last one.
   void fill(const FinishedWalk& walk, Time, Tlb& tlb) override {
     const std::uint16_t tenant = walk.where.tenant.value();
     if (has_token(walk) || has(tlb, walk.where)) {

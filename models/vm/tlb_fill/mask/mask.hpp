@@ -1,10 +1,11 @@
-/// MASK: only walks for warps with a token fill the second-level TLB, others a small array beside
-/// it.
+/// MASK: walks for warps with a token fill the second-level TLB; other walks fill a small array
+/// beside it.
 ///
-/// Each SM reports the warps that ran in an epoch and how many waited for each translation, the
-/// GMMU lookups, misses and walks (mask.cpp).  The coordinator decides how many tokens and how long
-/// a turn at the DRAM each tenant gets (decisions.cpp); the warps with the lowest numbers have
-/// tokens. Source: 004, sections 6.4.2 and 6.4.4; memory-interference.md, sections 5.3.3 and 5.3.5.
+/// Each SM reports the warps that ran in an epoch and the number that waited for each translation;
+/// the GMMU reports lookups, misses and walks (mask.cpp).  The coordinator decides the tokens of
+/// each tenant and the length of its turns at the DRAM (decisions.cpp); the warps with the lowest
+/// numbers have tokens. Source: 004, sections 6.4.2 and 6.4.4; memory-interference.md, sections
+/// 5.3.3 and 5.3.5.
 #pragma once
 
 #include <cstdint>
