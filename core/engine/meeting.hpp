@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// Facts that ranks tell each other when they exchange messages, and that all of them then know.
+/// Facts that ranks exchange together with messages, so that all of them know them.
 struct Agreement {
   /// Earliest activity of each kind on any rank, messages on their way included.
   std::vector<Time> next;
@@ -21,7 +21,7 @@ struct Agreement {
   Time earliest() const;
 };
 
-/// Exchanges between ranks: one message per neighbour, and one reduction where not all ranks are
+/// Exchanges between ranks: one message per neighbour, and a reduction if not all ranks are
 /// neighbours.
 class Meeting {
  public:
@@ -34,8 +34,8 @@ class Meeting {
   std::uint64_t exchanges() const { return exchanges_; }
   /// Ticks spent waiting for ranks that were slower.
   std::uint64_t waiting_ticks() const { return waiting_ticks_; }
-  /// The last that was added to them: of the exchange before the last, since ranks hear then how
-  /// long others waited.
+  /// Returns the wait in the exchange before the last one: ranks learn in an exchange how long
+  /// others waited in the one before.
   std::uint64_t waited_before() const { return waited_before_; }
   /// Ticks spent on exchanges, waiting included.
   std::uint64_t exchange_ticks() const { return exchange_ticks_; }

@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-/// Ways to choose windows. Every one ends in the same state; the others exist to prove that, and to
-/// measure the gain of the distances.
+/// Ways to choose windows. All end in the same state; the others prove that, and measure the gain
+/// of the distances.
 enum class Pacing : std::uint8_t {
   horizons,       ///< windows as long as the shortest paths allow
   random_cuts,    ///< as horizons, but windows end at random times before

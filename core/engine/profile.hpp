@@ -1,5 +1,5 @@
-/// Records of --profile: the cost of each component, in all and window by window, and where the
-/// time of each window went.
+/// Records of --profile: the cost of each component, in total and by window, and the use of each
+/// window's time.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-/// Cost of one component in one window, and how many windows like it this one stands for: windows
-/// are recorded by sample, but each step that takes long is recorded.
+/// Cost of one component in one window, and the number of windows that it stands for: windows are
+/// sampled, but every long step is recorded.
 struct WindowCost {
   std::uint32_t window;
   std::uint32_t component;
@@ -17,7 +17,7 @@ struct WindowCost {
   std::uint32_t windows;
 };
 
-/// Time of one window by use: nanoseconds, averaged over the threads of this rank.
+/// Use of the time of one window: nanoseconds, averaged over the threads of this rank.
 struct WindowTimes {
   std::uint32_t window, working, synchronising, exchanging, waiting;
 };
@@ -46,7 +46,8 @@ class WindowTimesRecorder {
   /// Adds a row after a window: ticks until now, where waiting within an exchange counts as
   /// exchange.
   void add(std::uint64_t window, const TicksSpent& until_now);
-  /// Notes an exchange: so many ticks of the one before were spent waiting for other ranks.
+  /// Notes an exchange.  `waited_before`: ticks of the exchange before that were spent waiting for
+  /// other ranks.
   void exchanged(std::uint64_t waited_before);
 
   const std::vector<WindowTimes>& times() const { return times_; }

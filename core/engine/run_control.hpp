@@ -24,13 +24,13 @@ class RunControl {
   /// EngineOptions::progress_seconds of wall time.
   virtual void progress(const ProgressReport& report) { static_cast<void>(report); }
 
-  /// Returns bits that this rank raises (0: none), on every rank before each exchange. Only the low
-  /// 16 bits travel. Flags of signal handlers belong here.
+  /// Returns bits that this rank raises (0: none). Called on every rank before each exchange. Only
+  /// the low 16 bits are sent. Flags of signal handlers belong here.
   virtual unsigned requests() { return 0; }
 
   /// Acts on the bits that any rank raised (never 0). Called on every rank, between windows and
   /// after the same exchange. Engine::save may be called from here. Returns false to leave
-  /// Engine::run, which may be called again to go on.
+  /// Engine::run, which may be called again to continue.
   virtual bool agreed(unsigned bits) { return static_cast<void>(bits), true; }
 };
 

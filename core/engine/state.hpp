@@ -15,7 +15,7 @@
 namespace lockstep {
 
 struct Engine::State {
-  /// Among requests: the observer of rank 0 wants to know what components wait for.
+  /// Bit among the requests: the observer of rank 0 wants the reasons for which components wait.
   static constexpr unsigned account_wanted = 1u << 15;
   /// Longest wall time between two meetings, nanoseconds.
   static constexpr double meet_at_least_every = 20e6;
@@ -73,8 +73,8 @@ struct Engine::State {
   std::optional<Window> window;    ///< the window loop; exists when the components do
   std::unique_ptr<Executor> executor;
   std::vector<Time> horizons;  ///< horizon of each kind in the next window
-  /// How far each local component had come when it was restored.  Components of one kind may stand
-  /// at different times, since they may have been saved by different ranks.
+  /// Time that each local component had reached when it was restored.  Components of one kind may
+  /// differ, since different ranks may have saved them.
   std::vector<Time> restored;
   Time boundary;      ///< time at which all components meet next; zero before the run
   Time boundary_for;  ///< activity for which the boundary was chosen

@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// A queue for each ordered pair of ranks, and a place to reduce numbers.
+/// A queue for each ordered pair of ranks, and memory for reductions.
 struct LoopbackRanks::Shared {
   explicit Shared(int ranks)
       : size(ranks),

@@ -1,7 +1,7 @@
-/// Messages between ranks of one node, through memory that both see.
+/// Messages between ranks of one node, through shared memory.
 ///
-/// Open MPI takes two to three times as long for messages as short as those of a window.  Where
-/// ranks run on different nodes, or the memory cannot be had, MPI carries everything.
+/// For messages as short as those of a window, Open MPI takes two to three times as long.  MPI
+/// carries all messages between ranks on different nodes, and where the memory cannot be allocated.
 #pragma once
 
 #include <mpi.h>
@@ -13,9 +13,9 @@
 
 namespace lockstep {
 
-/// For each pair of ranks of a node two places that take turns.  A rank puts its message and
-/// takes the other's before it puts the next one: a place is only written again when the message
-/// before last has been taken.
+/// Mailboxes of a node, with two alternating places for each pair of ranks.  A rank puts its
+/// message and takes the other's before it puts the next one, so that a place is written again only
+/// after its message has been taken.
 class NodeMailboxes {
  public:
   /// Collective over all ranks.
@@ -26,7 +26,7 @@ class NodeMailboxes {
 
   bool reaches(int rank) const { return peers_[static_cast<std::size_t>(rank)].inbox != nullptr; }
 
-  /// Puts as much of `bytes` as there is room for; returns how much.
+  /// Puts as much of `bytes` as fits; returns that number of bytes.
   std::size_t put(int rank, std::span<const std::byte> bytes);
 
   struct Message {

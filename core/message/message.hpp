@@ -10,8 +10,8 @@
 
 namespace lockstep {
 
-/// Header of a message on a link.  A trivially copyable body and an optional payload follow it, all
-/// in one contiguous piece of a buffer whose parts are 8-byte aligned.
+/// Header of a message on a link.  A trivially copyable body and an optional payload follow it,
+/// contiguous in a buffer whose parts are 8-byte aligned.
 struct MessageHeader {
   Time arrival;
   LinkId link;

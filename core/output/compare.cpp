@@ -67,7 +67,7 @@ std::pair<std::string, double> element_text(const h5::ElementType& type, const s
   return {"\"" + text.substr(0, std::min(text.find('\0'), std::size_t{60})) + "\"", 0.0};
 }
 
-/// Describes which member of a compound differs, and its values.
+/// Describes the member of a compound that differs, with its values.
 std::string difference_text(const h5::ElementType& type, const std::byte* a, const std::byte* b,
                             double& size) {
   for (const h5::Member& member : type.members) {
@@ -134,7 +134,7 @@ class Comparison {
     others_.push_back(what);
   }
 
-  /// Leaves digests of buffers out that only one run has: they exist after --check alone.
+  /// Leaves out digests of buffers that only one run has: they exist only after --check.
   void leave_out_digests(std::map<std::string, bool>& of_checked, std::size_t checked) {
     const auto is_digest = [](const auto& object) { return object.first.starts_with(digests); };
     if (std::erase_if(of_checked, is_digest) > 0)

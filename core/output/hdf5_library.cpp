@@ -75,7 +75,7 @@ Handle access_properties() {
   Handle list = owned_list(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_libver_bounds(list.id(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
   H5Pset_fclose_degree(list.id(), H5F_CLOSE_STRONG);
-  // Chunks are small and written once: a large cache for each of hundreds of series buys nothing.
+  // Chunks are small and written once: large caches for hundreds of series gain nothing.
   H5Pset_cache(list.id(), 0, 31, 128 << 10, 1.0);
   return list;
 }

@@ -108,8 +108,8 @@ Series::Series(std::string file, Handle dataset, Handle type, Shape row, std::ui
       row_(std::move(row)),
       chunk_rows_(chunk_rows) {}
 
-/// Appends chunk by chunk, from the first row that is not 0 to the last. Whether a chunk is stored
-/// depends on its bytes, not on the sizes of appends, so that equal runs make equal files.
+/// Appends chunk by chunk, from the first row that is not 0 to the last. Its bytes decide whether a
+/// chunk is stored, and not the sizes of appends, so that equal runs make equal files.
 void Series::append(const void* rows, std::uint64_t count) {
   const std::uint64_t begin = length_;
   grow(count);

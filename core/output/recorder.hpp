@@ -28,18 +28,19 @@ struct KindStatistics {
   std::optional<std::uint32_t> group = {};  ///< group of the kind's components (Graph::Node)
 };
 
-/// The tenants that the kinds of a group count by: some of those of the run.
+/// Tenants by which the kinds of a group count: some of those of the run.
 struct TenantGroup {
   std::string axis;  ///< path of the data set with the names of the axis: "/axes/gpu1/tenants"
   std::vector<std::string> names;
 };
 
 /// Place of each component's words in the flat row of an epoch: kind after kind, instance after
-/// instance, field after field (StatisticsSchema::gather fills one component's part). The same on
-/// every rank.
+/// instance, field after field (StatisticsSchema::gather fills one component's part). The layout is
+/// equal on all ranks.
 class StatisticsLayout {
  public:
-  /// `tenants`: of the run; `groups`: how many of them the kinds of each group count by.
+  /// Makes the layout.  `tenants`: number in the run; `groups`: number of tenants by which the
+  /// kinds of each group count.
   StatisticsLayout(std::vector<KindStatistics> kinds, std::size_t tenants,
                    std::vector<std::size_t> groups = {});
 
@@ -52,7 +53,7 @@ class StatisticsLayout {
   }
   /// Words of the whole machine.
   std::size_t size() const { return size_; }
-  /// Words of one component of this kind.
+  /// Returns the words of one component of this kind.
   std::size_t row_size(std::size_t kind) const { return row_sizes_[kind]; }
   /// The kind with this schema, in a group.
   std::size_t kind_of(const StatisticsSchema* schema,
@@ -74,8 +75,8 @@ class StatisticsLayout {
 /// rank 0.
 class StatisticsRecorder {
  public:
-  /// Creates /epochs and /stats in `output`, which must not have been started yet.
-  /// `groups`: as the layout counts them.
+  /// Creates /epochs and /stats in `output`, which must not have been started. `groups`: as in the
+  /// layout.
   StatisticsRecorder(RunOutput& output, StatisticsLayout layout,
                      const std::vector<std::string>& tenant_names,
                      const std::vector<TenantGroup>& groups = {});
@@ -85,18 +86,18 @@ class StatisticsRecorder {
 
   const StatisticsLayout& layout() const { return layout_; }
 
-  /// A table of the same output, whose rows are written and taken when epochs are.  It outlives
-  /// this.
+  /// Adds a table of the same output, whose rows are written and taken together with epochs.  The
+  /// table outlives the recorder.
   void add(GrowingTable& table) { tables_.push_back(&table); }
 
-  /// Takes the rows that were written before the state that serialize() restored; for a resumed
-  /// run, before RunOutput::start().
+  /// Takes over the rows written before the state that serialize() restored; for a resumed run,
+  /// before RunOutput::start().
   void take_rows(const h5::File& from);
 
   /// `values`: all components' words as the layout says, at the epoch that ends at `end`.  Writes
   /// no row if no counter changed.
   void record(Time end, std::span<const std::uint64_t> values);
-  /// Makes all recorded epochs readable; record() does so by itself about twice a second.
+  /// Makes all recorded epochs readable; record() also does so about twice a second.
   void flush();
   /// Finishes the epochs, before RunOutput::finish_epochs().
   void finish();

@@ -13,7 +13,7 @@ struct OutputValue {
   std::string name, unit, doc;
 };
 
-/// All that a file may hold; instances of the kinds do not matter.
+/// Everything that a file may contain; instances of the kinds do not matter.
 struct OutputContents {
   std::vector<KindStatistics> kinds;
   std::vector<const TableSchema*> tables;

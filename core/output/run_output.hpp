@@ -20,15 +20,15 @@ namespace lockstep {
 ///   3. recorder.finish(), finish_epochs(): tables, final values, buffers and /run go to a copy
 ///   beside it; close() gives the copy the name.
 ///
-/// Until start() the older output has the name, or an empty file.  From then on every
-/// program can read what the name leads to, whenever this one ends: the epochs up to the last
-/// flush, or all.  Every failure to write is a UserError and leaves it so.
+/// Until start() the name leads to the older output, or to an empty file.  From then on every
+/// program can read the file under the name, whenever this process ends: the epochs up to the last
+/// flush, or all.  Every failure to write is a UserError and leaves the file readable.
 class RunOutput {
  public:
-  /// Creates the file, replacing an old output. Other files, and one that another run is writing,
-  /// are not replaced.
+  /// Creates the file, replacing an old output. Files of other kinds, and outputs that another run
+  /// is writing, are not replaced.
   explicit RunOutput(const std::string& path);
-  /// Goes on with a run: the recorder copies rows of its file so far, at `path`.
+  /// Selects a resumed run: the recorder copies the rows of the file so far, at `path`.
   struct Resumed {};
   RunOutput(const std::string& path, Resumed);
   ~RunOutput();
@@ -45,8 +45,8 @@ class RunOutput {
   /// The resolved configuration: no paths, ranks or threads in it.
   void write_config(const std::string& yaml);
   void start();
-  /// Makes room for at most `bytes` that are going to be appended. Throws UserError if the file
-  /// lost its place.
+  /// Makes room for at most `bytes` bytes that will be appended. Throws UserError if the file lost
+  /// its place.
   void make_room(std::uint64_t bytes);
   void finish_epochs();
 

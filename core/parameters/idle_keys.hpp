@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// A key that somebody wrote and that does nothing beside the values of other keys.
+/// A written key without effect beside the values of other keys.
 struct IdleKey {
   Node node;
   std::string when;  ///< condition under which the key matters, worded to follow "only"

@@ -1,8 +1,8 @@
 /// Rules on which policies go together, as data in their registry rows.
 ///
-/// A row says what its policy can do for those at other plug points (`has`), and what it needs of
-/// them or cannot stand beside (`needs`).  Traits are words, so that a new policy joins without a
-/// change to any check: policy_conflict() compares the rows of those that a scenario has chosen.
+/// A row lists traits that its policy offers to policies at other plug points (`has`), and traits
+/// that it needs of them or excludes (`needs`).  Traits are words, so that a new policy needs no
+/// change to any check: policy_conflict() compares the rows of the chosen policies.
 #pragma once
 
 #include <optional>

@@ -109,8 +109,8 @@ void read_field(const ParameterField& field, const Node& node, void* values) {
   }
 }
 
-/// Returns the last value below `map` that --set or `override` put there, which most likely broke
-/// the rule; `map` if there is none.
+/// Returns the last value below `map` that --set or `override` changed, which most likely broke the
+/// rule; `map` if there is none.
 Node changed_in(const Node& map) {
   Node changed = map;
   const auto search = [&](const Node& node, const auto& self) -> void {

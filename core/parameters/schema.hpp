@@ -38,18 +38,18 @@ enum class ParameterType : std::uint8_t {
   part,  ///< a Node that other code reads
 };
 
-/// A policy that may stand at a plug point, with the parameters it takes (none: nullptr).
+/// A policy of a plug point, with its parameters (nullptr: none).
 struct PolicyInfo {
   std::string name, doc;
   const ParameterSchema* parameters = nullptr;
-  /// Traits: services for policies at other plug points, and needs of them (policy_traits.hpp);
-  /// nullptr: nothing.
+  /// Function that returns the traits: services for policies at other plug points, and needs of
+  /// them (policy_traits.hpp); nullptr: none.
   PolicyTraits (*traits)(const PolicyChoice&) = nullptr;
 };
 using PolicyList = std::vector<PolicyInfo>;
 
-/// A declared parameter, independent of the struct it lives in.  Made and ended by calls: schemas
-/// are instantiated in many files.
+/// A declared parameter, independent of its struct.  Construction and destruction are calls,
+/// because schemas are instantiated in many files.
 struct ParameterField {
   ParameterField(const char* key, const char* doc, const char* unit, ParameterType type,
                  std::size_t offset);
@@ -100,7 +100,7 @@ class ParameterSchema {
   void add_check(std::function<std::string(const void*)> check) {
     checks_.push_back(std::move(check));
   }
-  /// `keys`: one or more, with spaces between them, of fields that are declared already.
+  /// Adds a condition.  `keys`: names of fields declared before, with spaces between them.
   void add_condition(const char* keys, const char* when, std::function<bool(const void*)> holds);
   void set_create(std::shared_ptr<void> (*function)()) { create_ = function; }
 

@@ -38,7 +38,7 @@ bool TenantBuffers::has_room(const HostCycle& cycle) const {
   fail_for_room(need, most > 0 ? largest : BufferId::none());
 }
 
-/// `largest`: of the device buffers, if there is one.
+/// Throws for lack of room.  `largest`: largest device buffer, if there is one.
 void TenantBuffers::fail_for_room(std::uint64_t need, BufferId largest) const {
   const bool blames = largest.valid() && is_declared(largest);
   const Evictor& evictor = services_.managed.evictor();

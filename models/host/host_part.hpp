@@ -1,6 +1,6 @@
-/// Part of the host for one GPU: the programs of its tenants, its driver, its link.
+/// Part of the host for one GPU: the programs of its tenants, its driver and its link.
 ///
-/// Tenants have numbers of their own here, those among the tenants of the GPU.
+/// Tenant numbers here count the tenants of the GPU.
 /// Source: architecture.md, sections 4 and 8 ("The host").
 #pragma once
 
@@ -40,7 +40,7 @@ class HostPart final : public SharedPages::Gpu {
     Link to_dispatcher, to_gmmu;
     std::vector<Link> to_partitions, to_sms, to_cores;
     std::optional<std::uint32_t> group = {};  ///< group of the part's components in the graph
-    /// To the component that serves the transfers of its link; none: the host does.
+    /// Link to the component that serves the transfers; none: the host serves them.
     std::optional<Link> to_unit = {};
     std::uint32_t gpu = 0;           ///< number of the GPU
     const Fabric* fabric = nullptr;  ///< fabric between GPUs; outlives the host; nullptr: none
@@ -61,8 +61,8 @@ class HostPart final : public SharedPages::Gpu {
   void take(const MessageHeader& message, const HostCycle& cycle);
   /// Does the work that is due at the cycle's time.
   void act(const HostCycle& cycle);
-  /// Passes on which pages the driver has mapped and unmapped, until nothing more follows. Returns
-  /// whether anything followed.
+  /// Passes on the pages that the driver has mapped and unmapped, until nothing more follows.
+  /// Returns whether anything followed.
   bool follow_up(const HostCycle& cycle);
   std::uint32_t gpu() const { return services_.gpu; }
 
@@ -106,8 +106,8 @@ class HostPart final : public SharedPages::Gpu {
   void take_grid_counts(std::vector<GridContribution>& taken);
   /// `tenants`: of all parts.
   void take_progress(std::span<std::uint8_t> tenants);
-  /// Returns the activity of the host itself, then of the directions of the link (to the host, to
-  /// the GPU) if the host serves the link, then of the page manager.
+  /// Returns the activity of the host itself, then of the link's directions (to the host, to the
+  /// GPU) if the host serves the link, then of the page manager.
   std::vector<StatisticsView> statistics();
   std::string waiting_for() const;
   void serialize(Archive& archive);
@@ -135,8 +135,8 @@ class HostPart final : public SharedPages::Gpu {
   bool all_done() const;
   /// Returns whether foreign pages are still to be read.
   bool wants_inspection() const;
-  /// Lets every tenant do what it can. Once all have been measured, their further work is stopped.
-  /// Returns true if a tenant has begun to leave or has left, since others may wait for its memory.
+  /// Lets every tenant do what it can. Once all have been measured, further work is stopped.
+  /// Returns true if a tenant has begun to end or has ended, since others may wait for its memory.
   bool run_tenants(const HostCycle& cycle);
   bool run_each(const HostCycle& cycle);
 

@@ -31,11 +31,11 @@ struct KernelRecord {
   }
 };
 
-/// Launches by the number of their grid, in the order in which they were queued.  There may be
-/// millions: the code that writes them down takes launches that are over away.
+/// Launches by the number of their grid, in the order of queueing.  There may be millions: the code
+/// that writes them down removes finished launches.
 class KernelLog {
  public:
-  /// `settling`: time after which all components have heard that a grid is done.
+  /// Makes a log.  `settling`: time after which all components know that a grid is done.
   explicit KernelLog(Time settling) : settling_(settling) {}
 
   /// Returns how many launches the GPU has had.
@@ -61,8 +61,8 @@ class KernelLog {
     records_[counted.grid - first_].counts += counted.counts;
   }
 
-  /// Removes and returns the records before the first launch that is not over, or some of whose
-  /// counts may not have come by `now`.
+  /// Removes and returns the records before the first launch that is not over, or that may still
+  /// lack counts at `now`.
   std::vector<KernelRecord> take_over(Time now) {
     const auto is_settled = [&](const KernelRecord& record) {
       return record.is_over && (record.done == Time::never() || record.done + settling_ < now);

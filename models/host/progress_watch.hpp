@@ -25,9 +25,9 @@ class ProgressWatch {
   /// `limit`: zero for none.
   ProgressWatch(Time limit, std::size_t tenants) : limit_(limit), tenants_(tenants) {}
 
-  /// Looks at an epoch that has ended. `seen`: progress that all components have seen in it.
+  /// Checks an epoch that has ended. `seen`: progress that all components have seen in it.
   void look(Time end, std::span<const std::uint8_t> seen);
-  /// Tenants found by the last look for the first time since they last got on.
+  /// Returns the tenants that the last check found for the first time since their last progress.
   const std::vector<std::size_t>& found() const { return found_; }
   /// Returns since when the tenant has not got on.
   Time since(std::size_t tenant) const { return tenants_[tenant].since; }

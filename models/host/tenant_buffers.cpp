@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Returns the buffer of each variable of the module.  Variables that are no declared buffer come
-/// behind all of them.
+/// Returns the buffer of each variable of the module.  Variables without a declared buffer come
+/// behind all of these.
 static std::vector<BufferId> place_variables(const Workload& workload, const isa::Module& module) {
   std::vector<BufferId> places;
   auto next = static_cast<std::uint32_t>(workload.buffers.size());
@@ -56,7 +56,7 @@ std::vector<TenantBuffers::State> TenantBuffers::fresh() const {
   for (std::uint32_t b = 0; b < buffers.size(); ++b) {
     State& state = buffers[b];
     const bool device = has_device_pages(*this, BufferId{b});
-    // Pages that other GPUs know hold the bytes of this buffer only.
+    // Pages shared with other GPUs hold bytes of this buffer only.
     const bool is_alone = tenant_.members() > 1;
     state.shares = device && !is_alone && services_.driver.shares_page(state.host.size());
     state.pages =
@@ -190,7 +190,7 @@ bool TenantBuffers::is_capturing(BufferId buffer) const {
 }
 
 void TenantBuffers::capture(BufferId buffer, const HostCycle& cycle) {
-  // Managed pages are read where they are, on each of the GPUs.
+  // Managed pages are read where they are, on any of the GPUs.
   const Buffer& declared = declaration(buffer);
   State& state = home_->at(buffer);
   State& own = declared.memory == MemoryKind::managed ? at(buffer) : state;

@@ -1,8 +1,8 @@
-/// Steps of a host program, done one after the other.
+/// Steps of a host program, executed one after the other.
 ///
 /// Launches, prefetches and copies with a stream go into the stream's queue and the program goes
-/// on.  A CPU touch of a managed buffer brings its pages home, also beside running kernels, whose
-/// faults on it then wait until the CPU is done.
+/// on.  A CPU touch of a managed buffer brings its pages to the host, even while kernels run; their
+/// faults on the buffer wait until the CPU is done.
 /// Source: architecture.md, sections 4 and 8 ("The host").
 #pragma once
 
@@ -33,7 +33,7 @@ class TenantProgram {
                 const isa::Module& module, TenantBuffers& buffers, TenantStreams& streams,
                 TenantServices& services);
 
-  /// The tenant on one of its GPUs.
+  /// A tenant on one of its GPUs.
   struct Member {
     TenantBuffers* buffers = nullptr;
     TenantStreams* streams = nullptr;
@@ -41,7 +41,7 @@ class TenantProgram {
     TenantId number = {};      ///< number of the tenant on that GPU
     std::uint16_t module = 0;  ///< number of the module on that GPU
   };
-  /// `team`: the tenant on all of its GPUs, this one first.
+  /// Joins the members of the tenant on all its GPUs (`team`), this one first.
   void join(std::vector<Member> team) { team_ = std::move(team); }
 
   /// Returns when the program goes on without a message.
@@ -52,9 +52,9 @@ class TenantProgram {
   }
   /// Queues the upload of the variables' initial content.
   void upload_variables();
-  /// Does a step if the program can go on.  Returns whether it has done one.
+  /// Executes a step if the program can go on.  Returns whether it has executed one.
   bool advance(const HostCycle& cycle);
-  /// Returns whether the program has come to its end, and so has everything that it queued.
+  /// Returns whether the program and all work that it queued have ended.
   bool is_over() const { return !waits() && cursor_.current() == nullptr && all_idle(); }
   /// `member`: on which of the tenant's GPUs.
   void operation_done(std::uint64_t operation, std::uint32_t member) {
@@ -64,7 +64,7 @@ class TenantProgram {
   bool all_idle() const;
   /// The program ends where it stands.
   void cut_off();
-  /// The program begins again at `when`.  Content that it saves from now on is not kept.
+  /// Starts the program again at `when`.  Content that it saves from now on is not kept.
   void start_over(Time when);
 
   /// Returns whether a step has ended since the last call, or will when a transfer or a delay has.
@@ -86,7 +86,8 @@ class TenantProgram {
 
   /// Queues an operation for one of the tenant's GPUs.  Returns the operation's number there.
   std::uint64_t push(std::uint32_t member, std::uint32_t stream, Operation operation);
-  /// Queues a copy where its buffer is.  The program waits for it unless the step names a stream.
+  /// Queues a copy on the GPU that has the buffer.  The program waits for it unless the step names
+  /// a stream.
   void move(const Step& step, Operation operation);
   bool is_idle(std::uint32_t stream) const;
   bool peer_copy(const Step& step);
@@ -102,7 +103,7 @@ class TenantProgram {
   bool launch(const Step& step, Time now);
   std::vector<std::uint32_t> buffers_of_packed(std::span<const std::byte> packed) const;
   /// Finds the parameters through which the launch overwrites data that it reads, or through which
-  /// others see each store.
+  /// other parties see each store.
   void find_overwrites(const Step& step, std::uint32_t kernel,
                        std::span<const std::byte> parameters, GridLaunch& launch);
   bool write(const Step& step, const HostCycle& cycle);
@@ -114,14 +115,14 @@ class TenantProgram {
   /// Takes a buffer off all GPUs of the tenant.  Returns true when that needs nothing more.
   bool release_everywhere(BufferId buffer, const HostCycle& cycle);
 
-  /// Prepares the step's buffers for a touch by the CPU. Returns false while managed pages come
-  /// home.
+  /// Prepares the step's buffers for a touch by the CPU. Returns false while managed pages are on
+  /// their way to the host.
   bool touch(const Step& step, const HostCycle& cycle);
   /// Returns whether a loop ends that waits until an element has a value.
   bool test(const Step& step);
   /// Returns the index of the element that a loop looks at.
   std::uint64_t index_of(const Step& step) const;
-  /// Finds the part of its buffer that a step names.  Returns false if the part is empty.
+  /// Finds the part of the buffer that a step names.  Returns false if the part is empty.
   bool part(const Step& step, Operation& operation) const;
   void pause(Time span, Time now) {
     if (span > Time::zero()) timer_ = now + span;

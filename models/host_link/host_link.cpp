@@ -141,7 +141,7 @@ void HostLink::answer(const MemoryResponse& answer, std::span<const std::byte> p
                 payload);
     return;
   }
-  // A store's bytes came over the link, a load's go over it.
+  // Bytes of a store came over the link; bytes of a load go over it.
   lines_.occupy(false, now, received, TenantId{answer.tenant});
   const Time departure = lines_.occupy(true, now, payload.size(), TenantId{answer.tenant});
   outbox.send(to_sm, departure, kind_of(MessageKind::memory_response), answer, payload);
@@ -175,7 +175,7 @@ bool HostLink::is_moving(std::uint16_t tenant) const {
 }
 
 bool HostLink::uses(const FrameRun& frames) const {
-  // Inspections have read already, as far as anybody who comes later is concerned.
+  // An inspection has already read its bytes; later changes do not matter to it.
   return lines_.uses(frames) ||
          std::any_of(transfers_.begin(), transfers_.end(),
                      [&](const Transfer& transfer) { return transfer.touches(frames); });

@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// How the time of a transfer follows from its size; see link_curve.hpp.
+/// Forms of a transfer's time as a function of its size; see link_curve.hpp.
 enum class CurveKind : std::uint8_t { measured, affine, atan };
 
 /// CPU side and host link (configs/hosts/*.yaml).  Sources: gpu-parameters.md, section 12;

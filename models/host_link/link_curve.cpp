@@ -32,7 +32,7 @@ double measured_bandwidth(double bytes) {
 
 constexpr double pi = 3.14159265358979323846;
 
-/// Returns the arc tangent of x > 0, by basic operations in a fixed order: libm differs between
+/// Returns the arc tangent of x > 0, from basic operations in a fixed order: libm differs between
 /// computers.
 double fixed_atan(double x) {
   if (x > 1) return pi / 2 - fixed_atan(1 / x);

@@ -8,7 +8,7 @@
 /// Messages between the host and the component that serves a link's transfers (link_unit.hpp).
 namespace lockstep {
 
-/// Bytes of a transfer travel in messages of at most so many.
+/// Largest message in which bytes of a transfer are sent.
 inline constexpr std::uint64_t link_message_bytes = std::uint64_t{1} << 20;
 
 /// link_transfer: host -> link; payload: its FrameRuns.

@@ -49,14 +49,14 @@ class LinkUnit final : public Component, public GridCounter {
   Time next_activity() const override;
   void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
   void serialize(Archive& archive) override;
-  /// None of its own: those of the links and of the uplink are parts.
+  /// The unit has no statistics of its own: those of the links and of the uplink are parts.
   StatisticsView statistics(Time now) override;
   std::vector<StatisticsView> parts(Time now) override;
   void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
   std::string waiting_for() const override;
 
  private:
-  /// A transfer that the host has handed over, by the host's number.
+  /// A transfer that the host has handed over, with the host's number.
   struct Moving {
     std::vector<std::byte> bytes;
     std::uint64_t acknowledged = 0;  ///< bytes moved as far as is known, ahead of the host's clock

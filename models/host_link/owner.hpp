@@ -4,10 +4,11 @@
 
 namespace lockstep {
 
-/// The part of the host that has asked for something, and the part's number of what it asked for.
+/// The part of the host that has made a request, and the part's number for it.
 ///
-/// A message or a checkpoint carries both as one word, the part in its highest bits; whoever gets
-/// an answer looks at the part, once.  Part is an enumeration of less than 2^part_bits.
+/// A message or a checkpoint carries both as one word, with the part in its highest bits; the
+/// receiver of an answer looks at the part once.  Part is an enumeration with less than 2^part_bits
+/// values.
 template <class Part_, class Bits, unsigned part_bits>
 struct Owner {
   using Part = Part_;

@@ -6,14 +6,14 @@
 
 namespace lockstep {
 
-/// Says which of several tenants that wait for the same thing is next.
+/// Rule that chooses among tenants that wait for one resource.
 /// Source: virtual-memory-and-exceptions.md, section 18 (farfault.sched; fifo is what was
 /// published).
 enum class TenantOrder : std::uint8_t { fifo, round_robin, priority };
 
 class TenantTurns {
  public:
-  /// `priorities` by tenant, larger ones first.
+  /// Makes the turns.  `priorities`: by tenant, larger ones first.
   TenantTurns(TenantOrder order, std::vector<std::uint32_t> priorities)
       : order_(order), priorities_(std::move(priorities)), last_(priorities_.size() - 1) {}
 

@@ -79,7 +79,7 @@ void TransferLines::act(Time now, Time late, std::vector<Link>& partitions, Outb
   }
 }
 
-/// A transfer that has begun is not split for one that somebody waits for.
+/// A transfer that has begun is not split for one that an access waits for.
 /// Source: virtual-memory-and-exceptions.md, section 18 ("report the maximum wait").
 void TransferLines::count_wait(const Transfer& transfer, LinkStatistics& statistics) {
   const std::uint64_t waited = femtoseconds(transfer.queue_time());

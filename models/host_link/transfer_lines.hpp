@@ -1,12 +1,12 @@
 /// Transfers over the link between host memory and a GPU, in both directions, line by line.
 ///
-/// A transfer takes its direction for a time that depends on its size (link_curve.hpp), alone; its
-/// 128-byte lines leave evenly spaced over that time.  They travel to the partitions as ordinary
-/// memory requests and their answers complete the transfer, so that a transfer competes with the
-/// SMs for L2 and DRAM.  link_queue.hpp says who is next.  Transfers of faults are never split;
-/// copies go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for one
-/// piece at most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go
-/// between the lines and push them back.
+/// A transfer occupies its direction alone, for a time that depends on its size (link_curve.hpp);
+/// its 128-byte lines leave evenly spaced over that time.  They travel to the partitions as
+/// ordinary memory requests and their answers complete the transfer, so that a transfer competes
+/// with the SMs for L2 and DRAM.  link_queue.hpp chooses the next transfer.  Transfers of faults
+/// are never split; copies go in pieces of 256 KiB at the rate of their whole size, so that a fault
+/// waits for one piece at most, and prefetches in pages if link_preempts_prefetch is set.  Remote
+/// accesses go between the lines and push them back.
 ///
 /// Behind a shared uplink (uplink.hpp) each line also takes its turn there.
 ///
@@ -55,8 +55,8 @@ class TransferLines {
   void start(Transfer transfer, Time now);
   /// The next line leaves then, or the next transfer begins.
   Time next_activity() const;
-  /// Sends what leaves at `now`; `late`: by how much the clock of the engine is ahead of this
-  /// one's.
+  /// Sends the lines that leave at `now`.  `late`: time by which the engine's clock is ahead of
+  /// this one.
   void act(Time now, Time late, std::vector<Link>& partitions, Outbox& outbox);
   /// Bytes that a line carries.
   struct Landing {
@@ -66,7 +66,7 @@ class TransferLines {
   };
   /// `line`: number in the tag of the line's request.
   Landing landing_of(std::uint32_t line) const;
-  /// The line was acknowledged.  Returns the transfer that this completed, if there is one.
+  /// Notes that the line was acknowledged.  Returns the transfer that this completed, if any.
   std::optional<Transfer> landed(std::uint32_t line, Time now);
   /// Occupies a direction for the bytes of a remote access.  Returns when the
   /// last byte is through.
@@ -98,12 +98,13 @@ class TransferLines {
     void serialize(Archive& archive) {
       archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame);
     }
-    /// How long after its begin the first `bytes` of the transfer have gone through.
+    /// Returns the time, counted from the begin, at which the first `bytes` of the transfer have
+    /// passed.
     Time through(std::uint64_t bytes) const {
       if (bytes == transfer.bytes) return duration;
       return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};
     }
-    /// The part of the next line that lies in this frame and transfer.
+    /// Returns the bytes of the next line that lie in this frame and transfer.
     std::uint64_t next_bytes() const;
   };
   struct Line {
@@ -148,7 +149,7 @@ class TransferLines {
     return static_cast<std::size_t>(&direction - directions_.data());
   }
   static void count_wait(const Transfer& transfer, LinkStatistics& statistics);
-  /// A transfer lets others have their turn after so many bytes.
+  /// Returns the bytes after which a transfer lets others have their turn.
   std::uint64_t piece_bytes(const Transfer& transfer) const;
   void begin(Direction& direction, Time now);
   /// Sets when the next line of the piece in service leaves.
@@ -156,7 +157,7 @@ class TransferLines {
   /// The piece in service sends its next line.
   void advance(Direction& direction, Time now, Time late, std::vector<Link>& partitions,
                Outbox& outbox);
-  /// Sends the next line of a transfer.  Returns how many bytes it carries.
+  /// Sends the next line of a transfer.  Returns its number of bytes.
   std::uint64_t send_line(std::uint32_t transfer, Time departure, std::vector<Link>& partitions,
                           Outbox& outbox);
   std::size_t lines_in_flight() const { return lines_.size() - free_lines_.size(); }

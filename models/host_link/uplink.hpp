@@ -39,8 +39,8 @@ struct UplinkParameters {
   }
 };
 
-/// Reads `host.uplinks` of a machine with so many GPUs.  Throws UserError for a GPU that is not
-/// there, or stands behind two of them.
+/// Reads `host.uplinks` of a machine with `gpus` GPUs.  Throws UserError for a GPU that does not
+/// exist, or is behind two uplinks.
 std::vector<UplinkParameters> read_uplinks(const HostParameters& host, std::size_t gpus);
 
 /// Returns the uplink behind which a GPU stands; nullptr: none.
@@ -94,7 +94,7 @@ class Uplink {
   std::array<Direction, 2> directions_;  ///< directions to the host and to the GPUs
 };
 
-/// The uplink of a GPU's link, if it has one, and the numbers in it of the GPU's tenants.
+/// Uplink of a GPU's link, if it has one, and the numbers of the GPU's tenants in that uplink.
 struct UplinkPort {
   Uplink* uplink = nullptr;
   std::vector<std::uint32_t> tenants = {};

@@ -4,16 +4,17 @@
 
 namespace lockstep {
 
-/// Groups of `mapping: grouped`: how many, and how much memory each has.
+/// Groups of `mapping: grouped`: their number, and the memory of each.
 struct MemoryGroups {
   std::uint32_t count = 1;
   std::uint64_t bytes = 0;
 };
 
-/// Mapping of a physical address to its memory partition, and to a place in it.
+/// Mapping of a physical address to its memory partition, and to an offset in it.
 ///
-/// With `grouped`, memory is in equal parts and so are the partitions: a part lies, interleaved, in
-/// partitions that hold nothing else.  What stands behind all parts is spread over all partitions.
+/// With `grouped`, memory and partitions are divided into equal groups: each part of memory is
+/// interleaved over the partitions of its group.  Memory behind all parts is spread over all
+/// partitions.
 /// Source: 004, section 6.6 (Static); memory-interference.md, section 5.4 (AMB-44).
 class AddressMapping {
  public:

@@ -1,8 +1,8 @@
 /// Messages of the SMs of a GPC about thread block clusters, which all go through the GPC's hub
 /// (models/gpc/hub.hpp).
 ///
-/// The hub knows where the blocks of a cluster stand: an access names the block by its rank in the
-/// cluster, and the answer names the SM.  What one SM sends to another arrives in that order.
+/// The hub knows the SMs of a cluster's blocks: an access names the block by its rank in the
+/// cluster, and the answer names the SM.  Messages from one SM to another arrive in order.
 /// Source: modern-isa.md, section 5.8.
 #pragma once
 
@@ -59,8 +59,8 @@ struct ClusterBlock {
 };
 static_assert(sizeof(ClusterBlock) == 24);
 
-/// Steps by which a cluster leaves its SMs whole: it stops, and when nothing of any of its blocks
-/// is in flight, all of them leave.
+/// Steps by which a cluster leaves its SMs as a whole: its blocks stop, and when nothing of any
+/// block is in flight, all of them leave.
 enum class ClusterMoveStep : std::uint8_t {
   ask,   ///< SM -> hub: a more urgent grid wants the SM; `technique`: save or flush
   stop,  ///< hub -> SM: the block must issue nothing more
@@ -92,8 +92,8 @@ enum class ClusterAccessKind : std::uint8_t {
 
 /// cluster_access.  Payload: for each lane, in order, the 32-bit place in the block's shared memory
 /// (an even number of words in all), and if the access `completes`, as many places of mbarriers;
-/// then for each lane `lane_bytes`: what it stores, or its AtomicWords.  A delivery: the place of
-/// the bytes, the place of the mbarrier, then the bytes.
+/// then for each lane `lane_bytes` bytes: the data that it stores, or its AtomicWords.  A delivery:
+/// the place of the bytes, the place of the mbarrier, then the bytes.
 struct ClusterAccess {
   std::uint64_t cluster = 0;
   std::uint32_t grid = 0;
@@ -135,8 +135,8 @@ enum class ClusterAnswerStatus : std::uint8_t {
   mistaken,
 };
 
-/// cluster_answer.  Payload: of each lane of a load its bytes; of an atomic that returns 8 bytes
-/// for each AtomicWord.
+/// cluster_answer.  Payload: for a load, the bytes of each lane; for an atomic that returns values,
+/// 8 bytes for each AtomicWord.
 struct ClusterAnswer {
   std::uint32_t tag = 0;
   std::uint16_t sm = 0;     ///< SM that gets the answer

@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-/// Sending end of a way to or from the hub of a GPC: packets leave in order, each at an edge of the
-/// network's clock.
+/// Sending end of a link to or from the hub of a GPC: packets leave in order, each at an edge of
+/// the network's clock.
 class ClusterPort {
  public:
   ClusterPort() = default;

@@ -1,7 +1,8 @@
 /// Messages between CPU cores and the host.
 ///
-/// A core starts its tenant's program by itself, and tells the host once when that has executed
-/// what it is measured by; the host stops all cores when every tenant has been measured.
+/// A core starts its tenant's program by itself, and tells the host once when the program has
+/// executed its measured instructions; the host stops all cores when every tenant has been
+/// measured.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-/// Counts of a grid, by all components that count it.
+/// Counts of a grid in all components that count it.
 ///
-/// SMs know whose warp and whose access it is: what they count is the grid's own, to the last one,
-/// whoever else runs.  GMMU, partitions and host know tenants: theirs is what the tenant's counters
-/// grew by while the grid ran, so that grids of a tenant that overlap both have it.
+/// SMs know the grid of each warp and access: their counts are exactly those of the grid.  GMMU,
+/// partitions and host know only tenants: they report the growth of the tenant's counters while the
+/// grid ran, which overlapping grids of a tenant both get.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct GridCounts {
   std::uint64_t remote_accesses = 0, remote_bytes = 0, cluster_barriers = 0,
                 cluster_wait_cycles = 0;
 
-  /// All of them, in this order.
+  /// Returns all counts as words, in this order.
   std::span<std::uint64_t> words() {
     return {&issue_slots, sizeof(GridCounts) / sizeof(std::uint64_t)};
   }
@@ -62,7 +62,7 @@ struct GridCounts {
   }
 };
 
-/// Counts of a grid by a component since it was last asked.
+/// Counts of a grid in a component since they were last taken.
 struct GridContribution {
   std::uint64_t grid = 0;
   GridCounts counts;

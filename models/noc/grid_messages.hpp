@@ -1,8 +1,8 @@
 /// Messages of host, dispatcher and SMs about grids and thread blocks.
 ///
-/// The host launches a grid at the dispatcher, which starts it on SMs and hands out its blocks;
-/// SMs tell of blocks that are done, the dispatcher of grids.  All three rooms speak these, so they
-/// stand below them.
+/// The host launches a grid at the dispatcher, which starts it on SMs and hands out its blocks; SMs
+/// report finished blocks, and the dispatcher reports finished grids.  All three rooms use these
+/// messages, so this file is below them.
 /// Source: architecture.md, section 8, rules 5 and 11 (when a block is done; parameters travel with
 /// the first block of a grid).
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace lockstep {
 
-/// A buffer of a tenant, or a .global variable of its module that is none.
+/// A buffer of a tenant, or a .global variable of its module without a declared buffer.
 struct BufferBound {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
@@ -47,13 +47,13 @@ struct GridLaunch {
   std::uint16_t queued = 0;  ///< 1: the grid stood behind the one before in its stream
   /// Registers of a thread for occupancy; 0: as many as the program has.
   std::uint32_t registers = 0;
-  /// isa::PointerOrigins through which the kernel overwrites what it reads.
+  /// isa::PointerOrigins through which the kernel overwrites data that it reads.
   std::uint64_t overwritten = 0;
-  /// Members of `overwritten` through which others see each store.
+  /// Members of `overwritten` through which other parties see each store.
   std::uint64_t pinned = 0;
   std::uint32_t bounds = 0;
-  /// 1 + the grid before it in its stream, beside which it may begin; 0: it depends on none that
-  /// has not ended.
+  /// 1 + the grid before in its stream, beside which the grid may begin; 0: it depends on no grid
+  /// that has not ended.
   std::uint32_t primary = 0;
   std::array<std::uint8_t, 3> cluster{1, 1, 1};  ///< blocks of a cluster; 1, 1, 1: no clusters
   std::uint8_t explicit_cluster = 0;  ///< 1: the launch or the kernel names a cluster size
@@ -116,8 +116,8 @@ struct GridReference {
 
 /// start_block, block_restored, block_settled, block_returned, block_lets_go.  Where places matter
 /// (SmPlaces) the first two have a BlockPosition as payload; a start_block without one names a
-/// block that waits at the SM for the first place that gets free, which the SM tells by a
-/// start_block of its own.
+/// block that waits at the SM for the first free place, which the SM reports by a start_block of
+/// its own.
 struct BlockReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;
@@ -207,7 +207,7 @@ struct BlockSaved {
 };
 static_assert(sizeof(BlockSaved) == 56);
 
-/// block_given.  Payload: `homes` LocalHomes, where the local memory of its warps stands; then its
+/// block_given.  Payload: `homes` LocalHomes, the places of its warps' local memory; then its
 /// context, if that does not go through memory.
 struct BlockGiven {
   BlockReference block;     ///< the block; `sm`: the SM that gives it
@@ -240,7 +240,7 @@ struct ContextPlace {
   std::uint32_t place = 0;
 };
 
-/// status: GridReference; payload: one for each of the grid's blocks in the SM.
+/// status: GridReference; payload: one BlockStatus for each of the grid's blocks in the SM.
 struct BlockStatus {
   std::uint64_t block = 0;
   BlockWork work;

@@ -7,13 +7,13 @@
 #include "models/isa/atomic.hpp"
 #include "models/noc/ids.hpp"
 
-/// The list of all messages between components, and what is said to memory: requests for sectors of
+/// The list of all messages between components, and the messages to memory: requests for sectors of
 /// a line, and their answers.
 ///
-/// Bodies are trivially copyable and travel as they stand, also between ranks; a component that
-/// keeps one serialises its fields.  Grids and thread blocks: noc/grid_messages.hpp; virtual
-/// memory: vm/messages.hpp. Source: memory-interference.md, section 1.3 (what policies need to see
-/// of a request).
+/// Bodies are trivially copyable and are sent as they are in memory, also between ranks; a
+/// component that keeps one serialises its fields.  Grids and thread blocks: noc/grid_messages.hpp;
+/// virtual memory: vm/messages.hpp. Source: memory-interference.md, section 1.3 (what policies need
+/// to see of a request).
 namespace lockstep {
 
 inline constexpr std::uint64_t line_bytes = 128;

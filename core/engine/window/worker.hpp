@@ -40,7 +40,7 @@ struct alignas(128) Worker {
       remote_floor;  ///< earliest arrival of each kind on other ranks since the exchange
   InboxBuilder inbox;
   std::optional<Failure> failure;
-  // Of a sample of the windows, each as often as it stands for.
+  // Sampled times; each sample counts for as many windows as it stands for.
   std::uint64_t copying_ticks = 0;  ///< ticks spent on copying inboxes
   std::uint64_t measured_inboxes = 0;
   std::vector<WindowCost> costs;

@@ -51,8 +51,8 @@ bool Migrations::somebody_leaves() const {
 
 /// Halves the first migration.  Of pages that came along with a fault, which is on the last page
 /// (split_moves), the first half stays where it is; pages of a prefetch step come afterwards.
-/// Returns false if there is only one granule, or if the pages came along with others, for which they
-/// must not thrash.
+/// Returns false if there is only one granule, or if the pages came along with others and must not
+/// thrash for them.
 bool Migrations::split_first(const HostCycle& cycle) {
   Migration& migration = migrations_[waiting_.front()];
   const std::uint64_t granule = parts_.pages.granule();
