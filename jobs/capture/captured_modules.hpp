@@ -45,9 +45,10 @@ class CapturedModules {
   CapturedModules(DeviceMemory& memory, std::uint32_t architecture)
       : memory_(memory), architecture_(architecture) {}
 
-  /// A fat binary, or PTX as text.  `library`: the file that has it; "": the program.
+  /// Adds a fat binary, or PTX as text.  `library`: file of a library with the module; "": the
+  /// program.
   std::uint64_t add(std::span<const char> binary, const std::string& library = "");
-  /// A module of ours, as text.  It stands last in the recording, so that addresses of the
+  /// Adds a module of Lockstep, as text.  It comes last in the recording, so that addresses of the
   /// program's functions, which are their numbers, stay.
   std::uint64_t add_own(const std::string& ptx);
   /// Returns the number of a kernel, for kernel(); throws UserError when the module cannot be read
@@ -67,7 +68,7 @@ class CapturedModules {
   /// Throws UserError when it cannot be read.
   void read(std::uint64_t module) { load(module); }
 
-  /// Files of the recording, which are linked in this order.
+  /// Returns the files of the recording, which are linked in this order.
   std::vector<std::string> files() const;
   bool has_heap() const;
   /// Returns the arithmetic of the tensor cores for kernels that were looked up; nothing if none

@@ -49,7 +49,7 @@ void add_moved(const Step& step, const Workload& workload, const Variables& vari
   moved.bytes += part_of(step, buffer, variables, "recorded").count * isa::bytes_of(buffer.type);
 }
 
-/// Sums up a recording; a loop that ends when memory says so counts one round.
+/// Sums up a recording; a loop that ends by a value in memory counts as one round.
 Summary summarize(const Workload& workload) {
   Summary summary;
   ProgramCursor cursor(workload);

@@ -1,7 +1,7 @@
-/// The GPU's memory at capture: a file in memory, of which the program maps what its CPU code
+/// The GPU's memory at capture: a file in memory; the program maps the parts that its CPU code
 /// shares with the GPU.
 ///
-/// Freed device memory is given to later requests that it fits, as allocators of drivers do, so
+/// Freed device memory is used for later requests of fitting size, as in allocators of drivers, so
 /// that a program that allocates in a loop needs few buffers.
 #pragma once
 
@@ -36,9 +36,9 @@ class DeviceMemory {
     std::uint64_t shared_bytes() const { return asked - hidden; }
   };
 
-  /// `capacity`: bytes of each GPU.  `strict`: allocations end with their last byte, else with the
-  /// next multiple of 512, as a driver's do: programs may reach a little behind what they asked
-  /// for, which lowest_stray() tells.
+  /// Makes the memory.  `capacity`: bytes of each GPU.  `strict`: allocations end with their last
+  /// byte; otherwise with the next multiple of 512, as with a driver, so that programs may access a
+  /// little behind their allocation (lowest_stray() reports that).
   DeviceMemory(std::uint64_t capacity, bool strict);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
@@ -47,14 +47,14 @@ class DeviceMemory {
   int file() const { return file_; }
   /// Lets addresses begin there. Must be called before anything is allocated.
   void begin_at(std::uint64_t address) { first_ = next_ = address; }
-  /// Returns whether a process that has the file has left its mark there (protocol.hpp).
+  /// Returns whether a child process with the file has left its mark there (protocol.hpp).
   bool has_child_mark() const { return base_[child_mark] != std::byte{0}; }
   bool has_driver_mark() const { return base_[driver_mark] != std::byte{0}; }
   /// Allocates memory. Returns its address; 0 when there is no room.
   std::uint64_t allocate(MemoryKind kind, std::uint64_t bytes, const std::string& symbol = "",
                          std::uint32_t device = 0);
-  /// Takes device memory away from kernels, of devices for which `hides(device)`.  Returns where
-  /// it begins.
+  /// Hides device memory from kernels, on devices for which `hides(device)` is true.  Returns the
+  /// addresses of hidden buffers.
   template <class Hides>
   std::vector<std::uint64_t> hide(const Hides& hides) {
     std::vector<std::uint64_t> hidden;
@@ -67,8 +67,8 @@ class DeviceMemory {
   void show(const std::vector<std::uint64_t>& hidden) {
     for (const std::uint64_t address : hidden) map(buffers_.at(address));
   }
-  /// Records only a part of the whole pages that the program shares: the `bytes` bytes that begin
-  /// `hidden` bytes behind their begin.
+  /// Restricts recording to a part of the whole pages that the program shares: the `bytes` bytes
+  /// that begin `hidden` bytes behind the pages' begin.
   void hide_around(std::uint64_t address, std::uint64_t hidden, std::uint64_t bytes);
   /// Returns the lowest address since the last call that lay behind the bytes asked for.
   std::optional<std::uint64_t> lowest_stray();
@@ -79,7 +79,7 @@ class DeviceMemory {
 
   /// Returns the buffer that holds all of these bytes; null: none.
   const Buffer* buffer_around(std::uint64_t address, std::uint64_t bytes) const;
-  /// Returns the bytes, or nothing when they do not all lie in one allocation.
+  /// Returns the bytes; nothing unless all lie in one allocation.
   std::span<std::byte> find(std::uint64_t address, std::uint64_t bytes);
   isa::FlatMemory& flat() { return flat_; }
   std::map<std::uint64_t, Buffer>& buffers() { return buffers_; }

@@ -1,8 +1,8 @@
-/// Requests of a captured program to `lockstep capture`, and the answers: one request and one
-/// answer at a time over a socket, each a header of numbers and bytes behind it.
+/// Requests of a captured program to `lockstep capture`, and the answers.  One request and one
+/// answer at a time go over a socket; each is a header of numbers with bytes behind it.
 ///
-/// Memory that the program's CPU code shares with the GPU lies in a file in memory that both map;
-/// the place in the file is the address less the first one.
+/// Memory that the program's CPU code shares with the GPU is a file in memory that both map; the
+/// offset in the file is the address minus the first address.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@ namespace lockstep::capture {
 /// Environment variable with the numbers of socket and memory file: "5,6".
 inline constexpr const char* channel_variable = "LOCKSTEP_CAPTURE_CHANNEL";
 
-/// Where the GPU's memory may begin: the first that is free in the program, since pointers to
-/// shared memory are the same for both.  The second is for programs under the address sanitizer,
-/// whose shadow lies around the first.
+/// Possible begins of the GPU's memory.  The first one that is free in the program is used, since
+/// pointers to shared memory are equal on both sides.  The second is for programs under the address
+/// sanitizer, whose shadow lies around the first.
 inline constexpr std::uint64_t first_addresses[] = {0x1'0000'0000, 0x2000'0000'0000};
 inline constexpr std::uint64_t address_space = std::uint64_t{1} << 40;
 
-/// Behind the memory in its file: a byte that is not 0 says that a child of the program needed the
-/// GPU as well.  The process that uses it holds a lock on the byte.
+/// Mark behind the memory in its file: a byte other than 0 says that a child of the program needed
+/// the GPU as well.  The process that uses the GPU holds a lock on the byte.
 inline constexpr std::uint64_t child_mark = address_space, file_bytes = address_space + 4096;
-/// The byte behind it says that the program has loaded the driver's library.
+/// Mark in the next byte: the program has loaded the driver's library.
 inline constexpr std::uint64_t driver_mark = child_mark + 1;
 
-/// The device of a stream stands above its number: the default stream of device 1 is 1 << 24.
+/// Shift of the device in a stream's number: the default stream of device 1 is 1 << 24.
 inline constexpr unsigned device_shift = 24;
 constexpr std::uint64_t device_of_stream(std::uint64_t stream) {
   return stream >> device_shift;
@@ -149,7 +149,7 @@ struct DeviceDescription {
   std::uint32_t devices = 1, unused = 0;
 };
 
-/// The errors of the CUDA runtime that are given; numbers of its documentation.
+/// Errors of the CUDA runtime that are returned, with the numbers of its documentation.
 enum Status : std::int32_t {
   success = 0,
   invalid_value = 1,

@@ -1,8 +1,8 @@
 /// Requests of a captured program to the GPU, on their way into a recording.
 ///
-/// Simplified: the default stream waits for all others and they for it, also those that were made
-/// not to; a wait of one stream for another is a wait of the host, and so is a copy in a stream of
-/// another device than that of the memory.
+/// Simplified: the default stream waits for all others and they for it, even if they were made not
+/// to wait.  A wait of one stream for another is a wait of the host, and so is a copy in a stream
+/// of a device that does not have the memory.
 #pragma once
 
 #include <chrono>
@@ -48,7 +48,7 @@ class Recorder {
   void delay(std::chrono::nanoseconds time);
   /// Records the bytes that the CPU wrote to shared memory since the last call.
   void note_cpu_writes();
-  /// Takes the bytes that the GPU wrote there as known, so that they are not recorded.
+  /// Marks the bytes that the GPU wrote as known, so that they are not recorded.
   void note_gpu_writes();
 
   const RecordingWriter& writer() const { return writer_; }

@@ -11,10 +11,10 @@
 
 namespace lockstep {
 
-/// Decides for all parts of one policy; stands in the coordinator.
+/// Controller in the coordinator, which decides for all parts of one policy.
 ///
-/// Contract: depend on nothing but the arguments and what serialize keeps.  Reports of an epoch
-/// come in one order at any layout; an epoch without reports is not decided.
+/// Contract: decisions depend only on the arguments and on the state in serialize.  Reports of an
+/// epoch come in one order at any layout; an epoch without reports is not decided.
 class EpochController {
  public:
   virtual ~EpochController() = default;
@@ -23,7 +23,7 @@ class EpochController {
   virtual Time period() const = 0;
   /// Adds the counts of one of the policy's parts in an epoch.
   virtual void add(std::span<const std::uint64_t> increments) = 0;
-  /// Appends the values that all parts are told, if there are any. `epoch` is the k of the reports.
+  /// Appends the values for all parts, if there are any. `epoch`: the k of the reports.
   virtual void decide(std::uint64_t epoch, std::vector<std::uint64_t>& values) = 0;
   virtual void serialize(Archive&) {}
 };

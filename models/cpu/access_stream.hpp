@@ -20,7 +20,7 @@ struct CpuAccess {
   }
 };
 
-/// The accesses of a tenant's program, one after the other, in the order of its instructions.
+/// Accesses of a tenant's program, one after the other, in the order of its instructions.
 class AccessStream {
  public:
   virtual ~AccessStream() = default;

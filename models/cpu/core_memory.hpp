@@ -1,10 +1,11 @@
-/// The part of GPU memory that belongs to a tenant on a CPU core, and how its lines lie in DRAM.
+/// The part of GPU memory that belongs to a tenant on a CPU core, and the layout of its lines in
+/// DRAM.
 ///
-/// It begins and ends with a stripe of DRAM rows, so that it has the same rows in every bank of
-/// every channel.
+/// The part begins and ends with a stripe of DRAM rows, so that it has the same rows in every bank
+/// of every channel.
 ///
-/// Simplified: the tenant's pages lie one behind the other, as if its operating system had reserved
-/// them; the CPU's own translation is not simulated.
+/// Simplified: the tenant's pages are contiguous, as if its operating system had reserved them; the
+/// CPU's own translation is not simulated.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ class LineContents {
  public:
   using Words = std::array<std::uint64_t, cpu_line_bytes / 8>;
 
-  /// `remembers`: whether to keep the number of the last write to each line of the memory.
+  /// Makes the contents.  `remembers`: the number of the last write to each line is kept.
   LineContents(std::uint64_t bytes, bool remembers)
       : versions_(remembers ? bytes / cpu_line_bytes : 0) {}
 

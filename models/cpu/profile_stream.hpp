@@ -21,8 +21,8 @@
 
 namespace lockstep {
 
-/// Time that a bank takes for a request, and time that every request is on its way. ProfileStream
-/// uses them to keep as many banks busy as the profile asks for.
+/// Time of a bank for a request, and time that every request is on its way. ProfileStream uses them
+/// to keep as many banks busy as the profile asks for.
 struct MemoryTimes {
   double hit = 0, miss = 0, path = 0;  ///< times in ns
 };

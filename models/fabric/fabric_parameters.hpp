@@ -12,8 +12,8 @@ enum class FabricKind : std::uint8_t {
   direct,   ///< links between pairs
 };
 
-/// Links between GPUs (configs/fabrics/*.yaml).  Source: design of the project; each file says from
-/// where its rate and latency are.
+/// Links between GPUs (configs/fabrics/*.yaml).  Source: design of the project; each file names the
+/// source of its rate and latency.
 struct FabricParameters {
   std::string name;
   FabricKind kind;

@@ -1,19 +1,19 @@
-/// Port of a GPU to others: what its SMs ask of memory there, copies that it sends, and what others
-/// ask of the memory here.
+/// Port of a GPU to others: requests of its SMs for memory there, copies that it sends, and
+/// requests of others for memory here.
 ///
-/// A request of an SM gets a tag here, goes over the way out, through the fabric and, behind a
-/// switch, over the way into the other GPU, whose port passes it on to a partition; the answer
-/// comes back the same way.  Bytes are touched where they lie: memory of other GPUs is cached in
-/// the L2 of its own GPU, and nowhere else.  A copy reads lines here and stores them there.
+/// A request of an SM gets a tag in this port and goes over the link out, through the fabric and,
+/// behind a switch, over the link into the other GPU, whose port passes it on to a partition.  The
+/// answer takes the same way back.  Bytes are accessed in place: memory of another GPU is cached in
+/// the L2 of that GPU, and nowhere else.  A copy reads lines here and stores them there.
 ///
-/// Nothing locks up: a request leaves only with a tag, whose owner has a place for the answer, and
-/// answers wait for nothing but the wire.  Who asks for memory here has tags of its own, so that a
-/// port keeps at most those of all others.  Requests of an SM to one place stay in order, as do all
-/// packets from one port to another.
+/// There is no deadlock: a request leaves only with a tag, which reserves a place for the answer,
+/// and answers wait for the wire only.  Each other port has tags of its own, so that a port keeps
+/// at most as many requests as all others have tags.  Requests of an SM to one place stay in order,
+/// as do all packets from one port to another.
 /// Source: design of the project; architecture.md, section 8, rules 1, 2 and "Back-pressure".
 ///
-/// Simplified: a packet reaches the other end with its last byte and is passed on at once; it takes
-/// the way in from then on. Acknowledgements of copies travel with other packets.
+/// Simplified: a packet reaches the other end with its last byte and is passed on at once; from
+/// then on it occupies the link in. Acknowledgements of copies are carried by other packets.
 #pragma once
 
 #include <deque>
@@ -36,7 +36,7 @@ namespace lockstep {
 
 class Port final : public Component {
  public:
-  /// Port of another GPU that this one has a way to.
+  /// Port of another GPU that this one has a link to.
   struct Peer {
     std::uint32_t gpu = 0;
     double bytes_per_second = 0;
@@ -104,7 +104,7 @@ class Port final : public Component {
       archive(asked, from, to, from_run, to_run, from_at, to_at, sent, done, peer);
     }
   };
-  /// Reads lines of the copies that take a way out, in turns, as fast as that takes them.
+  /// Reads lines of the copies that take a link out, in turns, at the rate of that link.
   struct Engine {
     std::deque<std::uint32_t> copies;  ///< copies with lines left
     Time next;

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// Mark in peer addresses (noc/peer_address.hpp) of pages whose requests the port counts.
+/// Mark in peer addresses (noc/peer_address.hpp) of pages for which the port counts requests.
 inline constexpr std::uint64_t counted_peer_bit = std::uint64_t{1} << 62;
 
 /// peer_copy: host -> port of the GPU whose memory is read; payload: `from_runs` FrameRuns of that
@@ -26,7 +26,8 @@ struct PeerCopy {
 };
 static_assert(sizeof(PeerCopy) == 24);
 
-/// peer_counted: port -> host, when SMs have asked up to the threshold for a page of another GPU.
+/// peer_counted: port -> host, when the requests of SMs for a page of another GPU have reached the
+/// threshold.
 struct PeerCounted {
   std::uint64_t page = 0;    ///< address of the page, as in its page table entry
   std::uint64_t tenant = 0;  ///< number among the tenants of the GPU that maps the page

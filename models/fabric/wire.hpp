@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// Direction of a link: packets take it one after the other, in the order in which they ask.
+/// Direction of a link: packets use it one after the other, in the order of their requests.
 class Wire {
  public:
   Wire() = default;

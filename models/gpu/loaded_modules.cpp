@@ -85,8 +85,8 @@ LoadedModules::LoadedModules(const Scenario& scenario, const MachineParameters& 
   }
 }
 
-/// Lowers kernels again whose largest block has more registers than an SM, as if the source had
-/// named that block's threads.
+/// Lowers kernels again whose largest block needs more registers than an SM has, as if the source
+/// had named that block's threads.
 void LoadedModules::fit_registers(const Scenario& scenario, std::vector<isa::ModuleLoader>& loaders,
                                   const OccupancyLimits& limits) {
   std::map<std::pair<std::uint16_t, std::size_t>, TightKernel> tight;

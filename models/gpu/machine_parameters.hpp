@@ -153,7 +153,7 @@ struct MachineParameters {
   }
   /// Returns the tenants' numbers, ascending.
   std::vector<std::uint32_t> tenants_on(std::uint32_t gpu) const;
-  /// Returns the parameters as one GPU among several sees them: as if it were the only one.
+  /// Returns the parameters for one of several GPUs, as if it were the only one.
   MachineParameters on(std::uint32_t gpu) const;
 
   /// Returns whether the chosen translation has a trait.

@@ -28,8 +28,8 @@ void check_policy(const Scenario& scenario, const MachineParameters& parameters,
   }
 }
 
-/// Returns the memory that a tenant cannot do without: device buffers, page tables, and a page for
-/// all managed buffers.
+/// Returns the least memory of a tenant: device buffers, page tables, and a page for all managed
+/// buffers.
 std::uint64_t least_bytes(const Tenant& tenant, std::uint64_t granule) {
   std::uint64_t device = 0, pages = 0;
   bool is_paged = false;

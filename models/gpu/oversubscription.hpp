@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// The bytes that the tenants' buffers take, by where they are.
+/// Bytes of the tenants' buffers, by place.
 struct Footprint {
   std::uint64_t device = 0, managed = 0, pinned = 0;
 

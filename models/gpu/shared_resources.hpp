@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-/// A resource that tenants share, of which is counted whom who delays, or whose place who takes:
-/// /interference/<name> of the output, [victim, culprit].
+/// A resource that tenants share, with counts of the tenant that waits or loses a place and of the
+/// tenant that causes it: /interference/<name> of the output, [victim, culprit].
 /// Source: own choice.
 struct SharedResource {
   const char* name;
@@ -25,9 +25,9 @@ struct SharedResource {
   double scale(const GpuParameters& gpu) const;
 };
 std::span<const SharedResource> shared_resources();
-/// Returns the one at which tenants on several GPUs meet.
+/// Returns the uplink, at which tenants on several GPUs meet.
 const SharedResource& shared_uplink();
-/// Resources of each GPU that has ways to others.
+/// Resources of each GPU with links to others.
 std::span<const SharedResource> port_resources();
 
 }  // namespace lockstep

@@ -95,7 +95,7 @@ enum class MessageKind : std::uint16_t {
   // Between GPUs; bodies in models/fabric/port_messages.hpp.
   peer_copy,    ///< host -> port
   peer_copied,  ///< port -> host
-  /// Port -> host: SMs have sent as many requests to a page of another GPU as the threshold.
+  /// Port -> host: requests of SMs for a page of another GPU have reached the threshold.
   peer_counted,
 
   // Transfers that another component than the host serves; bodies in
@@ -132,7 +132,8 @@ enum class MemoryOperation : std::uint8_t {
 /// Kind of sender of a request.  Kinds are numbers: a machine may have others.
 enum class SourceKind : std::uint8_t { sm, gmmu, host, cpu, peer, link };
 inline constexpr std::size_t most_source_kinds = 8;
-/// Returns whether the host sends, by itself or through the component that serves its transfers.
+/// Returns whether the host is the sender, by itself or through the component that serves its
+/// transfers.
 constexpr bool is_of_host(SourceKind kind) {
   return kind == SourceKind::host || kind == SourceKind::link;
 }
@@ -160,9 +161,9 @@ enum RequestMark : std::uint8_t {
 
 /// A request for sectors of one 128-byte line.
 ///
-/// Payload of a store: for each sector in `sectors`, lowest first, a 32-bit byte mask; then for
-/// each its 32 bytes.  Payload of an atomic: `lanes` records AtomicLane in lane order; a lane whose
-/// value has 16 bytes takes two, one for each 8.
+/// Payload of a store: a 32-bit byte mask for each sector in `sectors`, lowest first; then 32 bytes
+/// for each.  Payload of an atomic: `lanes` records AtomicLane in lane order; a lane whose value
+/// has 16 bytes takes two, one for each 8.
 struct MemoryRequest {
   std::uint64_t line = 0;          ///< physical address, 128-byte aligned
   std::uint64_t virtual_page = 0;  ///< virtual address >> 12
@@ -203,8 +204,8 @@ struct AtomicLane {
 static_assert(sizeof(AtomicLane) == 24);
 
 /// The answer.  Payload of a load or inspection: 32 bytes per sector, lowest first.  Payload of an
-/// atomic with flag_returns: 8 bytes (the old value) per record, in their order.  It carries
-/// back the request's place in the receiving port (its credit).
+/// atomic with flag_returns: 8 bytes (the old value) per record, in their order.  The answer
+/// returns the request's place in the receiving port (its credit).
 struct MemoryResponse {
   std::uint64_t line = 0;
   std::uint32_t tag = 0;
@@ -221,8 +222,8 @@ struct MemoryResponse {
 };
 static_assert(sizeof(MemoryResponse) == 24);
 
-/// A body that is put together field by field and then copied at once makes this computer wait for
-/// its narrow stores.  So give Outbox::reserve a blank one, and fill in the one before the payload.
+/// Filling a body field by field and copying it at once makes this computer wait for its narrow
+/// stores.  So give Outbox::reserve a blank body, and fill in the copy before the payload.
 template <class Body>
 inline constexpr Body blank_body{};
 template <class Body>
@@ -259,10 +260,9 @@ struct ZeroRange {
   }
 };
 
-/// inspect_range: asks a partition for what it has of a range, for checking, at
-/// once and past caches, queues and statistics.  inspected: lines of it that
-/// are not zero, `last` in the last message; the payload is a row of
-/// InspectedLine.
+/// inspect_range: asks a partition for its bytes of a range, for checking, at once and past caches,
+/// queues and statistics.  inspected: lines of it that are not zero, `last` in the last message;
+/// the payload is a row of InspectedLine.
 struct InspectedRange {
   std::uint64_t base = 0, bytes = 0;  ///< physical
   std::uint64_t offset = 0;           ///< offset of the base in the transfer's buffer
@@ -285,8 +285,8 @@ struct InspectedLine {
   }
 };
 
-/// copy_page and page_copied.  The bytes move when it arrives, the answer
-/// leaves `duration` after the page before it has been copied.
+/// copy_page and page_copied.  The bytes move when the message arrives; the answer leaves
+/// `duration` after the copy of the page before.
 struct PageCopy {
   std::uint64_t from = 0, to = 0;  ///< physical
   std::int64_t duration_fs = 0;

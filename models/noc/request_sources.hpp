@@ -1,8 +1,8 @@
-/// Senders of requests to a receiving port, and the ways of their answers.
+/// Senders of requests to a receiving port, and the links for their answers.
 ///
 /// The builder of the machine adds the senders kind by kind: SMs, the GMMU's page walkers, the
 /// host, or any other.  A request names its sender by kind and by number within the kind; the port
-/// knows each by a dense place.  What a sender has not been answered yet are its credits. Source:
+/// uses a dense place for each.  Unanswered requests of a sender take its credits. Source:
 /// architecture.md, section 8, "Back-pressure" (a FIFO per sender, whose entries are its credits,
 /// returned with the answer).
 #pragma once
@@ -22,15 +22,15 @@ namespace lockstep {
 
 class RequestSources {
  public:
-  /// Senders that limit themselves by other means.
+  /// Credits of senders that limit themselves by other means.
   static constexpr std::uint32_t unlimited = 0;
 
-  /// Senders 0, 1, ... of a kind.  `to_them` are the links to them, neighbours in the graph;
-  /// `credits` is how many requests each may have unanswered.
+  /// Adds senders 0, 1, ... of a kind.  `to_them`: links to them, neighbours in the graph;
+  /// `credits`: requests that each may have unanswered.
   void add(SourceKind kind, std::string name, std::span<const Link> to_them, std::uint32_t credits);
 
-  /// The only sender of a kind that stands for one of another kind, which has been added: their
-  /// requests share a place, and answers to them do not overtake each other.
+  /// Adds a kind with a single sender that shares the place of a sender of another, earlier kind;
+  /// answers to the two do not overtake each other.
   void add_beside(SourceKind kind, std::string name, SourceKind other, const Link& to_it);
 
   std::uint32_t count_of(SourceKind kind) const { return groups_[number_of(kind)].count; }
@@ -49,7 +49,7 @@ class RequestSources {
     LOCKSTEP_CHECK(count <= group.credits, "a sender used more credits than it has");
   }
 
-  /// How an answer goes back.
+  /// Gives the sender of an arrived() request its credit back, because its answer leaves.
   struct Way {
     Link& link;           ///< link; valid until the next call
     Time departure;       ///< time at which the answer leaves; answers of a kind keep their order

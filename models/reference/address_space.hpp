@@ -10,8 +10,8 @@
 
 namespace lockstep {
 
-/// Addresses of an application's buffers and variables: whole pages and a guard page, as Driver
-/// gives them.
+/// Addresses of an application's buffers and variables: whole pages and a guard page, as from
+/// Driver.
 class AddressSpace {
  public:
   /// `place`: where a recording says that it lies.

@@ -272,8 +272,8 @@ class FunctionalRun {
     return load_element(declared.type, place.data()) == step.equals.evaluate(cursor_.variables());
   }
 
-  /// Checks the part that a free step names.  The other part can still be used; the program does
-  /// not use the freed one.
+  /// Checks the part that a free step names.  The rest stays usable; the program does not use the
+  /// freed part.
   void release_part(const Step& step) const {
     part_of(step, declaration(buffer(step, step.buffer)), cursor_.variables(), tenant_);
   }

@@ -24,7 +24,7 @@
 
 namespace lockstep {
 
-/// Buffers that an application leaves, numbered as declared in the workload, whatever names they
+/// Buffers at the end of an application, numbered as declared in the workload, whatever names they
 /// were swapped to.
 struct FunctionalResult {
   struct BufferContent {
@@ -44,8 +44,7 @@ struct FunctionalResult {
   /// Lines printed by kernels, in another order than the machine's.
   std::vector<std::string> printed;
 
-  /// Returns the first copy to the host of a recording that brought other bytes than when it was
-  /// recorded.
+  /// First copy to the host of a recording that brought other bytes than when it was recorded.
   std::optional<std::string> unexpected;
 
   /// A line for each device buffer that a kernel reads before anything was written to it.
@@ -57,7 +56,7 @@ struct FunctionalResult {
   TenantImages images() const;
 };
 
-/// How often each instruction was executed, by kernel of the module and pc.
+/// Number of executions of each instruction, by kernel of the module and pc.
 struct ExecutionProfile {
   bool lowered = false;  ///< true: runs and counts the lowered programs instead of the reference
   std::vector<std::vector<std::uint64_t>> executions;
@@ -68,7 +67,7 @@ struct FunctionalOptions {
   isa::MachineSize machine{};
   /// Launches after which the run ends before the next one.
   std::uint64_t launches = ~std::uint64_t{0};
-  /// When given: called now and then, and may throw to leave the run.
+  /// Function that is called at intervals, if set; it may throw to leave the run.
   std::function<void()> look{};
 };
 

@@ -17,7 +17,7 @@
 namespace lockstep {
 namespace {
 
-/// Long programs do the same again.
+/// Limits: long programs repeat their steps.
 constexpr unsigned most_steps = 10'000, most_launches = 200;
 
 class ProgramWalk {
@@ -118,7 +118,7 @@ std::vector<std::string> find_unwritten_reads(const Workload& workload, const is
   try {
     walk.run();
   } catch (const UserError&) {
-    // The run tells of mistakes when it comes to them.
+    // The run itself reports mistakes when it reaches them.
   }
   return walk.take_found();
 }

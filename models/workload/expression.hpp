@@ -42,8 +42,8 @@ class Expression {
   /// Returns the number, exact up to 64 bits, if the expression is only a number; formulas have 53
   /// bits.
   std::optional<IntegerLiteral> literal() const;
-  /// Throws UserError with the position for an unknown name, bad syntax or a result that is not a
-  /// number (division by zero).
+  /// Returns the value.  Throws UserError with the position for an unknown name, bad syntax or a
+  /// result that is not a number (division by zero).
   double evaluate(const Variables& variables) const;
   /// Returns the value as evaluate() does; it must be a whole number in [low, high].
   std::int64_t evaluate_integer(const Variables& variables, std::int64_t low,

@@ -1,4 +1,4 @@
-/// Keys of `init:` of a buffer: its initial content.  What they are read into: initializer.cpp.
+/// Keys of `init:` of a buffer: its initial content.  initializer.cpp reads them.
 #pragma once
 
 #include "core/parameters/parameters.hpp"

@@ -7,9 +7,9 @@
 
 namespace lockstep {
 
-/// Walks through the steps of a host program, loops included; serves both the timed host and the
-/// functional run.  A repeat-until shows up as its own step (Kind::repeat_until) after each round:
-/// the executor tests the buffer and says with `answer` whether the loop ends.
+/// Walks through the steps of a host program, loops included; used by the timed host and by the
+/// functional run.  A repeat-until appears as a step of its own (Kind::repeat_until) after each
+/// round: the executor tests the buffer and calls `answer` with whether the loop ends.
 class ProgramCursor {
  public:
   ProgramCursor() = default;

@@ -125,7 +125,7 @@ RecordedStep launch_of(const RecordedCollective& collective, const CollectivePar
   return step;
 }
 
-/// Gives a part of a collective as the step of its own that it would be.
+/// Returns a part of a collective as a recorded step of its own.
 RecordedStep step_of(const RecordedCollective& collective, const CollectivePart& part) {
   using Kind = RecordedStep::Kind;
   RecordedStep step;

@@ -12,7 +12,7 @@
 
 namespace lockstep {
 
-/// Fate of a run one of whose tenants makes no progress.
+/// Treatment of a run with a tenant that makes no progress.
 enum class NoProgress : std::uint8_t { stop, warn };
 
 /// `simulation:` of a scenario.
@@ -54,7 +54,7 @@ struct Tenant : TenantKeys {
   std::optional<CpuProgram> cpu;  ///< program of a tenant on a CPU core
   std::vector<Time> arrivals;  ///< arrivals of all starts; one start unless `arrivals:` says more
   std::vector<std::uint32_t> gpus = {};  ///< numbers of the GPUs of a tenant on several
-  /// Index among them of the GPU that a part of the scenario is about (part_of()).
+  /// Number, among the tenant's GPUs, of the GPU of this part of the scenario (part_of()).
   std::uint32_t member = 0;
 
   std::size_t members() const { return std::max<std::size_t>(gpus.size(), 1); }
@@ -74,7 +74,7 @@ struct Scenario {
 
 /// Returns a scenario file after its `override:` and `settings` (`key=value` strings).
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings);
-/// Returns the scenario of one of its GPUs: that GPU, and the tenants with these numbers.
+/// Returns the scenario of one GPU: that GPU, and the tenants with these numbers.
 Scenario part_of(const Scenario& scenario, std::uint32_t gpu,
                  const std::vector<std::uint32_t>& tenants);
 /// Reads a scenario file, applies its `override:` and then `settings` (`key=value` strings).

@@ -1,11 +1,11 @@
-/// Keys of the steps of a workload's program.  What they are read into: step_reader.cpp.
+/// Keys of the steps of a workload's program.  step_reader.cpp reads them.
 #pragma once
 
 #include "core/parameters/parameters.hpp"
 
 namespace lockstep {
 
-/// Adds the keys that say which elements of a buffer a step is about.
+/// Adds the keys that select the elements of a buffer for a step.
 template <class P>
 ParametersOf<P>& with_range(ParametersOf<P>& keys) {
   return keys.part("offset", &P::offset, "formula", "the first element; without it 0")
@@ -78,7 +78,8 @@ struct PrefetchKeys {
   }
 };
 
-/// `read`, `write` and `free` of a part of a buffer; all of it is written as its name alone.
+/// Keys of `read`, `write` and `free` of a part of a buffer; a step on the whole buffer is written
+/// as its name alone.
 struct TouchKeys {
   Node buffer, offset, count;
   static auto schema() {

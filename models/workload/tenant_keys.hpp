@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-/// Keys of an entry of `tenants:`, in the order in which /config of an output has them.
+/// Keys of an entry of `tenants:`, in the order of /config of an output.
 struct TenantKeys {
   std::string name;
   Node workload_node, parameters_node, memory_node, set_node, cpu_node, arrivals_node, gpus_node,
@@ -18,8 +18,8 @@ struct TenantKeys {
   std::uint32_t gpu = any_gpu;  ///< GPU on which the tenant runs, or whose memory its core shares
   std::uint32_t sms = 0;        ///< SMs with spatial sharing; 0: an equal part of the rest
   bool relaunch = false;        ///< the tenant starts over until all others have been measured
-  /// Warp instructions, or those of the CPU core, after which it has been measured and only keeps
-  /// up contention; 0: its end.
+  /// Warp instructions, or instructions of the CPU core, after which the tenant has been measured
+  /// and only keeps up contention; 0: the end of the program.
   std::uint64_t instructions = 0;
 
   static auto schema() {

@@ -13,7 +13,7 @@ namespace lockstep {
 struct Buffer;
 struct TextureKeys;
 
-/// Reads the texture of `map` with texels in that buffer.  Throws UserError where they do not fit
+/// Returns the texture of `map` with texels in the buffer.  Throws UserError where they do not fit
 /// into it, or where there is no such texture.
 isa::TextureHeader read_texture(const TextureKeys& keys, const Node& map, const Buffer& texels,
                                 const Variables& variables);

@@ -28,10 +28,10 @@ enum class MemoryKind : std::uint8_t {
 /// Throws UserError at `node` unless the name, of a tenant or buffer, can be a part of file names
 /// and of dataset names: letters, digits, '_', '-', and '.' not first.
 void require_name(const std::string& name, const Node& node);
-/// Throws UserError at `where`, which names the file, unless it is there.
+/// Throws UserError at `where`, which names the file, unless the file exists.
 void require_file(const std::string& file, const std::string& where);
-/// Throws UserError at `node` unless the name can stand in formulas, as those of parameters and
-/// counters do.
+/// Throws UserError at `node` unless the name can be used in formulas, like names of parameters and
+/// counters.
 void require_identifier(const std::string& name, const Node& node);
 
 /// Largest number of elements, vertices or edges.
@@ -78,7 +78,7 @@ struct Buffer {
   std::vector<isa::InexactFloats> inexact;  ///< floats of a recording that may differ
   std::optional<std::uint64_t> address;     ///< address of the buffer; absent: chosen by the driver
   std::string symbol;                       ///< module variable behind the buffer; empty: none
-  /// false: `copy` steps stand for what programs with managed memory do instead.
+  /// false: `copy` steps stand for the steps of a program with managed memory.
   bool copied = true;
 
   std::uint64_t bytes() const { return count * isa::bytes_of(type); }
@@ -153,7 +153,7 @@ void for_each_buffer(const Step& launch, const Function& function) {
   }
 }
 
-/// A kernel module and what its host does, with the tenant's parameters applied.
+/// A kernel module and the steps of its host program, with the tenant's parameters applied.
 struct Workload {
   std::string file, module_file, module_where;
   std::vector<std::string> linked_files;  ///< further modules to link with the first
@@ -168,7 +168,7 @@ struct Workload {
     files.insert(files.end(), linked_files.begin(), linked_files.end());
     return files;
   }
-  /// Has the data of recorded steps, and the steps too unless `program` has them.
+  /// Recording with the data of recorded steps, and with the steps unless `program` has them.
   std::shared_ptr<const Recording> recording;
   bool steps_are_written = false;
   bool is_recorded() const { return recording && !steps_are_written; }
@@ -183,7 +183,8 @@ struct Workload {
 /// section 4.
 Workload read_workload(const Node& document, const Node& overrides);
 
-/// Returns the word a type has in YAML ("i32"), and back (Type::none if there is no such type).
+/// Returns the word of a type in YAML ("i32"); element_type() returns the type of a word
+/// (Type::none if there is none).
 std::string element_type_name(isa::Type type);
 isa::Type element_type(const std::string& name);
 

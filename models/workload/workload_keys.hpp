@@ -1,4 +1,4 @@
-/// Keys of a workload file and of its buffers.  What they are read into: workload.cpp.
+/// Keys of a workload file and of its buffers.  workload.cpp reads them.
 #pragma once
 
 #include "core/parameters/parameters.hpp"

@@ -1,5 +1,5 @@
 /// Kernels of collectives as PTX: to[i] = one[i] + other[i] for each type and reduction, and a copy
-/// within a GPU.  Sums of f16 and bf16 are rounded at each step, as NCCL's are.
+/// within a GPU.  Sums of f16 and bf16 are rounded at each step, as in NCCL.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-/// Descriptors of libcublasLt: of an operation, of a matrix, of what a search prefers.  Programs
-/// keep them in memory of their own or ours, and write and read them by attributes.
+/// Descriptors of libcublasLt: of an operation, of a matrix, and of the preferences of a search.
+/// Programs keep them in their own memory or in the library's, and write and read them by
+/// attributes.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +49,8 @@ struct MatmulPreference {
 };
 static_assert(sizeof(MatmulPreference) <= 64);
 
-/// Writes and reads an attribute.  Those that are not there may be set to zero; else the
-/// descriptor remembers it, and the product says it.
+/// Writes and reads an attribute.  Unsupported attributes may be set to zero; otherwise the
+/// descriptor remembers them, and the product reports them.
 Status set(MatrixLayout& layout, int attribute, const void* from, std::size_t bytes);
 Status set(MatmulDescription& description, int attribute, const void* from, std::size_t bytes);
 Status set(MatmulPreference& preference, int attribute, const void* from, std::size_t bytes);

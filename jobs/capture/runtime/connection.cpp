@@ -37,7 +37,7 @@ void touch_pages(const void* pointer, std::size_t bytes, bool writes) {
   }
 }
 
-/// Returns the first beginning at which the program has nothing; it needs a page there to see that.
+/// Returns the first begin at which the program has no memory; the check needs a page there.
 std::uint64_t free_address() {
   for (const std::uint64_t address : first_addresses) {
     void* const wanted = reinterpret_cast<void*>(address);

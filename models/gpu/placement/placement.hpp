@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-/// A GPU as a placement sees it: its memory, and what the tenants placed so far bring.
+/// A GPU in a placement: its memory, and the needs of the tenants placed so far.
 struct GpuLoad {
   std::uint64_t capacity = 0;  ///< bytes of GPU memory
   std::uint64_t taken = 0;  ///< bytes of device and managed memory, which may exceed the capacity
@@ -28,11 +28,11 @@ struct TenantToPlace {
   std::uint64_t seed = 0;    ///< seed of the run
 };
 
-/// Plug point `placement`: on which GPU a tenant runs that names none.
+/// Plug point `placement`: it chooses the GPU of a tenant that names none.
 ///
 /// Contract: returns the number of one of the GPUs.  The choice depends on the arguments alone.
-/// Tenants that name their GPU are counted before the first is placed, the others in the order of
-/// the scenario.
+/// Tenants that name their GPU are counted first; the others are placed in the order of the
+/// scenario.
 /// Source: own choice; the names are those of cluster schedulers (bin packing, spreading).
 class TenantPlacement {
  public:

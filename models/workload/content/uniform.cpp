@@ -1,8 +1,8 @@
 /// Initial content `uniform`: independent numbers in [low, high), and the weights of graphs.
 ///
-/// Element i takes the i-th 64-bit number of its seed.  Integers: the high half of its product
-/// with the number of choices (a bias of at most choices / 2^64).  Floats: 53 bits scaled in double
-/// precision, then rounded to the type; what rounds up to `high` becomes `low`.
+/// Element i takes the i-th 64-bit number of its seed.  Integers: the high half of its product with
+/// the number of choices (a bias of at most choices / 2^64).  Floats: 53 bits scaled in double
+/// precision, then rounded to the type; a number that rounds up to `high` becomes `low`.
 
 #include "models/workload/content/elements.hpp"
 #include "models/workload/content/generators.hpp"

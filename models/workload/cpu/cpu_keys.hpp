@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// How a program misses its caches.  Source: memory-interference.md, sections 1.4 and 4.5.
+/// Misses of a program in its caches.  Source: memory-interference.md, sections 1.4 and 4.5.
 struct CpuTraffic {
   double misses = 0;  ///< lines read per thousand instructions
   /// Share of requests that find their row open, when the program runs alone.
@@ -17,7 +17,7 @@ struct CpuTraffic {
   double write_share = 0;  ///< share of writes among all requests
 };
 
-/// In the order in which /config of an output has them.
+/// Keys of a CPU program, in the order of /config of an output.
 struct CpuKeys : CpuTraffic {
   static constexpr double of_profile = -1;
   static constexpr const char* of_profile_text = "the profile's";

@@ -1,5 +1,5 @@
-/// A recorded collective: what the GPUs of a program do together, and the copies and launches that
-/// it stands for, in rings.
+/// A recorded collective: a joint operation of a program's GPUs, and the copies and launches in
+/// rings that carry it out.
 ///
 /// Capture and replay take the same parts in the same order, so that sums of floats have the same
 /// bits.  Every part of the buffers goes from GPU to GPU, all GPUs sending at the same time.
@@ -40,7 +40,7 @@ struct RecordedCollective {
   /// Index in /kernels of the kernel that combines, or copies where nothing is combined.
   std::uint32_t kernel = 0;
   std::uint32_t element_bytes = 4;
-  /// Elements of each GPU: of what it gives to an all_gather, of what a reduce_scatter leaves it.
+  /// Elements of each GPU: its input of an all_gather, its result of a reduce_scatter.
   std::uint64_t count = 0;
   std::vector<CollectiveMember> members;
 
@@ -80,7 +80,7 @@ inline constexpr std::uint32_t collective_threads = 256;  ///< threads of a bloc
 
 std::vector<CollectivePart> parts_of(const RecordedCollective& collective);
 
-/// Returns how many elements a GPU needs memory for beside its buffers.
+/// Returns the elements of extra memory that a GPU needs besides its buffers.
 std::uint64_t scratch_elements(RecordedCollective::Operation operation, std::uint64_t count,
                                std::size_t members);
 

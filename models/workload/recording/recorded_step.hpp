@@ -1,4 +1,4 @@
-/// A step of a recorded program, as it stands in the table /steps of its file.
+/// A step of a recorded program, as stored in the table /steps of its file.
 ///
 /// Memory is named by its address, which is the same on the machine that replays; data by its first
 /// entry in /parts, which lists blocks of /blocks.
@@ -37,7 +37,7 @@ struct RecordedStep {
   };
   static constexpr std::uint32_t kinds = 18;
 
-  /// A launch has its clusters in the address: blocks along x, y and z, a byte each; 0: none.
+  /// A launch keeps its cluster in `address`: blocks along x, y and z, a byte each; 0: none.
   std::uint64_t address = 0, bytes = 0, data = 0;
   std::uint32_t kind = 0, stream = 0, waits = 0;  ///< `waits`: the host waits for this copy
   std::uint32_t kernel = 0;                       ///< index in /kernels
@@ -89,8 +89,8 @@ struct RecordedData {
   }
 };
 
-/// Floats of what a copy to the host gave that may differ in a replay (isa::InexactFloats), as they
-/// stand in the table /inexact, in the order of the copies.  A recording without such has no table.
+/// Floats of a copy to the host that may differ in a replay (isa::InexactFloats), as stored in the
+/// table /inexact, in the order of the copies.  A recording without such floats has no table.
 struct RecordedFloats {
   std::uint64_t data = 0;  ///< first entry of the copy in /parts
   /// Offset in bytes from the copy's begin; count in elements.
@@ -115,7 +115,7 @@ struct RecordedFloats {
 /// The layout of a recording's file.
 namespace recording_format {
 inline constexpr std::uint64_t version = 1;
-/// Recordings of programs with several devices: a stream's number tells its device.
+/// Version of recordings of programs with several devices: a stream's number includes its device.
 inline constexpr std::uint64_t version_of_devices = 2;
 inline constexpr std::uint32_t streams_of_a_device = 4096;
 inline constexpr std::uint64_t block_bytes = 16384;

@@ -6,7 +6,7 @@
 
 namespace lockstep::capture {
 
-/// A GPU of a collective, or a message of an exchange, as a program names them.
+/// A GPU of a collective, or a message of an exchange, with the addresses that a program names.
 struct CollectiveCallEnd {
   const void* send = nullptr;
   void* receive = nullptr;
