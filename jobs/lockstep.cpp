@@ -48,15 +48,15 @@ int fail(const std::string& what) {
   return exit_error;
 }
 
-/// Ends after a failure that the ranks do not agree upon: the others may be waiting for this one.
+/// Ends after a failure on this rank alone: the others may be waiting for it.
 int fail_alone(const std::string& what, const Communicator& communicator) {
   fail(what);
   if (communicator.size() > 1) MpiSession::abort(exit_error);
   return exit_error;
 }
 
-/// Runs a command.  A UserError or RunError that gets here does so on one rank only; the others
-/// stop without a word.
+/// Runs a command.  A UserError or RunError arrives here on one rank only; the others stop
+/// silently.
 int guarded(const Command& command, Communicator& communicator) {
   try {
     return command();

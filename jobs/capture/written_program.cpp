@@ -25,8 +25,8 @@ std::uint64_t number_in(Bytes bytes) {
   return number;
 }
 
-/// Returns an integer as programs mean it: a small one with its sign, others by their digits in
-/// memory.
+/// Returns an integer as programs mean it: a small one with its sign, others with their bits in
+/// hexadecimal.
 std::string integer_text(Bytes bytes) {
   constexpr std::int64_t largest_decimal = std::int64_t{1} << 26;
   const std::uint64_t number = number_in(bytes);

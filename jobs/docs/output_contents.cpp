@@ -21,7 +21,7 @@
 namespace lockstep {
 namespace {
 
-/// Adds a kind of statistics; policies that count the same share one kind.
+/// Adds a kind of statistics; policies with the same counters share one kind.
 void add_kind(std::vector<KindStatistics>& kinds, const std::string& name,
               const StatisticsSchema& (*statistics)(), const std::string& policy) {
   if (statistics == nullptr) return;

@@ -16,12 +16,13 @@ class GpusOfRun {
 
   bool are_several() const { return several_; }
   std::size_t count() const { return configurations_.size(); }
-  /// Returns the resolved scenario as if a GPU were the only one: it stands under `gpu`.
+  /// Returns the resolved scenario as if a GPU were the only one, with that GPU under `gpu`.
   const Node& configuration(std::size_t gpu) const { return configurations_[gpu]; }
   double core_hertz(std::size_t gpu) const;
   /// Returns the number of each tenant's GPU; the first of several.
   std::size_t gpu_of(std::size_t tenant) const { return several_ ? gpu_of_tenant_[tenant] : 0; }
-  /// Returns the number of tenants that name a GPU: all, or none if there is one GPU.
+  /// Returns the number of tenants with a GPU of their own choice or placement: all, or none if
+  /// there is one GPU.
   std::size_t placed() const { return gpu_of_tenant_.size(); }
   /// Tenants that name the GPU, among others or alone, ascending.
   std::vector<std::size_t> tenants_on(std::size_t gpu) const;

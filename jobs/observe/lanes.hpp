@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-/// Gives intervals lanes in which they do not overlap: each the one that has been free longest, a
-/// new one if there is none.  They come in the order of their beginnings.
+/// Assigns intervals to lanes without overlap: each to the lane that has been free longest, or to a
+/// new one.  Intervals come in the order of their beginnings.
 class Lanes {
  public:
   std::size_t lane_of(std::int64_t begin, std::int64_t end) {

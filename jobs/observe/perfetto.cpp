@@ -59,7 +59,7 @@ class Trace {
                       microseconds(slice.begin), microseconds(slice.end - slice.begin),
                       slice.arguments));
   }
-  /// The value holds from then on; nothing is drawn for a value that is none.
+  /// Adds a value that holds from then on; NaN draws nothing.
   void count(const std::string& name, std::uint32_t process, std::int64_t begin, double value) {
     event(fmt::format(R"({{"ph": "C", "name": {}, "pid": {}, "ts": {}, "args": {{"value": {}}}}})",
                       json_text(name), process, microseconds(begin),
@@ -105,7 +105,7 @@ std::uint32_t process_of(std::uint32_t tenant) {
   return tenant + 1;
 }
 
-/// Names a row of slices; of several GPUs it says which: "gpu1/kernels 0".
+/// Returns the name of a row of slices; with several GPUs it names the GPU: "gpu1/kernels 0".
 std::string name_of_lane(const ObservedRun& run, std::uint32_t gpu, const char* what,
                          std::size_t lane) {
   return fmt::format("{}{} {}", run.gpus().prefix(gpu), what, lane);

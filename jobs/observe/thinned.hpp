@@ -12,8 +12,8 @@ struct Points {
   std::vector<std::vector<double>> values;  ///< [series][point]; NaN: no value
 };
 
-/// Returns at most two points per pixel of time, which show what all would: the least and the
-/// largest value of each series there, in their order.
+/// Returns at most two points per pixel of time: the least and the largest value of each series
+/// there, in their order.  They look like all points together.
 Points thinned(const Points& points, std::size_t pixels);
 
 }  // namespace lockstep

@@ -45,7 +45,7 @@ class Dealer {
     const std::size_t rank = least();
     for (const std::size_t component : share.members) put(component, rank);
   }
-  /// Kind by kind, to the rank of these that has the least.
+  /// Spreads components kind by kind, each to the rank with the least load.
   void spread(const Share& share, std::size_t first) {
     std::map<std::string, std::vector<double>> of_kind;
     for (const std::size_t component : share.members) {

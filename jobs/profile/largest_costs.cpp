@@ -43,7 +43,7 @@ std::string words_of(const std::string& name, const KindCost& kind) {
   return fmt::format("{}: {} costs {:.1f} times the mean", all, kind.largest, times);
 }
 
-/// Names the rank that keeps the others waiting: the one that waits least.
+/// Returns the name of the rank for which the others wait: the one that waits least.
 std::string waiting_words(const std::vector<RankRow>& ranks) {
   if (ranks.size() == 1) return "waiting for slower threads";
   const auto slowest =

@@ -25,7 +25,7 @@ std::vector<std::vector<T>> gather(Communicator& communicator, std::span<const T
   return all;
 }
 
-/// Each component has one owner; the others contribute nothing.
+/// Returns a row for each component; ranks that do not own it contribute nothing.
 std::vector<ComponentCostRow> component_rows(
     const Graph& graph, const std::vector<std::vector<std::uint64_t>>& nanoseconds) {
   std::vector<ComponentCostRow> rows(graph.nodes().size());

@@ -1,14 +1,14 @@
-/// How much faster a run would be on more workers.
+/// Model of the speedup of a run on more workers.
 ///
-/// Each window takes as long as its busiest worker, and a synchronisation; on several ranks as its
-/// busiest rank, and an exchange; one that is not worth sharing runs on one thread.  The
-/// components' measured costs are dealt out anew in each window that was recorded, longest first,
-/// to the thread with the least; to ranks once, so that each gets the same cost of every kind. What
-/// is not in components stays as it is.
+/// Each window takes the time of its busiest worker and of a synchronisation; on several ranks, the
+/// time of its busiest rank and of an exchange.  A window with too little work to share runs on one
+/// thread.  In each recorded window the components' measured costs are dealt out to threads, the
+/// longest first to the thread with the least; they are dealt to ranks once, so that each gets the
+/// same cost of every kind. Time outside of components stays the same.
 ///
 /// Simplified: moving state between cores costs nothing, cores do not slow each other down, an
-/// exchange costs the same whatever is cut, and what cores gain from caches of their own is the
-/// same for every machine and any number of them.
+/// exchange costs the same for every cut, and the gain of cores from their own caches is the same
+/// for every machine and number of cores.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct Prediction {
 
 class SpeedupModel {
  public:
-  /// Model of a run on one rank, whose components are all in `windows`.
+  /// Makes a model of a run on one rank, with all components in `windows`.
   SpeedupModel(const std::vector<ComponentCostRow>& components, std::vector<WindowCostRow> windows,
                const std::vector<RankRow>& ranks);
 

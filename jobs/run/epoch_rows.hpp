@@ -14,13 +14,13 @@ class Host;
 class Machine;
 struct Output;
 
-/// Rows that are written at each epoch: statistics, and the kernels that are over.
+/// Rows that are written at each epoch: statistics, and kernels that are over.
 ///
-/// What components have counted for grids travels beside the statistics.  The host's log sums it
-/// up, so that it stands in checkpoints and rows need no second look.
+/// Counts of grids are sent together with the statistics.  The host's log sums them up, so that
+/// checkpoints contain them and rows are written once.
 class EpochRows final : public EpochObserver {
  public:
-  /// `output` is null on ranks other than 0, where the host lives.
+  /// Makes the rows.  `output`: nullptr on ranks other than 0, which has the host.
   EpochRows(EpochStatistics& statistics, Output* output, const Machine& machine,
             NoProgress on_no_progress);
 
@@ -32,12 +32,13 @@ class EpochRows final : public EpochObserver {
 
  private:
   void find_counters(std::span<const LocalComponent> components);
-  /// Numbers of a component's tenants in the scenario; nullptr: it numbers them likewise.
+  /// Returns the scenario's numbers of a component's tenants; nullptr: the component uses the same
+  /// numbers.
   const std::vector<std::uint32_t>* numbers_at(ComponentId component) const;
   /// Accounts that the components of this rank give of the tenants.
   ProgressBits take_progress(Time end);
 
-  /// A component that sees tenants, which it numbers in its own way.
+  /// A component that counts by tenants, with its own numbers for them.
   struct Source {
     ProgressSource* component;
     /// Tenant numbers; nullptr: numbers in the scenario.

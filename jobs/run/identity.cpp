@@ -21,7 +21,7 @@ extern const char* const build_text;
 
 namespace {
 
-/// Keys that decide when a run ends, not what happens in it.
+/// Keys that decide when a run ends, and not what happens until then.
 constexpr const char* endings[] = {"simulation.stop_at", "simulation.progress_limit",
                                    "simulation.on_no_progress"};
 
@@ -112,8 +112,7 @@ void add_values(const Node& node, std::vector<RankFact>& facts) {
   }
 }
 
-/// Returns whether the fact only concerns how the run may end, on which its computation until then
-/// does not depend.
+/// Returns whether the fact concerns only the end of the run, and not its computation until then.
 static bool is_of_ending(const RankFact& fact) {
   return std::find(std::begin(endings), std::end(endings), fact.name) != std::end(endings);
 }

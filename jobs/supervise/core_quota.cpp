@@ -33,8 +33,8 @@ Quota version_1(const path& group) {
           number_in(group / "cpu.cfs_period_us").value_or(0)};
 }
 
-/// Returns the least quota of a group and those above, up to `root`.  In a container the root may
-/// be the group itself, whose name is one of outside.
+/// Returns the least quota of a group and its parents, up to `root`.  In a container the root may
+/// be the group itself, with a name that is valid outside.
 template <class Read>
 int least(const path& root, const std::string& group, const Read& read) {
   int cores = no_core_quota;

@@ -1,8 +1,7 @@
-/// Where the program's memory comes from: jemalloc, in 2 MiB pages of the host where it has them.
+/// Memory allocator of the program: jemalloc, in 2 MiB pages of this computer if it has them.
 ///
-/// A window goes once through the state of all components; in 4 KiB pages that is more pages than
-/// a core's TLB knows.  Memory is kept until the program ends: giving parts of a page back would
-/// break it up.
+/// A window goes once through the state of all components; in 4 KiB pages that exceeds the TLB of a
+/// core.  Memory is kept until the program ends: returning parts of a page would break it up.
 
 #include "jobs/supervise/memory_allocator.hpp"
 

@@ -1,4 +1,4 @@
-/// `lockstep collect`: what the runs of a sweep have counted, in one HDF5 file.
+/// `lockstep collect`: the counts of a sweep's runs in one HDF5 file.
 ///
 ///     /points/name, /points/status      [P] of each point: done, or missing
 ///     /parameters/<key>                 [P] what it set: numbers if all are, else texts; dimension
@@ -8,7 +8,7 @@
 ///     /final/stats/<kind>/<counter>     [P, ...] summed over the instances of the kind
 ///     /metrics/<name>                   [P] of `compare`
 ///
-/// What a point does not have is 0 (numbers) or "" (texts) there, or NaN (reals).
+/// Missing values of a point are 0 (numbers), "" (texts) or NaN (reals).
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -118,7 +118,7 @@ class Collection {
     if (!scales.empty()) file.attach_scales(scaled);
   }
 
-  /// Returns the place for the row of a point; null if it does not fit the others'.
+  /// Returns the place for the row of a point; nullptr if its shape differs from the others'.
   std::uint64_t* place(const std::string& where, std::size_t point, const Column& as) {
     const auto [found, is_new] = columns_.try_emplace(where, as);
     Column& column = found->second;
@@ -161,7 +161,7 @@ class Collection {
       const std::vector<std::uint64_t> counted = file.words(object.path, 0, shape[0]);
       if (counted.empty()) continue;
       Column as{{shape.begin() + 1, shape.end()}, {}, false, "", ""};
-      // A counter's facts are the same in every file: the first one tells them.
+      // A counter's facts are equal in every file; those of the first are used.
       if (const auto known = columns_.find(object.path); known != columns_.end()) {
         as.is_real = known->second.is_real;
       } else {

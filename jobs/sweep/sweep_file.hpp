@@ -37,7 +37,8 @@ struct Sweep {
   }
 };
 
-/// Reads a sweep. Throws UserError for an unknown key, no points, or two with one name.
+/// Reads a sweep. Throws UserError for an unknown key, for no points, or for two points with one
+/// name.
 Sweep read_sweep(const std::string& file);
 
 }  // namespace lockstep

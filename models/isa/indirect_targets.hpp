@@ -1,5 +1,5 @@
-/// Targets of indirect branches and calls: where lanes go that each choose for themselves, and what
-/// is wrong with a choice.  Both machines ask here.
+/// Targets of indirect branches and calls, which each lane chooses for itself, and mistakes in a
+/// choice.  The SM and the interpreter both use this file.
 /// Source: PTX ISA 8.x, "brx.idx", "call".
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace lockstep::isa {
 
-/// Returns the lanes by where they go, in the order of their first lanes.
+/// Returns the lanes grouped by their target, in the order of their first lanes.
 template <class PcOf>
 std::vector<WarpPaths::Arm> arms_of(std::uint32_t lanes, PcOf&& pc_of) {
   std::vector<WarpPaths::Arm> arms;

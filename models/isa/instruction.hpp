@@ -44,7 +44,8 @@ class Operand {
 
 inline constexpr std::uint8_t no_predicate = 0xff;
 
-/// Rows of an instruction that names more than its record holds, in PTX order, all of them valid.
+/// Rows of an instruction with more operands than its record holds, in PTX order, all of them
+/// valid.
 struct OperandList {
   std::vector<Operand> destinations, sources;
 };
@@ -105,7 +106,7 @@ enum class Unit : std::uint8_t {
   tensor,  ///< matrices
   count,
 };
-/// Latency class within a unit (gpu-parameters.md, sections 4 and 5); of matrix products a class
+/// Latency class within a unit (gpu-parameters.md, sections 4 and 5); matrix products have a class
 /// for each form (modern-isa.md, section 4.1).
 enum class LatencyClass : std::uint8_t {
   integer,
@@ -154,13 +155,13 @@ struct MemoryFields {
   Scope scope = Scope::none;
   AtomicOperation atomic = AtomicOperation::none;
   bool returns = true;  ///< atomic: the old value is read; false: a reduction
-  /// Bytes of one register that receives or gives the data: 8 is a row pair.  Loads extend to it by
-  /// the type's signedness, with zeros above 16-bit registers.
+  /// Bytes of one register for the data; 8: a row pair.  Loads extend to them by the type's
+  /// signedness, with zeros above 16-bit registers.
   std::uint8_t register_bytes = 4;
 };
 
-/// Decoded instruction: a cache line.  Whoever asks for all rows that it reads or writes calls
-/// sources_of and destinations_of (operand_lists.hpp).
+/// Decoded instruction, as large as a cache line.  sources_of and destinations_of
+/// (operand_lists.hpp) return all rows that it reads and writes.
 struct alignas(64) Instruction {
   Execute execute = nullptr;
   std::array<Operand, 4> destination{};  ///< ld.v4: four; others usually one
@@ -188,8 +189,8 @@ struct alignas(64) Instruction {
   std::uint8_t issue_slots = 1;  ///< issue slots that the expansion of ptxas has and occupies
   Opcode opcode = Opcode::nop;
   MemoryFields memory;
-  /// Byte offset of a memory operand; number of the program's operand list (flag_listed); else an
-  /// immediate of opcode-specific use.
+  /// Byte offset of a memory operand; number of the program's operand list (flag_listed); otherwise
+  /// an opcode-specific immediate.
   std::int32_t offset = 0;
   std::uint32_t target = 0;  ///< branch or call target pc; index of a branch table; expansion
   std::uint32_t reconvergence =
@@ -218,8 +219,8 @@ enum InstructionFlag : std::uint16_t {
   flag_listed = 2048,  ///< arithmetic: its rows stand in an operand list, its own arrays are empty
 };
 
-/// Registers and predicates an instruction reads or writes, for the scoreboard: 256 rows, 32
-/// predicates.  It may issue when none of these bits is pending.
+/// Registers and predicates that an instruction reads or writes, for the scoreboard: 256 rows, 32
+/// predicates.  The instruction may issue when none of these bits is pending.
 struct alignas(8) ScoreboardNeed {
   std::array<std::uint64_t, 4> rows{};
   std::uint64_t predicates = 0;

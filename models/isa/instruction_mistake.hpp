@@ -4,8 +4,8 @@
 
 namespace lockstep::isa {
 
-/// Mistake of a thread with an instruction, as the interpreter and the SM report it alike: with
-/// kernel, thread and line.
+/// Mistake of a thread in an instruction, reported in the same way by the interpreter and the SM:
+/// with kernel, thread and line.
 struct InstructionMistake {
   std::string what;  ///< mistake in words; "" if there is none
   const char* advice = "";

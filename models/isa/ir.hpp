@@ -232,7 +232,8 @@ struct Function {
   bool is_entry = false;
   std::vector<Register> registers;
   std::vector<Block> blocks;  ///< [0] is the entry
-  /// The module's, indexed by shared_symbol operands; encode places what a kernel uses.
+  /// Shared variables of the module, indexed by shared_symbol operands; encode places those that a
+  /// kernel uses.
   std::shared_ptr<const std::vector<Variable>> shared =
       std::make_shared<const std::vector<Variable>>();
   std::vector<Variable> local;

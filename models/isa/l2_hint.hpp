@@ -1,5 +1,5 @@
-/// Hints of memory instructions on which lines the L2 shall keep: what a cache policy
-/// (createpolicy, `.L2::cache_hint`) or `.L2::evict_first` and its like say.
+/// Hints of memory instructions on the lines that the L2 should keep: by a cache policy
+/// (createpolicy, `.L2::cache_hint`) or by `.L2::evict_first` and similar modifiers.
 ///
 /// Source: PTX ISA 8.x, "Cache Eviction Priority Hints" and "createpolicy"; the 64 bits of a policy
 /// of one priority: constants of CUTLASS.  A policy that gives a fraction of the lines its primary
@@ -35,7 +35,7 @@ struct L2Hint {
 };
 inline constexpr std::uint16_t no_l2_hint = 0;  ///< code of an instruction without a hint
 
-// Flags beside the hint, for an instruction that only says something about a line:
+// Flags beside the hint, for an instruction that only gives a hint on a line:
 inline constexpr std::uint16_t l2_hint_only =
     1u << 14;  ///< hint for the L2 alone, used if it marks priorities
 inline constexpr std::uint16_t l2_discards = 1u << 15;  ///< the line need not be written back
@@ -46,7 +46,7 @@ constexpr std::uint64_t l2_policy(const L2Hint& hint) {
                                            0x12f0000000000000, 0x14f0000000000000};
   return of_priority[static_cast<unsigned>(hint.primary)] | hint.packed();
 }
-/// Returns the hint of a policy, whether createpolicy made it or it is a constant of a library.
+/// Returns the hint of a policy, made by createpolicy or a constant of a library.
 constexpr std::uint16_t l2_hint_of_policy(std::uint64_t policy) {
   constexpr std::uint64_t own_bits = 0x3ff;
   if ((policy & own_bits) != 0) return static_cast<std::uint16_t>(policy & own_bits);

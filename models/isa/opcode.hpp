@@ -4,7 +4,7 @@
 
 namespace lockstep::isa {
 
-/// PTX base opcodes, then the ones that only lowering makes (the machine's own).
+/// PTX base opcodes, then those of the machine, which only lowering makes.
 enum class Opcode : std::uint16_t {
   // integer and logic
   add,

@@ -10,7 +10,7 @@
 
 namespace lockstep::isa {
 
-/// A row (or two) of a grid's constants, and its content when a grid starts.
+/// Rows (one or two) of a grid's constants, and their content when a grid starts.
 struct ConstantRow {
   enum class Source : std::uint8_t {
     parameter,      ///< `bytes` bytes at `offset` of the parameter buffer, extended by `is_signed`
@@ -44,8 +44,8 @@ struct Program {
   std::vector<ConstantRow> constants;
   std::uint32_t constant_rows = 0;
   std::vector<std::vector<std::uint32_t>> branch_tables;  ///< targets of each brx.idx
-  /// Entry pcs by module function index, of a program with indirect calls.  Else those of its
-  /// functions.
+  /// Entry pcs: by module function index in a program with indirect calls, otherwise those of its
+  /// own functions.
   std::vector<std::uint32_t> function_entries;
   std::vector<KernelParameter> parameters;
   std::uint32_t parameter_bytes = 0;
@@ -91,12 +91,11 @@ struct GlobalVariable {
   std::vector<Relocation> relocations;
 };
 
-/// The variable in which the blocks of a cooperative grid meet
-/// (reader/translation/grid_workspace.cpp).
+/// Variable at which the blocks of a cooperative grid meet (reader/translation/grid_workspace.cpp).
 inline constexpr const char* grid_workspace_name = "%grid_workspace";
 
-/// Variable of whose bytes malloc gives blocks, and a 64-bit variable that says how many bytes it
-/// has.  The host gives both their memory (reader/run_time/heap_functions.hpp).
+/// Variable from whose bytes malloc gives blocks, and a 64-bit variable with its size.  The host
+/// gives both their memory (reader/run_time/heap_functions.hpp).
 inline constexpr const char* heap_name = "%heap";
 inline constexpr const char* heap_bytes_name = "%heap_bytes";
 
@@ -120,8 +119,8 @@ struct Module {
       if (global.name == heap_name) return true;
     return false;
   }
-  /// Returns whether the kernel's blocks meet at a barrier of the whole grid: none can wait for the
-  /// end of another.
+  /// Returns whether the kernel's blocks meet at a barrier of the whole grid: no block can then
+  /// wait for the end of another.
   bool meets_grid_wide(const Program& kernel) const {
     for (const ConstantRow& row : kernel.constants)
       if (row.source == ConstantRow::Source::global_symbol &&

@@ -1,4 +1,4 @@
-/// A PTX module as the reader leaves it, for lowering and encoder.
+/// A PTX module after the reader, for lowering and encoder.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace lockstep::isa {
 
-/// Linkage of a function or variable: which other modules may mean it by its name (PTX ISA 8.x,
+/// Linkage of a function or variable: the other modules that may refer to it by name (PTX ISA 8.x,
 /// section 11.5).
 enum class Linkage : std::uint8_t { own, visible, weak, common, external };
 
@@ -26,7 +26,7 @@ struct SourceLink {
 /// A function and its header.
 struct SourceFunction {
   ir::Function code;
-  /// Call of a function without a body here, and what is wrong with it if no module has one.
+  /// Call of a function without a body here, and the mistake in it if no module has one.
   struct Call {
     std::uint32_t function;
     UserError mistake;

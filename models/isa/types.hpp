@@ -60,7 +60,7 @@ constexpr bool is_signed(Type t) {
 constexpr bool is_float(Type t) {
   return t >= Type::f16;
 }
-/// Returns the type that a .wide instruction makes of an integer; none: there is no such
+/// Returns the type of the result of a .wide instruction on an integer; none: there is no such
 /// instruction.
 constexpr Type doubled(Type t) {
   switch (t) {
@@ -162,7 +162,7 @@ inline constexpr std::uint64_t constant_window_base = 0x0300'0000;
 inline constexpr std::uint64_t constant_window_bytes = 0x0100'0000;
 inline constexpr std::uint64_t parameter_window_base = 0x0400'0000;
 inline constexpr std::uint64_t parameter_window_bytes = 0x0001'0000;
-/// Tenants' buffers lie at or above this address; everything below is the null page.
+/// Least address of tenants' buffers; everything below is the null page.
 inline constexpr std::uint64_t first_global_address = 0x1'0000'0000;
 
 }  // namespace lockstep::isa

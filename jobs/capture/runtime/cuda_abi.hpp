@@ -1,4 +1,4 @@
-/// The part of the CUDA runtime's binary interface that programs rely on: types by their sizes and
+/// The part of the CUDA runtime's binary interface that programs use: types by their sizes and
 /// layouts, and numbers of its enumerations.
 ///
 /// Source: CUDA Runtime API reference, "Data types used by CUDA Runtime", and the layouts that

@@ -28,7 +28,7 @@ struct Region {
   std::uint64_t page_count() const { return (bytes + page - 1) / page; }
 };
 
-// A table that does not move, since a signal handler looks into it.
+// The table never moves, since a signal handler reads it.
 constexpr std::size_t most_regions = 8192;
 Region regions[most_regions];
 std::atomic<std::size_t> region_count{0};

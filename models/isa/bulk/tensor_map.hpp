@@ -1,8 +1,8 @@
-/// Tensor maps: how a tensor of one to five dimensions lies in global memory, and which box of it
-/// one copy moves.  A map is 128 bytes that a driver encodes; whoever reads or writes one does it
-/// by this file.
+/// Tensor maps: the layout of a tensor of one to five dimensions in global memory, and the box of
+/// it that one copy moves.  A map has 128 bytes, which a driver encodes; only this file reads and
+/// writes them.
 ///
-/// Dimension 0 is the innermost: its elements stand side by side.
+/// Dimension 0 is the innermost: its elements are contiguous.
 /// Source: CUDA Driver API reference, "Tensor Map Object Management"; PTX ISA 8.x, "Tensors" and
 /// "tensormap.replace"; the 128 bytes: cicuvc/nvidia-sass-document, verified there against a driver
 /// (modern-isa.md, section 3.3).
@@ -54,8 +54,8 @@ struct TensorMap {
   unsigned promotion = 0;  ///< value of CUtensorMapL2promotion, a hint without effect
   bool fills_nan = false;  ///< true: elements outside of the tensor are NaN; false: zero
   std::array<std::uint64_t, most_rank> size{1, 1, 1, 1, 1};
-  /// Bytes between neighbours in each dimension, multiples of 16.  That of dimension 0 is not kept:
-  /// the bytes of an element.
+  /// Bytes between neighbours in each dimension, multiples of 16.  Dimension 0 has no stride: its
+  /// neighbours are an element apart.
   std::array<std::uint64_t, most_rank> stride{};
   std::array<std::uint32_t, most_rank> box{1, 1, 1, 1, 1};
   /// Element strides; that of dimension 0 has no effect.
@@ -69,7 +69,7 @@ struct TensorMap {
     return (box[dimension] + step[dimension] - 1) / step[dimension];
   }
   std::uint32_t row_bytes() const { return box[0] * bytes_of(type); }
-  /// Bytes of the box in shared memory, those outside of the tensor among them.
+  /// Returns the bytes of the box in shared memory, including those outside of the tensor.
   std::uint64_t box_bytes() const;
 };
 
@@ -100,12 +100,12 @@ std::uint32_t pattern_of(Swizzle swizzle);
 
 /// Precondition: the fields are in the ranges that mistake_in_fields asks for.
 TensorMap::Bytes encode(const TensorMap& map);
-/// Returns the map that the bytes encode. Bytes that are no map decode to some map, too.
+/// Returns the map that the bytes encode. Bytes that are no map also decode to some map.
 TensorMap decode(const TensorMap::Bytes& bytes);
 
-/// Returns why there is no such map; "" if there is one.
+/// Returns the reason why the map is invalid; "" if it is valid.
 std::string mistake_in_fields(const TensorMap& map);
-/// Returns why no copy is made with such a map, although there is one; "": copies are.
+/// Returns the reason why no copy is made with such a valid map; "": copies are made.
 std::string not_modelled(const TensorMap& map);
 /// Returns why no copy can be made with these bytes; "": it can.
 std::string mistake_in_bytes(const TensorMap::Bytes& bytes);

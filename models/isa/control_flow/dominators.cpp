@@ -63,8 +63,8 @@ class Finder {
     }
   }
 
-  /// Returns, among a node's linked ancestors, the one with the first semidominator; shortens the
-  /// way there.
+  /// Returns the node with the first semidominator among a node's linked ancestors; shortens the
+  /// path there.
   std::uint32_t best_above(std::uint32_t v) {
     if (ancestor_[v] == no_dominator) return best_[v];
     std::vector<std::uint32_t>& path = path_;

@@ -9,7 +9,7 @@
 
 namespace lockstep::isa {
 
-/// Encodes calls, and what functions do where they begin and return.
+/// Encodes calls, and the code at the begin and end of functions.
 class CallEncoder {
  public:
   CallEncoder(ProgramBuilder& program, OperandEncoder& operands)

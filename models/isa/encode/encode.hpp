@@ -18,7 +18,7 @@ inline constexpr std::uint32_t recursion_stack_bytes = 64 * 1024;
 /// Local memory reserved per thread for alloca.
 inline constexpr std::uint32_t stack_bytes = 64 * 1024;
 
-/// Encodes kernel `kernel` of `module` and what it calls.  `functions`: by module function index.
+/// Encodes kernel `kernel` of `module` and its callees.  `functions`: by module function index.
 /// Returns nothing if instructions cannot name so many rows or predicates.
 std::optional<Program> encode(const SourceModule& module, std::uint32_t kernel,
                               std::span<const LinkInput> functions);

@@ -22,7 +22,8 @@ class Encoder {
   };
 
   bool registers_fit();
-  /// A thread's local memory: variables, then the stack of recursive calls, then alloca's.
+  /// Places a thread's local memory: variables, then the stack of recursive calls, then that of
+  /// alloca.
   void place_local();
   void function(const LinkedFunction& f);
   void operation(const ir::Operation& op, std::uint32_t meeting);

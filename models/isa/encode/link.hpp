@@ -1,11 +1,10 @@
-/// Linking: the functions that a kernel's program holds, and where each keeps its registers and
-/// local memory.
+/// Linking: the functions of a kernel's program, and the place of their registers and local memory.
 ///
 /// Every function has fixed rows, disjoint from those of all its callers, so that a call moves
 /// nothing but the program counter.  Functions that can call themselves, directly or through
 /// others, save what is live to a stack in the thread's local memory around such calls; their
-/// .local variables lie on that stack too.  A row holds 32-bit values or halves of 64-bit values,
-/// never both by turns: lanes on different paths would overwrite each other's.
+/// .local variables lie on that stack too.  A row holds either 32-bit values or halves of 64-bit
+/// values: with both, lanes on different paths would overwrite each other's values.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +16,8 @@
 
 namespace lockstep::isa {
 
-/// A function ready to be encoded, and the rows of its registers: given by the allocator, or rows
-/// of its own for each.
+/// A function ready for encoding, with the rows of its registers from the allocator, or with a row
+/// for each register.
 struct LinkInput {
   const ir::Function* function = nullptr;
   /// Rows of the registers; nullptr: every used register has rows of its own.

@@ -71,8 +71,8 @@ Operand OperandEncoder::local_address(const ir::Operand& operand, unsigned bytes
 
 namespace {
 
-/// Returns whether the operand has a row: it is no predicate, nor named by other fields of the
-/// instruction.
+/// Returns whether the operand has a row: it is no predicate, and no other field of the instruction
+/// names it.
 bool has_row(const ir::Operand& operand) {
   using Kind = ir::Operand::Kind;
   return operand.kind != Kind::special && operand.kind != Kind::none &&

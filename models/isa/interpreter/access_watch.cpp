@@ -134,7 +134,8 @@ void AccessWatch::meet(const InterpretedWarp& warp, const std::uint32_t* masks,
   }
 }
 
-/// The rows belong to the lanes that name them; of a store what comes there is not looked at.
+/// Watches the rows of matrices, which belong to the lanes that name them; the data of a store are
+/// not examined.
 void AccessWatch::matrices(const InterpretedWarp& warp, const Instruction& instruction) {
   const SharedRaces::Access access{warp.identity.warp_in_block, warp.paths.pc(),
                                    kind_of(instruction.category), false};
@@ -149,7 +150,8 @@ void AccessWatch::matrices(const InterpretedWarp& warp, const Instruction& instr
 void AccessWatch::races(const InterpretedWarp& warp, std::uint32_t pc,
                         const Instruction& instruction, std::uint32_t active) {
   const MemoryFields& fields = instruction.memory;
-  // Addresses of a cluster without a rank's code are the block's; those of other blocks only order.
+  // Addresses of a cluster without a rank's code belong to the block itself; those of other blocks
+  // only order.
   const bool is_shared = fields.space == Space::shared || fields.space == Space::shared_cluster;
   const bool is_generic = fields.space == Space::generic;
   const unsigned size = bytes_of(fields.type);

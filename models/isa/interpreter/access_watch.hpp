@@ -1,5 +1,5 @@
-/// Watch of what a block that is interpreted accesses, for those who ask: the search for races and
-/// for missing fences, and the trace of floats whose last digits depend on the order of threads.
+/// Watch of the accesses of an interpreted block: for the search for races and missing fences, and
+/// for the trace of floats whose last digits depend on the order of threads.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ class AccessWatch {
   /// Lanes access memory by the instruction at `pc`: for races alone.
   void races(const InterpretedWarp& warp, std::uint32_t pc, const Instruction& instruction,
              std::uint32_t active);
-  /// `lanes` of the warp execute an instruction, each with the lanes that its mask names.
+  /// Lets `lanes` of the warp execute an instruction together, each with the lanes that its mask
+  /// names.
   void meet(const InterpretedWarp& warp, const std::uint32_t* masks, std::uint32_t lanes);
 
  private:

@@ -1,6 +1,6 @@
 /// Named barriers of a block.
 ///
-/// What they mean stands in models/isa/barriers/named_barrier.hpp.
+/// Their meaning is in models/isa/barriers/named_barrier.hpp.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ namespace lockstep::isa {
 class NamedBarriers {
  public:
   NamedBarriers(const Program& program, std::vector<InterpretedWarp>& warps);
-  /// Tells `races` from now on which warps go on behind which barrier.
+  /// Tells `races` from now on which warps pass which barrier.
   void tell(SharedRaces& races) { races_ = &races; }
 
   /// Lets all lanes of warp `w`'s current path arrive at barrier `number`, which waits for
-  /// `expected` threads; zero: for all of the block.
+  /// `expected` threads; zero: all threads of the block.
   void arrive(std::uint32_t w, const Instruction& instruction, std::uint32_t number,
               std::uint32_t expected);
   /// Completes barriers that waited only for lanes that have exited.

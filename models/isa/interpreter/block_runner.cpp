@@ -19,8 +19,8 @@
 namespace lockstep::isa {
 namespace {
 
-/// Instructions a warp runs before the next one of its block.  Few, since in hardware all warps are
-/// under way at once: what a warp overwrites, the others have read long before.
+/// Instructions of a warp before the next warp of its block runs.  The number is small, since in
+/// hardware all warps run at once: a warp overwrites data only long after others have read them.
 constexpr std::uint64_t warp_slice = 16;
 
 std::string three(const std::array<std::uint32_t, 3>& index) {
@@ -174,7 +174,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         paths.advance();
         break;
       case Category::load:
-        // The first load behind a barrier ends the turn, as if the warp waited for it.
+        // The first load behind a barrier ends the turn, as if the warp waited for its data.
         if (warp.is_behind_barrier) budget = executed;
         warp.is_behind_barrier = false;
         [[fallthrough]];

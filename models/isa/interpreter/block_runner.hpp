@@ -40,7 +40,7 @@ struct LaunchState {
   FloatTrace* floats;    ///< trace of floats; nullptr if not requested
   bool changed = false;  ///< true: a word of memory changed, or a thread ended, in this turn
   LineWarnings warnings;
-  /// The program has the fences that it was written with, and copies that they are for.
+  /// The program is as written, with its fences, and has copies that need them.
   const bool reads_asynchronously;
   const bool is_watched;  ///< accesses are watched for races, missing fences or floats
 
@@ -72,15 +72,15 @@ class BlockRunner {
   bool finished() const;
   /// Returns whether some warp can run.
   bool runnable() const;
-  /// No warp can run: lets lanes go on that wait for others of their warp; false: none can.
+  /// Lets lanes go on that wait for others of their warp, because no warp can run.  Returns false
+  /// if there are none.
   bool unblock();
   /// Ends waits for phases of mbarriers without their phases, when no warp can run otherwise.
   /// Returns false if none waits.
   bool end_phase_waits() { return phase_waits_.end(); }
-  /// Warps have registers that they did not have lately.
+  /// Returns whether warps have register contents that they did not have recently.
   bool gets_on();
-  /// Throws UserError that says where this block of a launch that does not get on stands, and
-  /// `more`.
+  /// Throws UserError with the positions of this block in a launch without progress, and `more`.
   [[noreturn]] void report_spin(std::uint64_t instructions, const std::string& more) const;
   [[noreturn]] void report_deadlock(const std::string& more) const;
   /// Returns "block (1, 0, 0), warp 0 at line 12" of these lanes.
@@ -115,7 +115,7 @@ class BlockRunner {
   /// Makes the lanes that the guard lets through a path of their own at the instruction.
   static void stand_apart(Warp& warp, std::uint32_t active);
   // memory_access.cpp
-  /// Returns bytes of this block's shared memory; null: it does not have them all.
+  /// Returns bytes of this block's shared memory; nullptr: some are outside.
   std::byte* shared_bytes(std::uint64_t offset, std::uint64_t bytes);
   void memory(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::byte* locate(Warp& warp, const Instruction& instruction, unsigned lane,

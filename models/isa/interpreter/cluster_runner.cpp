@@ -11,7 +11,7 @@
 namespace lockstep::isa {
 namespace {
 
-/// Warp instructions of a block before the next one of its cluster.
+/// Warp instructions of a block before the next block of its cluster runs.
 constexpr std::uint64_t cluster_slice = 256;
 
 }  // namespace
@@ -87,7 +87,7 @@ void ClusterRunner::report_spin(std::uint64_t instructions) const {
 }
 
 void ClusterRunner::report_deadlock() const {
-  // Who does not wait at the barrier of the cluster is the cause, if there is one.
+  // Lanes that do not wait at the barrier of the cluster are the cause, if there are any.
   std::optional<std::uint32_t> cause;
   if (barrier_.waiting() != 0)
     barrier_.for_each_missing([&](std::uint32_t rank, std::uint32_t, std::uint32_t) {

@@ -7,8 +7,8 @@
 namespace lockstep::isa {
 namespace {
 
-/// Alignment of addresses and of the bytes that hold their data, so that data aligned for a kernel
-/// are aligned for the host.
+/// Alignment of addresses and of their data on the host, so that data aligned for a kernel are
+/// aligned for the host.
 constexpr std::uint64_t alignment = 16;
 
 }  // namespace

@@ -18,7 +18,7 @@ std::byte* PhaseWaits::barrier_at(const InterpretedWarp& warp, const Instruction
   return block_.shared_.data() + mbarrier_offset(space, address);
 }
 
-/// Copies are through where they stand, so that an arrival behind them comes at once.
+/// Executes a change.  Copies complete at once, so that an arrival behind them comes immediately.
 void PhaseWaits::change(InterpretedWarp& warp, const Instruction& instruction,
                         std::uint32_t active) {
   std::vector<BlockRunner*> completed;  // blocks with a completed phase, each once

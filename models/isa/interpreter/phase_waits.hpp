@@ -1,9 +1,8 @@
-/// Barriers of mbarrier in a block that is interpreted, and paths of warps that wait for their
-/// phases.
+/// Barriers of mbarrier in an interpreted block, and paths of warps that wait for their phases.
 ///
-/// A path that waits lets others run; what completes a phase looks at all that wait in the block.
-/// Only when no warp of the block can run do waits end without their phases: what a program does
-/// then may let it get on.
+/// A waiting path lets others run; the operation that completes a phase checks all waiting paths of
+/// the block. Waits end without their phases only when no warp of the block can run: the program
+/// may then make progress.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@ class PhaseWaits {
   void wait(InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
   /// No warp can run: waits end without their phases.  False: none waits.
   bool end();
-  /// Returns what the last of these paths waited for; "" if there was none.
+  /// Returns the description of the last wait that ended so; "" if there was none.
   std::string last() const;
 
  private:
@@ -44,7 +43,7 @@ class PhaseWaits {
   std::uint32_t lanes_with_phase_over(const InterpretedWarp& warp, const Instruction& instruction,
                                       std::uint32_t pc, std::uint32_t lanes);
   void let_go(const Waiter& waiter, std::uint32_t complete);
-  /// Executes a lane's operation. Returns the block in which it has completed a phase, or null.
+  /// Executes a lane's operation. Returns the block in which it has completed a phase, or nullptr.
   BlockRunner* change_lane(const InterpretedWarp& warp, const Instruction& instruction,
                            unsigned lane);
   void wake();

@@ -86,7 +86,7 @@ void WarpgroupProducts::look_at(const InterpretedWarp& warp, const Instruction& 
   const auto sources = sources_of(program, instruction);
   const auto destinations = destinations_of(program, instruction);
   if (instruction.opcode == Opcode::mov) {
-    // A copy of a result counts as a result from now on, and a copy of anything else does not.
+    // A copy of a result counts as a result from now on; other copies do not.
     if (!instruction.destination[0].is_register()) return;
     const std::uint16_t to = instruction.destination[0].row();
     const bool of_result = has(products, &Group::written, instruction.source[0]);

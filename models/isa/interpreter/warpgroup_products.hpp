@@ -1,9 +1,9 @@
-/// Products of warp groups in a block that is interpreted.
+/// Products of warp groups in an interpreted block.
 ///
-/// A warp's part is done where the warp issues it, a legal outcome: until the warp has waited,
-/// nobody may change the operands or look at the result.  A warp that does look at registers of a
-/// product under way is reported.  A plain copy is not: compilers write one where a loop begins
-/// anew, and the copy then counts as a register of the product, too. Source: PTX ISA 9.0,
+/// A warp's part completes when the warp issues it, a legal outcome: until the warp has waited, no
+/// thread may change the operands or read the result.  A warp that reads registers of a product
+/// under way is reported, except for plain copies: compilers write them at the end of a loop's
+/// round, and the copy then also counts as a register of the product. Source: PTX ISA 9.0,
 /// "Asynchronous Warpgroup Level Matrix Instructions"; modern-isa.md, section 3.4.
 #pragma once
 

@@ -9,7 +9,7 @@
 
 namespace lockstep::isa {
 
-/// Options of the lowering.  Each pass can be switched off; the others compute the same memory.
+/// Options of the lowering.  Each pass can be switched off; memory contents stay the same.
 struct LoweringOptions {
   bool propagate_copies = true;
   bool fold_constants = true;
@@ -37,12 +37,12 @@ struct LoweringOptions {
   std::uint32_t maximum_registers = 255;  ///< rows above which registers spill
   std::uint32_t maximum_predicates = 32;
 
-  /// Returns options with the optional passes off: what is left is register allocation, without
-  /// which encode cannot do.
+  /// Returns options without the optional passes: only register allocation is left, which encode
+  /// needs.
   static LoweringOptions none();
 };
 
-/// Rewrites `function` in place into machine-like operations; does not look at the maxima.
+/// Rewrites `function` in place into machine-like operations, regardless of the maxima.
 void rewrite(ir::Function& function, const LoweringOptions& options = {});
 /// Rewrites `function` in place as rewrite() does, and allocates its registers.
 /// Spills are `Opcode::spill` (sources: [0] none, [1] the register; `offset` = thread-local byte

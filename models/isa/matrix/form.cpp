@@ -168,7 +168,8 @@ std::uint32_t pack(const MatrixForm& form) {
   packed.put(static_cast<unsigned>(form.c), 2);
   packed.put(static_cast<unsigned>(form.d), 2);
   packed.put(static_cast<unsigned>(form.arithmetic), 3);
-  // What the rest qualifies: f64 has roundings, bits operations, f16 layouts, integers saturation.
+  // Packs the qualifier of the form: f64 has roundings, bits have operations, f16 has layouts,
+  // integers have saturation.
   packed.put(form.a == f64  ? static_cast<unsigned>(form.rounding)
              : form.a == b1 ? static_cast<unsigned>(form.operation)
                             : 2U * form.a_column + form.b_row,

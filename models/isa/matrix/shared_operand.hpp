@@ -1,8 +1,9 @@
-/// Operands of wgmma in shared memory: the descriptor, and where it says that elements lie.
+/// Operands of wgmma in shared memory: the descriptor, and the places of elements that it
+/// describes.
 ///
-/// An operand is rows of A or columns of B, here both called rows, each of 32 bytes along k.  Its
-/// unit is a piece of 16 bytes.  By rows (K-major), a piece is half a row.  By columns (MN-major,
-/// of 16-bit elements), a piece is one k of eight rows.
+/// An operand consists of rows of A or columns of B, here both called rows, each with 32 bytes
+/// along k.  Its unit is a piece of 16 bytes.  By rows (K-major), a piece is half a row.  By
+/// columns (MN-major, of 16-bit elements), a piece is one k of eight rows.
 /// Source: PTX ISA 9.0, "Matrix Descriptor Format"; modern-isa.md, section 3.4.
 #pragma once
 
@@ -46,7 +47,7 @@ SharedOperand shared_operand_of(std::uint64_t descriptor);
 std::uint64_t descriptor_of(const SharedOperand& operand);
 
 /// Returns the mistake in a product's operands in shared memory, if there is one. `a`: nothing
-/// where A stands in registers. `shared_bytes`: of the block.
+/// where A is in registers. `shared_bytes`: shared memory of the block.
 InstructionMistake shared_operand_mistake(const WarpgroupForm& form, std::optional<std::uint64_t> a,
                                           std::uint64_t b, std::uint64_t shared_bytes);
 

@@ -40,8 +40,8 @@ constexpr unsigned registers_of_d(const WarpgroupForm& form) {
 bool exists(const WarpgroupForm& form);
 /// Returns the product m16n8 that eight columns of one warp's rows are.
 MatrixForm step_of(const WarpgroupForm& form);
-/// Returns the plan by which the tensor cores of Hopper sum its products: one group over all of k;
-/// fp8 keeps 13 bits below the largest exponent and in an f32 result.
+/// Returns the plan by which Hopper's tensor cores sum the products: one group over all of k; fp8
+/// keeps 13 bits below the largest exponent and in an f32 result.
 MatrixPlan plan_of(const WarpgroupForm& form);
 
 /// Returns a form as a word: of ir::Operation::immediate and Instruction::target.

@@ -1,9 +1,9 @@
-/// A module that was read, and that makes the programs of its kernels when they are asked for.
+/// A module that was read, which makes the programs of its kernels on demand.
 ///
-/// Every kernel has two programs: as it was read, what --check interprets, and lowered, what an SM
-/// runs.  Only functions that a wanted kernel reaches are rewritten, each once and all of them in
-/// parallel; kernels then get their registers and are encoded, in parallel too.  What a kernel's
-/// programs are does not depend on which others are wanted.
+/// Every kernel has two programs: one as read, which --check interprets, and a lowered one, which
+/// an SM runs.  Only functions that a wanted kernel reaches are rewritten, each once and all of
+/// them in parallel; kernels then get their registers and are encoded, in parallel too.  The
+/// programs of a kernel do not depend on the other wanted kernels.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ class ModuleLoader {
   /// first operation in the text that a reached function has and that is not supported.
   void load(Module& module, std::span<const std::uint32_t> kernels);
   void load_all(Module& module);
-  /// Makes the lowered program of a loaded kernel again, with at most so many registers a thread.
-  /// Further values go to local memory.
+  /// Makes the lowered program of a loaded kernel again, with at most `registers` registers a
+  /// thread. Further values go to local memory.
   void limit_registers(Module& module, std::uint32_t kernel, std::uint32_t registers);
 
  private:

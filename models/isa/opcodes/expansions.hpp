@@ -1,4 +1,4 @@
-/// The machine operations that ptxas makes of one operation, for machines that time each of them.
+/// Machine operations that ptxas makes of one operation, for machines that time each of them.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ struct Expansion {
   std::string_view beside;
 
   std::size_t size() const { return chain.size() + beside.size(); }
-  /// Returns whether normal operands take a path of their own, whose end the warp's next
-  /// instruction waits for.
+  /// Returns whether normal operands take a path of their own; the warp's next instruction waits
+  /// for the end of it.
   bool branches() const { return chain.ends_with('b'); }
 };
 
-/// Returns the number of the operation's expansion, which Instruction::target holds of arithmetic;
-/// 0: not known, its parts are all of its own class.
+/// Returns the number of the operation's expansion, which arithmetic instructions keep in
+/// Instruction::target; 0: unknown, all its parts have its own class.
 std::uint32_t expansion_number(const ir::Operation& operation);
 const Expansion& expansion(std::uint32_t number);
 std::uint32_t expansion_count();

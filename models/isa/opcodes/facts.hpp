@@ -15,7 +15,7 @@ enum class Origin : std::uint8_t {
   lowering,  ///< made by passes, the allocator or the encoder
 };
 
-/// Unit and latency class; execution_class says what they are for an operation's types.
+/// Unit and latency class; execution_class gives their meaning for an operation's types.
 enum class Pipe : std::uint8_t {
   none,
   by_type,           ///< unit of the type: integers, f32, f64 or halves
@@ -70,7 +70,8 @@ struct OpcodeFacts {
   ByType slots{1, 1, 2, 1, 1};  ///< issue slots of each type
   /// Issue slots where modifiers or operands count; null: `slots`.
   unsigned (*slots_of)(const ir::Operation&) = nullptr;
-  /// Registers beside operands and result that ptxas's code for it needs; null: none.
+  /// Function that returns the registers that ptxas's code needs besides operands and result;
+  /// nullptr: none.
   unsigned (*scratch_of)(const ir::Operation&) = nullptr;
   std::uint8_t wait = 5;  ///< cycles until the result, as the list scheduler assumes
 };

@@ -8,7 +8,7 @@ namespace lockstep::isa {
 
 unsigned issue_slots(const ir::Operation& operation);
 
-/// For the rows of the opcode table in which modifiers or operands count.
+/// Rows of the opcode table for which modifiers or operands matter.
 namespace slots {
 unsigned multiply(const ir::Operation& operation);
 unsigned multiply_add(const ir::Operation& operation);

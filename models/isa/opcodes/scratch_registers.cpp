@@ -1,4 +1,4 @@
-/// Scratch registers per operation: what the code that ptxas expands it into works with.
+/// Scratch registers per operation: those that the code of ptxas's expansion uses.
 ///
 /// Source: kernels that hold 0 to 10 values in registers across one operation, compiled with ptxas
 /// 11.8 for sm_70: registers beyond those of the same kernel with an addition

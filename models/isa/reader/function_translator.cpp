@@ -21,7 +21,7 @@ void FunctionTranslator::translate() {
 }
 
 void FunctionTranslator::find_labels() {
-  // A scope's labels are known before its first statement; they are kept by where it opens.
+  // A scope's labels are known before its first statement; they are kept by its opening statement.
   std::vector<std::size_t> open{source_.body.size()};
   std::uint32_t labels = 0;
   for (std::size_t i = 0; i < source_.body.size(); ++i) {

@@ -1,6 +1,6 @@
-/// Key by which the families of semantics choose a function, and the way in which modifiers travel
-/// in Instruction::detail.  Plain data: the families are compiled once per x86-64 level and must
-/// not share inline functions of the standard library with the rest of the program.
+/// Key by which the families of semantics choose a function, and the encoding of modifiers in
+/// Instruction::detail.  Plain data: the families are compiled once per x86-64 level and must not
+/// share inline functions of the standard library with the rest of the program.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ LOCKSTEP_INLINE bool grows(Direction d, bool negative) {
 /// (exponent and mantissa all ones).
 ///
 /// Adding and subtracting 2^52 units of the last place rounds to nearest; the directed modes then
-/// step back or on by one.  No shifts by variables: so it vectorises.
+/// step back or on by one.  There are no shifts by variables, so the code vectorises.
 template <unsigned E, unsigned M>
 LOCKSTEP_INLINE u32 narrow(double value, Direction d) {
   constexpr s64 bias = (1 << (E - 1)) - 1, least = 1024 - bias, most = 1025 + bias;
@@ -105,7 +105,7 @@ LOCKSTEP_INLINE double odd_root(double a) {
   return to_odd(root, ((a - high * high) - 2 * high * low) - low * low);
 }
 
-/// Fused multiply-add of f32: hardware where the level has it, otherwise through double.
+/// Fused multiply-add of f32: by hardware where the level has it, otherwise through double.
 LOCKSTEP_INLINE float fused(float a, float b, float c) {
 #ifdef __FMA__
   return __builtin_fmaf(a, b, c);
@@ -175,7 +175,8 @@ inline double exact_fma(double a, double b, double c, Direction d) {
   if (product == 0) return c;
   int exponent = x.exponent + y.exponent;
   if (term == 0) return pack(negative, exponent, product, d);
-  // Both with their top bit at 125, the smaller one then shifted down; what it loses is sticky.
+  // Both are shifted so that their top bit is at 125, then the smaller one is shifted down; its
+  // lost bits are sticky.
   const int lift = 125 - top_bit(product), lift_term = 125 - top_bit(term);
   product <<= lift;
   term <<= lift_term;

@@ -2,8 +2,8 @@
 /// written by the host like any other data.  Plain data: the semantics, the reader and the capture
 /// runtime share it.
 ///
-/// Hardware keeps such headers in an opaque format of its own; this one has what is simulated.
-/// Texels lie row by row with a pitch, those of a volume or of layers slice by slice.
+/// Hardware keeps such headers in an undocumented format; this one has the simulated fields. Texels
+/// are stored row by row with a pitch; those of a volume or of layers slice by slice.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr unsigned channels_shift = 2;
 inline constexpr unsigned kind_shift = 4;  ///< place of the TexelKind, two bits
 /// Places of the TextureAddressing of x, y, z.
 inline constexpr unsigned addressing_shift[3] = {10, 12, 14};
-/// flag: integers are read as [0, 1] or [-1, 1].
+/// A PTX module after the reader, for lowering and encoder.
 inline constexpr std::uint32_t normalized_read = 1U << 6;
 inline constexpr std::uint32_t linear = 1U << 7;
 inline constexpr std::uint32_t normalized_coordinates = 1U << 8;

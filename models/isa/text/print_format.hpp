@@ -1,13 +1,13 @@
-/// A format of printf, taken apart: what it prints and which arguments it asks for.
+/// A format of printf, parsed: its texts and the arguments that it takes.
 ///
 /// The caller's buffer holds the arguments one after the other, each aligned to its size, as C
 /// promotes them: 4 bytes for int and what is smaller, 8 for long, double and pointers.
 /// Source: CUDA C++ Programming Guide, "Format Specifiers" and "Limitations" of "Formatted Output";
 /// ISO C, "The fprintf function".
 ///
-/// Simplified: there are at most 32 arguments. Conversions beyond them are printed as they stand,
-/// as CUDA says, and so are unknown conversions; widths and precisions end at 4096.  z, j and t are
-/// read as l.
+/// Simplified: there are at most 32 arguments. Conversions beyond them, and unknown conversions,
+/// are printed unchanged, as CUDA documents; widths and precisions are limited to 4096.  z, j and t
+/// are read as l.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// The devices: GPUs of the kind that capture was told to offer, as many as it was told.
+/// The devices: as many GPUs of a kind as capture was told to offer.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -78,8 +78,8 @@ std::set<Pair>& peers() {
   return pairs;
 }
 
-/// Limits of the stack, printf's buffer and the heap, by number; values that programs set are kept
-/// for later questions.
+/// Returns limits of the stack, printf's buffer and the heap, by number; values set by programs are
+/// kept for later queries.
 std::map<int, std::size_t>& limits() {
   static std::map<int, std::size_t> limits{{0, 1024}, {1, 1 << 20}, {2, 8 << 20}};
   return limits;

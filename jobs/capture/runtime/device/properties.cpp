@@ -14,7 +14,7 @@ const DeviceDescription& device() {
   return Connection::get().device();
 }
 
-/// A property: its place in the structure, its size, its value.
+/// A property: its offset in the structure, its size and its value.
 struct Property {
   std::size_t offset, bytes;
   std::uint64_t value;

@@ -1,4 +1,4 @@
-/// Copies between arrays and linear memory, as the driver's interface has them.
+/// Copies between arrays and linear memory in the driver's interface.
 #include "jobs/capture/runtime/copies.hpp"
 #include "jobs/capture/runtime/driver/driver.hpp"
 #include "jobs/capture/runtime/graphs/graphs.hpp"

@@ -1,4 +1,4 @@
-/// Entries of graphs whose arguments are not those of the runtime's.
+/// Entries of graphs whose arguments differ from those of the runtime.
 #include "jobs/capture/runtime/graphs/graphs.hpp"
 
 #include "jobs/capture/runtime/driver/driver.hpp"

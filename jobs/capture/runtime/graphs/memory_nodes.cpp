@@ -18,7 +18,7 @@
 
 namespace lockstep::capture {
 
-/// Allocated by a node; freed by another one or by the program.
+/// Memory allocated by a node; another node or the program frees it.
 struct GraphMemory {
   void* pointer = nullptr;
   std::size_t bytes = 0;
@@ -32,7 +32,7 @@ struct GraphMemory {
 
 namespace {
 
-/// The layout of cudaMemAllocNodeParams, of which programs give the size and get the address.
+/// Layout of cudaMemAllocNodeParams; programs set the size and get the address.
 struct AllocationParameters {
   int type = 1, handle_types = 0;
   MemoryLocation location{1, 0};
@@ -188,7 +188,7 @@ LOCKSTEP_EXPORT Error cudaGraphMemFreeNodeGetParams(const GraphNode* node, void*
   return give(pointer, node->memory->pointer);
 }
 
-/// Returns a value by its number: used now and at most, reserved now and at most.
+/// Returns a value by its number: bytes used now and at most, reserved now and at most.
 LOCKSTEP_EXPORT Error cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
   const std::lock_guard lock(mutex);
   const std::uint64_t values[] = {used.now, used.high, reserved.now, reserved.high};

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 
-/// Whole pages of the program, and where the GPU has them; 0: nowhere.
+/// Whole pages of the program, and their address on the GPU; 0: none.
 struct Registered {
   std::uint64_t first = 0, bytes = 0, on_gpu = 0;
 };

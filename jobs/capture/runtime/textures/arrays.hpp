@@ -1,7 +1,7 @@
 /// CUDA arrays: memory with a format and extents.
 ///
-/// Simplified: hardware arranges an array's texels in tiles that keep neighbours in two dimensions
-/// together; here they lie row by row, with a pitch of whole 16 bytes, slice by slice.
+/// Simplified: hardware stores an array's texels in tiles that keep neighbours in two dimensions
+/// together; here they are stored row by row, with a pitch of whole 16 bytes, slice by slice.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// The headers that handles of textures and surfaces point to, made of what programs describe.
+/// Headers to which handles of textures and surfaces point, made from the descriptions of programs.
 #pragma once
 
 #include "jobs/capture/runtime/textures/arrays.hpp"

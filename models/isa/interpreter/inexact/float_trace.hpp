@@ -1,4 +1,4 @@
-/// Trace of what the kernels of one launch do to floats that depend on the order of threads.
+/// Trace of a launch's floats whose values depend on the order of threads.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ bool adds_floats(const Program& program);
 
 class FloatTrace {
  public:
-  /// State of a word, which was last stored, or changed by `additions` atomics.
+  /// State of a word, which was last stored, or which `additions` atomics have changed.
   struct Word {
     Type type = Type::none;  ///< type of the last store; none: not touched, or stored as an integer
     bool is_stored = false;
@@ -57,7 +57,7 @@ class FloatTrace {
   const Inexactness& read() const { return read_; }
 
  private:
-  /// Page from which the kernel loads, as it was before the launch and as it is now.
+  /// Page from which the kernel loads, before the launch and now.
   struct Loaded {
     std::uint64_t number = ~std::uint64_t{0};
     const WordMap<InexactMemory::Word>::Page* before = nullptr;

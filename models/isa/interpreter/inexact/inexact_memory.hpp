@@ -26,8 +26,7 @@ namespace lockstep::isa {
 /// Returns half of the last place of 1.
 double unit_roundoff(Type type);
 
-/// Inexactness of a float: how far off it may be, in units of the coarsest type that it was on its
-/// way.
+/// Inexactness of a float: its possible error, in units of the coarsest type on its way.
 struct Inexactness {
   float unit = 0, growth = 0;
 
@@ -59,7 +58,7 @@ class WordMap {
   }
   bool empty() const { return pages_.empty(); }
 
-  /// Calls function(address, value) for the words of pages that are there, in their order.
+  /// Calls function(address, value) for the words of existing pages, in their order.
   template <class Function>
   void for_each(std::uint64_t begin, std::uint64_t end, const Function& function) const {
     for (auto p = pages_.lower_bound(begin / page_bytes);
@@ -103,8 +102,8 @@ class InexactMemory {
   /// Copies the notes of `other` about its bytes at `from`.
   void copy(std::uint64_t to, const InexactMemory& other, std::uint64_t from, std::uint64_t bytes);
   /// Returns the inexact floats in the order of addresses, with offsets from `address` on.  More
-  /// than `most` ranges are made fewer: ranges of any magnitude are put together, then ranges with
-  /// something between them.
+  /// than `most` ranges are joined: first ranges of different magnitudes, then ranges with other
+  /// words in between.
   std::vector<InexactFloats> ranges(std::uint64_t address, std::uint64_t bytes,
                                     std::size_t most) const;
 

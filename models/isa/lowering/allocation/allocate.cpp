@@ -68,7 +68,8 @@ Allocation allocate(ir::Function& function, std::uint32_t maximum_registers,
   std::vector<LiveRange> ranges = live_ranges(function);
   for (;;) {
     bool predicate = most_live(function, ranges, true) > maximum_predicates;
-    // Rows are assigned when they may suffice: that costs more than all else here.
+    // Rows are assigned only when they may suffice, since assigning costs more than everything else
+    // here.
     if (!predicate && most_live(function, ranges, false) + reserved_registers > maximum_registers) {
       predicate = count_predicates(function, ranges) > maximum_predicates;
     } else if (!predicate) {

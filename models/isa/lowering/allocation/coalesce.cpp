@@ -1,5 +1,5 @@
 /// Copy coalescing: both ends of a copy become one register when neither is written while the other
-/// is still needed, so that the copy disappears.
+/// is still needed; the copy disappears.
 /// Source: own choice, in the textbook form.
 #include <optional>
 

@@ -69,8 +69,8 @@ class Builder {
     for (const std::uint32_t r : walker_.live().members()) add(r, first, end_[r]);
   }
 
-  /// Notes which of the registers that the operation writes, then of those that it reads, are live
-  /// behind it.
+  /// Notes for each register that the operation writes, then for each that it reads, whether it is
+  /// live behind the operation.
   void note_live(const ir::Operation& operation) {
     live_after_.clear();
     const auto note = [&](const ir::Operand& o) {

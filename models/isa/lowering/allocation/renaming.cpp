@@ -143,8 +143,9 @@ void Renaming::rename(std::uint32_t from, std::uint32_t to) {
   }
 }
 
-/// The least solution above the one before, which holds for the register's own mentions: those that
-/// it took over only make it live in more places, as the two did not interfere.
+/// Extends the register's liveness to the least solution above the one before, which holds for its
+/// own mentions.  The mentions that it took over only make it live in more places, as the two did
+/// not interfere.
 void Renaming::spread_liveness(std::uint32_t r) {
   const Places places = deciding(r, r);
   find_new(r, places, nullptr);

@@ -53,7 +53,8 @@ class Shift {
   std::vector<std::uint32_t> first_, first_after_;
 };
 
-/// Returns a temporary's range: from what loads or writes it to what reads or saves it.
+/// Returns the range of a temporary: from the operation that loads or writes it to the one that
+/// reads or saves it.
 LiveRange range_of(const Detour& detour, std::uint32_t operation, std::uint32_t depth) {
   LiveRange range;
   const std::uint32_t reads = 2 * operation, writes = reads + 1;

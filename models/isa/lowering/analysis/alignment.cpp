@@ -66,7 +66,7 @@ unsigned bits_of_induction(const Producers& producers, std::uint32_t index, Plac
     if (operation.destinations.size() != 1 || operation.carry_out) return 0;
     const bool steps = operation.opcode == Opcode::add && operation.sources[0].kind == Kind::reg &&
                        operation.sources[0].index == index;
-    // What the register held before has been looked at if the step repeats itself.
+    // The register's value before has been examined already if the step repeats itself.
     if (steps && operation.sources[1].kind == Kind::immediate) {
       const auto before = reaching(producers, index, at);
       if (!before) return 0;

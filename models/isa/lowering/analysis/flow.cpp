@@ -89,8 +89,8 @@ void number_tree(Flow& flow) {
   }
 }
 
-/// Natural loops have one block in common, and then one lies in the other, or none.  Inner loops
-/// are found first, and then stand for all of their blocks.
+/// Finds natural loops. Two loops with a common block are nested.  Inner loops are found first, and
+/// then stand for all of their blocks.
 class LoopFinder {
  public:
   explicit LoopFinder(Flow& flow)
@@ -132,8 +132,7 @@ class LoopFinder {
     return b;
   }
 
-  /// Finds the body of the loop of which the block is the header.  Returns whether there is such a
-  /// loop.
+  /// Finds the body of the loop with this header.  Returns whether there is such a loop.
   bool find_body(std::uint32_t header) {
     std::vector<std::uint32_t> work;
     bool loops = false;
@@ -154,7 +153,8 @@ class LoopFinder {
     return loops;
   }
 
-  /// Blocks of each loop, by header.  Those around a block stand before it in the order.
+  /// Returns the number of blocks of each loop, by header.  Loops around a block come earlier in
+  /// the order.
   std::vector<std::uint32_t> sizes() const {
     std::vector<std::uint32_t> size(around_.size(), 1);
     for (auto k = flow_.order.size(); k-- > 0;)

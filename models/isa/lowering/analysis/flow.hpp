@@ -1,4 +1,4 @@
-/// Control flow of a function as the passes see it: edges, order, dominators and loops.
+/// Control flow of a function for the passes: edges, order, dominators and loops.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace lockstep::isa::lowering {
 
-/// Successors of a block from its last operations (the block index that follows is the one control
-/// falls into); taken target first.
+/// Returns the successors of a block from its last operations, the branch target first; control
+/// falls into the block with the next index.
 std::vector<std::uint32_t> successors_of(const ir::Function& function, std::uint32_t block);
 
 struct Flow {
@@ -18,8 +18,8 @@ struct Flow {
   std::vector<std::uint32_t> position;  ///< index of each block in `order`; `unreachable` otherwise
   /// Immediate dominator of each block; the entry's is the entry.
   std::vector<std::uint32_t> dominator;
-  /// A block's place in the dominator tree, walked from the root, and how many blocks are below and
-  /// in it.
+  /// Place of each block in the dominator tree, walked from the root, and the number of blocks in
+  /// its subtree.
   std::vector<std::uint32_t> tree_place, tree_size;
   std::vector<std::uint32_t> loop_depth;
   static constexpr std::uint32_t no_loop = 0xffffffff;

@@ -38,7 +38,7 @@ void LiveWalker::keep(std::uint32_t index) {
   only_under_[index] = 0;
 }
 
-/// Forgets the guard, because above its definition the predicate has another value.
+/// Forgets the guard: above its definition the predicate has another value.
 void LiveWalker::forget_guard(std::uint32_t predicate) {
   const auto found = guarded_.find(predicate);
   if (found == guarded_.end()) return;
@@ -141,7 +141,7 @@ class Solver {
     reads_.sort();
   }
 
-  /// Writers of those registers, and the places where a write ends the value from before.
+  /// Finds the writers of these registers, and the places where a write ends the earlier value.
   void find_writes() {
     LiveWalker walker(function_);
     RegisterSet written(function_.registers.size());
@@ -169,7 +169,8 @@ class Solver {
     kills_.for_each(r, [&](std::uint32_t b) { ends_[b] = stamp_; });
   }
 
-  /// `written`: by block, whether a write may reach it; null: one does where it matters.
+  /// Spreads liveness.  `written`: for each block, whether a write may reach it; nullptr: writes
+  /// reach it wherever that matters.
   void spread(std::uint32_t r, const std::vector<bool>* written) {
     live_in_.clear();
     live_out_.clear();

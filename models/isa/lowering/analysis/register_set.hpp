@@ -8,8 +8,8 @@
 
 namespace lockstep::isa::lowering {
 
-/// A set to work on: each question and each change takes the same time, whatever it holds, and
-/// clearing takes as long as the set is.  Made once for all registers of a function.
+/// A set to work on: queries and changes take constant time, and clearing takes time by the size of
+/// the set.  It is made once for all registers of a function.
 /// Source: Briggs, Torczon: An Efficient Representation for Sparse Sets, 1993.
 class RegisterSet {
  public:
@@ -44,7 +44,7 @@ class RegisterSet {
   std::vector<std::uint32_t> members_;
 };
 
-/// A set to keep: it takes room for what is in it alone, and less where numbers are neighbours.
+/// A set to keep: its room depends on its members alone, and is smaller for neighbouring numbers.
 class PackedRegisters {
  public:
   bool contains(std::uint32_t r) const {

@@ -32,7 +32,7 @@ class Sums {
     sums_[index] = sum;
     if (sum.base.kind == Kind::reg) readers_[sum.base.index].push_back(index);
   }
-  /// Sums of sums are known from here on, however many there are.
+  /// Finds the ends of all sums, through any number of sums of sums.
   void find_ends() {
     std::vector<std::uint32_t> chain;
     for (const auto& [first, sum] : sums_) {
@@ -55,7 +55,8 @@ class Sums {
     const auto found = ends_.find(index);
     return found == ends_.end() ? nullptr : &found->second;
   }
-  /// The register is written: it is no such sum any more, nor are those that it is the base of.
+  /// Forgets a register that is written: it is no such sum any more, and neither are sums with it
+  /// as their base.
   void forget(std::uint32_t index) {
     sums_.erase(index);
     const auto found = readers_.find(index);

@@ -15,8 +15,8 @@ struct Dependence {
 };
 
 /// Returns, for each operation of [first, first + count) of a block, the later ones that depend on
-/// it, as indices from `first`.  Loads pass stores they cannot alias: another space, read-only
-/// data, or another part of what the same base register points at.
+/// it, as indices from `first`.  Loads pass stores that they cannot alias: in another space, to
+/// read-only data, or at another offset from the same base register.
 std::vector<std::vector<Dependence>> dependences(const ir::Operation* first, std::uint32_t count);
 
 }  // namespace lockstep::isa::lowering

@@ -35,12 +35,12 @@ class MemoryOrder {
 
   /// Returns the last store that the load must stay behind.
   std::optional<std::uint32_t> add_load(const Access& load);
-  /// Returns what the store must stay behind: loads, each of them for its first such store alone,
-  /// and the store before.
+  /// Adds a store.  Returns the accesses that it must follow: loads, each only for the first such
+  /// store, and the store before.
   std::vector<std::uint32_t> add_store(const Access& store);
 
  private:
-  /// Accesses with one base, by their first byte and the one behind the last.
+  /// Accesses with one base, by their first byte and the byte behind the last.
   struct Group {
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::uint32_t>> operations;
     std::int64_t longest = 0;

@@ -9,7 +9,7 @@
 
 namespace lockstep::isa::lowering {
 
-/// The registers that a stretch mentions.  Each has a number of its own: its entry.
+/// Registers that a stretch mentions, each with a number: its entry.
 class StretchRegisters {
  public:
   struct Entry {
@@ -26,8 +26,7 @@ class StretchRegisters {
 
   explicit StretchRegisters(const ir::Function& function)
       : function_(function), entry_(function.registers.size()) {}
-  /// Begins a stretch of `count` operations.  `walker` stands behind them and is led to where they
-  /// begin.
+  /// Begins a stretch of `count` operations.  `walker` is behind them and is moved to their begin.
   void begin(const ir::Operation* first, std::uint32_t count, LiveWalker& walker);
 
   const std::vector<Entry>& entries() const { return entries_; }
@@ -56,7 +55,8 @@ class Pressure {
   void take(std::uint32_t operation);
   int now() const { return rows_; }
   int peak() const { return peak_; }
-  /// Calls `visit` with the one operation not yet taken that reads the register, if only one does.
+  /// Calls `visit` with the only remaining operation that reads the register, if there is exactly
+  /// one.
   template <class Visit>
   void with_last_reader(std::uint32_t entry, Visit&& visit) const {
     if (state_[entry].readers == 1) visit(state_[entry].readers_parity);

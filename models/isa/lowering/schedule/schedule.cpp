@@ -54,8 +54,8 @@ class Ready {
     change_[n] = change;
     by_change_[change].push(rank_[n]);
   }
-  /// Removes and returns the first by rank of those that add no rows or no more than `room`; if
-  /// there is none, too much is live either way, and the original order holds.
+  /// Removes and returns the first operation by rank that adds no rows, or at most `room`.  If
+  /// there is none, too many rows are live in any case, and the original order is used.
   std::optional<std::uint32_t> take(int room) {
     std::optional<std::uint32_t> best;
     for (auto& [change, heap] : by_change_) {
@@ -95,7 +95,7 @@ class Stretch {
     rank();
     Pressure original(registers_);
     for (std::uint32_t n = 0; n < count_; ++n) original.take(n);
-    // Short of rows the greedy choice may overshoot: aim lower until it does not.
+    // With few rows the greedy choice may overshoot: aim lower until it does not.
     const int allowed = grows_ && original.peak() > limit_ ? grow_to(original.peak())
                                                            : std::max(limit_, original.peak());
     std::vector<std::uint32_t> order = choose();
@@ -108,13 +108,14 @@ class Stretch {
   }
 
  private:
-  /// The code has so many rows live in any case: loads may go ahead within them, and a few more.
+  /// Raises the limit: the code has this many live rows in any case, so loads may move ahead within
+  /// them, and a few more.
   int grow_to(int rows) {
     limit_ = rows;
     return rows + rows / 8;
   }
 
-  /// Orders by the length of the path that hangs on an operation, then by the original order.
+  /// Ranks operations by the length of the dependent path behind them, then by the original order.
   void rank() {
     std::vector<unsigned> height(count_);
     for (std::uint32_t n = count_; n-- > 0;) {
@@ -136,7 +137,7 @@ class Stretch {
       for (const Dependence& d : edges) ++waiting[d.to];
     Pressure pressure(registers_);
     Ready ready(rank_, ranked_);
-    // Those that write one register follow one another: at most one of them is ready.
+    // Writers of one register follow one another: at most one of them is ready.
     std::vector<std::uint32_t> writer(registers_.entries().size(), count_);
     const auto add = [&](std::uint32_t n) {
       for (const std::uint32_t w : registers_.of(n).writes) writer[w] = n;
@@ -174,8 +175,8 @@ class Stretch {
   std::vector<std::uint32_t> rank_, ranked_;
 };
 
-/// Schedules the stretches from the end of the block to its beginning: a stretch looks at the order
-/// as it was.
+/// Schedules the stretches from the end of the block to its beginning: a stretch uses the liveness
+/// of the original order.
 void schedule_block(std::vector<ir::Operation>& operations, LiveWalker& walker,
                     StretchRegisters& registers, const RowLimit& limit) {
   for (std::size_t to = operations.size();;) {

@@ -1,8 +1,8 @@
 /// Asynchronous copies of up to 16 bytes a thread, their groups, and arrivals behind them.
 ///
 /// A copy is one operation with two addresses: sources[0] is the global one, sources[1] the shared
-/// one, sources[2], if given, how many bytes are read; the others of `elements` times 4 become
-/// zero.  What ignore-src says is turned into that number.
+/// one, and sources[2], if given, the number of bytes read; the rest of `elements` times 4 bytes
+/// becomes zero.  ignore-src is translated into that number.
 /// Source: PTX ISA 8.x, "Data Movement and Conversion Instructions: Asynchronous copy";
 /// modern-isa.md, section 3.1.
 ///

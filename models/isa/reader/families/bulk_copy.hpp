@@ -7,7 +7,8 @@
 
 namespace lockstep::isa {
 
-/// cp.async.bulk: copies of many bytes that one thread begins and no thread waits for at once.
+/// cp.async.bulk: copies of many bytes that one thread begins, and for which no thread need wait at
+/// once.
 class BulkCopyReader : public FamilyReader {
  public:
   using FamilyReader::FamilyReader;
@@ -48,7 +49,7 @@ class BulkCopyReader : public FamilyReader {
   /// Makes the operation: its sources are the map's address, `places` and the coordinates.
   void finish_tile(PtxInstruction& instruction, BulkCopyForm form, const Argument& tile,
                    const ir::Operand& places);
-  /// Returns the coordinates and the mask of ranks, if there is one, two each.
+  /// Returns the coordinates and the mask of ranks, if there is one, two in each operand.
   std::vector<ir::Operand> coordinates(PtxInstruction& instruction, const Argument& tile,
                                        BulkCopyForm form);
 };

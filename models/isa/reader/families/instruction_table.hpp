@@ -7,8 +7,7 @@
 
 namespace lockstep::isa {
 
-/// Entry that reads the instructions whose PTX opcode has this base (the part before the first
-/// dot).
+/// Entry for the instructions whose PTX opcode has this base (the part before the first dot).
 struct InstructionEntry {
   std::string_view name;
   /// Opcode of the operation that the reader function gets; the function may choose another.

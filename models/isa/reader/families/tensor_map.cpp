@@ -1,5 +1,5 @@
-/// Fields of tensor maps that programs replace, which become loads and stores of the bytes that
-/// have them, and the copy of a map with its fence.
+/// Replacement of fields in tensor maps, as loads and stores of their bytes, and the copy of a map
+/// with its fence.
 ///
 /// Source: PTX ISA 8.x, "tensormap.replace" and "tensormap.cp_fenceproxy"; how CUTLASS uses them
 /// (cute/arch/copy_sm90_desc.hpp): sizes as they are, strides in bytes.

@@ -1,7 +1,7 @@
 /// Texture fetches: a statement becomes loads of the header behind the handle, operations that find
 /// the texels (semantics/families/texture.cc), ordinary loads of their bytes through the read-only
-/// path, and operations that decode and mix them.  So caches, page faults and checks see texels as
-/// they see everything else.
+/// path, and operations that decode and mix them.  So texels pass caches, page faults and checks
+/// like all other data.
 ///
 /// Source: PTX ISA 8.x, "Texture Instructions".
 ///
@@ -192,7 +192,7 @@ TexelReader::Operands TextureReader::texel(const PtxInstruction& instruction, co
   return channels;
 }
 
-/// Mixes the first texel, whose channels are there, with its neighbours.
+/// Mixes the first texel, whose channels are available, with its neighbours.
 void TextureReader::interpolate(const PtxInstruction& instruction, const Shape& shape,
                                 const Place& place, const Operands& channels,
                                 std::span<const bool> wanted) {

@@ -1,8 +1,8 @@
 /// wmma.load and wmma.store: ordinary accesses of each lane to the elements of its fragment.
 ///
-/// A lane's first element stands at a place that is linear in g = lane / 4 and t = lane % 4; the
-/// others at constant distances from it, in rows of the matrix and within them.  Elements beside
-/// each other in memory, and in registers, are one access.
+/// The place of a lane's first element is linear in g = lane / 4 and t = lane % 4; the other
+/// elements are at constant distances from it, in rows of the matrix and within rows.  Elements
+/// contiguous in memory and in registers share one access.
 #pragma once
 
 #include <vector>
@@ -31,7 +31,7 @@ class WmmaAccess : public MatrixRegisterReader {
     /// Returns the line and the place in the line, as memory has them.
     MatrixPlace at(unsigned lane, unsigned reg, unsigned part) const;
   };
-  /// Addresses at which lanes find their elements, by line, made when they are asked for.
+  /// Addresses of the lanes' elements, by line, made on demand.
   struct Base {
     ir::Operand first;       ///< address of the lane's first element
     ir::Operand line_bytes;  ///< bytes from one line to the next, 32 bits
@@ -46,8 +46,8 @@ class WmmaAccess : public MatrixRegisterReader {
   ir::Operand line(PtxInstruction& instruction, Base& base, unsigned number);
   ir::Operation access(PtxInstruction& instruction, const Fragment& fragment, Base& base,
                        MatrixPlace place, Type type, unsigned elements);
-  /// Returns how many registers from `reg` on one access moves; 0: each element has an access of
-  /// its own.
+  /// Returns the number of registers from `reg` on that one access moves; 0: each element has an
+  /// access of its own.
   unsigned together(const Fragment& fragment, unsigned reg) const;
   std::vector<ir::Operand> fragment_registers(PtxInstruction& instruction, const Argument& written,
                                               const Fragment& fragment, bool destination);

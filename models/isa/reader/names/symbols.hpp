@@ -53,8 +53,8 @@ std::string place_in(const std::string& file, syntax::Position at);
 /// Returns bytes, alignment and name of a declared variable; checks its type.
 ir::Variable variable_of(const std::string& file, const syntax::Declaration& declaration);
 
-/// %reserved_smem_offset_begin, _end, _0 and _1: names of shared memory that the system keeps in
-/// blocks of kernels that read them (there only), before the kernel's own.
+/// Declares %reserved_smem_offset_begin, _end, _0 and _1: names of shared memory that the system
+/// reserves before the kernel's own, in blocks of kernels that read them.
 void declare_reserved_shared(ModuleSymbols& symbols);
 inline constexpr std::uint32_t reserved_shared_bytes = 1024;  ///< %reserved_smem_offset_cap
 

@@ -45,8 +45,8 @@ ir::Variable variable_of(const std::string& file, const syntax::Declaration& d) 
 
 namespace {
 
-/// Initial values are text, so far more of them than this would make a module of gigabytes; an
-/// extent beyond it is a mistake, and this computer's memory need not pay for it.
+/// Largest initialised size.  Initial values are text, so more bytes would need a module of
+/// gigabytes; a larger extent is a mistake, for which this computer need not allocate memory.
 constexpr std::uint64_t largest_initialised_bytes = std::uint64_t{256} << 20;
 
 /// Target of an initialiser's values.
@@ -117,7 +117,7 @@ void store(Target& target, const syntax::Operand& value, std::uint64_t at, std::
            std::size_t dimension) {
   const unsigned width = bytes_of(target.type);
   if (value.kind == syntax::Operand::Kind::vector) {
-    // A nested list fills one row of the next dimension, whatever it leaves out.
+    // A nested list fills one row of the next dimension, even if it leaves elements out.
     std::uint64_t row = width;
     for (std::size_t d = dimension + 1; d < target.dimensions.size(); ++d)
       row *= target.dimensions[d];
@@ -148,14 +148,13 @@ void store(Target& target, const syntax::Operand& value, std::uint64_t at, std::
   }
 }
 
-/// Returns whether the declaration stands behind its definition: such an .extern line says nothing
-/// new.
+/// Returns whether the declaration follows its definition: such an .extern line is redundant.
 bool is_declared_after_definition(const ModuleSymbols& symbols, const syntax::Declaration& d) {
   return d.linkage == Linkage::external && symbols.names.contains(d.name);
 }
 
-/// Returns how a variable is linked.  A variable of the system ("%...") is there once, however many
-/// modules name it.
+/// Returns the linkage of a variable.  A variable of the system ("%...") exists once for all
+/// modules that name it.
 SourceLink link_of(const ModuleSymbols& symbols, const syntax::Declaration& d) {
   return {d.name.starts_with("%") ? Linkage::weak : d.linkage, place_in(symbols.file, d.at)};
 }

@@ -32,7 +32,7 @@ done:
 }
 )";
 
-/// `prototype` gets the body of `own`; its operations stand where it is declared.
+/// Gives `prototype` the body of `own`; its operations have the place of the declaration.
 void supply(syntax::Function& prototype, syntax::Function own) {
   for (syntax::Statement& statement : own.body) statement.at = prototype.at;
   prototype.parameters = std::move(own.parameters);
@@ -53,7 +53,7 @@ syntax::Function* prototype_of(syntax::Module& module, const std::string& name) 
   return prototype;
 }
 
-/// A function of the run time: what it is declared with, and its text.
+/// A function of the run time: its declaration and its text.
 struct RunTimeFunction {
   const char *name, *parameters, *results, *declaration, *text;
 };

@@ -1,4 +1,4 @@
-/// Says why a text is no PTX, and what to write instead.
+/// Explains why a text is no PTX, with the right form.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Unexpected {
 [[noreturn]] void explain(const Unexpected& error, const std::string& text,
                           const std::string& file);
 
-/// Refuses brackets within brackets within brackets ...: a parser's depth is that of its stack.
+/// Refuses deeply nested brackets: the depth of a parser is that of its stack.
 void check_nesting(const std::string& text, const std::string& file);
 
 }  // namespace lockstep::isa::syntax

@@ -6,8 +6,8 @@
 
 namespace lockstep::isa {
 
-/// Makes operands of an operation from those of an instruction, and the operations that some of
-/// them need before it.
+/// Makes operands of an operation from those of an instruction, and the operations that some
+/// operands need before it.
 class OperandReader {
  public:
   explicit OperandReader(Translation& code) : code_(code) {}

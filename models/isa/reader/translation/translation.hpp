@@ -1,5 +1,5 @@
-/// A function while it is read: the names in scope, its registers and variables, and the blocks
-/// that its statements have become so far.
+/// A function being read: the names in scope, its registers and variables, and the blocks of its
+/// statements so far.
 #pragma once
 
 #include <optional>
@@ -49,8 +49,8 @@ class Translation {
   /// Returns the type of a register; of any other operand `otherwise`.
   Type register_type(const ir::Operand& operand, Type otherwise) const;
 
-  /// Returns the constant that a register holds by what last writes it in the text; nothing if
-  /// that is no constant.
+  /// Returns the constant in a register, by its last write in the text; nothing if that is no
+  /// constant.
   std::optional<std::int64_t> constant_in(const ir::Operand& operand) const;
 
   // Code

@@ -32,7 +32,7 @@ Execute pick_logic(Type type) {
   return pick_binary<Op, Type::u16, Type::u32, Type::u64>(as_unsigned(type));
 }
 
-/// Any function of three bits as a tree of selections: by c, then b, then a.
+/// Computes any function of three bits as a tree of selections: by c, then b, then a.
 LOCKSTEP_INLINE void lookup3(const Instruction& instruction, const WarpContext& context,
                              u32* result) {
   const u32* a = source<u32>(instruction, context, 0);
@@ -72,7 +72,8 @@ void lop3_predicate(const Instruction& instruction, WarpContext& context) {
                                                                      : nonzero ^ q);
 }
 
-/// Shift amounts are 32 bits wide and not taken modulo the width: beyond it all bits leave.
+/// Shift amounts are 32 bits wide and not taken modulo the width: larger amounts shift all bits
+/// out.
 template <Type T>
 struct ShiftLeft {
   static void run(const Instruction& instruction, WarpContext& context) {
@@ -200,7 +201,7 @@ LOCKSTEP_INLINE L low_bits(u32 count) {
   return count >= width ? static_cast<L>(~L{0})
                         : static_cast<L>((L{1} << (count & (width - 1))) - 1);
 }
-/// Bit field extract; what lies outside of the field or the word is the field's sign.
+/// Bit field extract; bits outside of the field or the word are the field's sign.
 template <Type T>
 struct BitFieldExtract {
   static void run(const Instruction& instruction, WarpContext& context) {

@@ -12,7 +12,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-// Each operation to nearest, and in double rounded to odd for the directed modes.
+// Operations rounded to nearest, and in double rounded to odd for the directed modes.
 struct Operations {
   struct Add {
     LOCKSTEP_INLINE static float apply(float a, float b) { return a + b; }

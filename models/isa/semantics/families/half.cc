@@ -19,8 +19,8 @@ struct Sub { LOCKSTEP_INLINE static double apply(double a, double b, double) { r
 struct Mul { LOCKSTEP_INLINE static double apply(double a, double b, double) { return a * b; } };
 struct FmaToOdd { LOCKSTEP_INLINE static double apply(double a, double b, double c) { return odd_sum(a * b, c); } };
 // clang-format on
-/// f16: a sum that does not fit 53 bits is one of a term of at least 2^4 and a product below 2^-25,
-/// too small to reach a tie of eleven bits.
+/// Fused multiply-add of f16.  A sum that does not fit 53 bits has a term of at least 2^4 and a
+/// product below 2^-25, too small to reach a tie of eleven bits.
 struct Fma {
   LOCKSTEP_INLINE static double apply(double a, double b, double c) { return a * b + c; }
 };

@@ -152,7 +152,8 @@ void multiply_add(const Instruction& instruction, WarpContext& context) {
   });
 }
 
-/// Two halves or four bytes; what the mask leaves out comes from c, or the results are added to c.
+/// Handles two halves or four bytes; parts that the mask leaves out come from c, or the results are
+/// added to c.
 template <unsigned parts>
 void simd(const Instruction& instruction, WarpContext& context) {
   constexpr unsigned width = 32 / parts;

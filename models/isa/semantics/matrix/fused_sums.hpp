@@ -1,6 +1,6 @@
-/// Sums of products as tensor cores make them (see matrix/plan.hpp), whatever the operands are:
-/// infinity, NaN, and numbers at the ends of the range of f32.  Of ordinary numbers
-/// aligned_sums.hpp makes the same faster.
+/// Sums of products as tensor cores make them (see matrix/plan.hpp), for all operands: infinity,
+/// NaN, and numbers at the ends of the range of f32 included.  For ordinary numbers
+/// aligned_sums.hpp computes the same faster.
 #pragma once
 
 #include <utility>
@@ -94,7 +94,7 @@ LOCKSTEP_INLINE u32 truncated_float(double value) {
   const u32 bits = bits_of(nearest) - (static_cast<double>(nearest) > magnitude ? 1U : 0U);
   return (magnitude >= 0x1p128 ? 0x7f800000U : bits) | static_cast<u32>(sign >> 32);
 }
-/// Rounds by way of f64, which holds every sum.
+/// Rounds by way of f64, which represents every sum exactly.
 template <unsigned group, class F>
 void round_any(u32* to, const GroupSum<group>& sum) {
   for (unsigned i = 0; i < most_rows; ++i) {

@@ -32,7 +32,7 @@ struct Format {
   static constexpr unsigned mantissa_bits = M, width = E + M;  ///< bits without the sign
   static constexpr u32 sign = 1U << width;
   static constexpr s32 fraction_mask = (1 << M) - 1, bias = (1 << (E - 1)) - 1;
-  /// Magnitudes from `special` on are no numbers; above `infinity` they are NaN.
+  /// Magnitudes from `special` on are infinite or NaN; above `infinity` they are NaN.
   static constexpr s32 infinity = ((1 << E) - 1) << M;
   static constexpr s32 special = infinities ? infinity : static_cast<s32>(sign - 1);
 };
@@ -70,8 +70,8 @@ LOCKSTEP_INLINE s32 exponent_of(u32 code) {
   const s32 exponent = (field > 1 ? field : 1) - F::bias;
   return magnitude == 0 || magnitude >= F::special ? no_exponent : exponent;
 }
-/// Zero, one, infinity or NaN, with the sign: products and sums of kinds are infinite or NaN as
-/// those of the numbers are.
+/// Replaces a number by its kind with its sign: zero, one, infinity or NaN.  Products and sums of
+/// kinds are infinite or NaN exactly where those of the numbers are.
 template <class F>
 LOCKSTEP_INLINE float kind_of(u32 code) {
   const s32 magnitude = static_cast<s32>(code & (F::sign - 1));

@@ -1,4 +1,4 @@
-/// Vectors as wide as those of the level: rows of matrices side by side.
+/// Vectors of the level's width: rows of matrices side by side.
 ///
 /// Types of the compiler's own vectors (GCC and Clang): operators work lane by lane, and a
 /// comparison gives all ones or zero.
