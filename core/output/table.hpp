@@ -37,8 +37,8 @@ struct TableSchema {
 ///       std::string kernel;  std::uint32_t tenant;  Time start;
 ///       static auto schema() {
 ///         return table<KernelRow>("/kernels", "one row per grid, in the order of completion")
-///           .column("kernel", &KernelRow::kernel, "name", "entry of the module")
-///           .column("tenant", &KernelRow::tenant, "index", "who launched it")
+///           .column("kernel", &KernelRow::kernel, "name", "name of the kernel in its module")
+///           .column("tenant", &KernelRow::tenant, "index", "tenant that launched the kernel")
 ///           .column("start", &KernelRow::start, "fs", "when its first block started");
 ///       }
 ///     };

@@ -91,6 +91,8 @@ class ParameterSchema {
   /// Reads default values, then the values of `map`. Throws UserError for an unknown or missing
   /// key, a wrong unit, a value out of range, or a failed check().
   void read(const Node& map, void* values) const;
+  /// Gives entries of `map` under an old name their present key, and notes it for the user.
+  void rename_old_keys(const Node& map) const;
   /// Returns a fresh object with default values.
   std::shared_ptr<void> create() const { return create_(); }
 

@@ -46,10 +46,11 @@ struct HostFaultParameters {
             choice({"uvmsmart", "tanasic", "linear"}),
             "uvmsmart: `handling` one after the other, then the transfer; tanasic: `migrate` or "
             "`allocate` from fault to replay; linear: `handling` side by side, then the transfer")
-        .field("batch", &P::batch, FaultBatch::per_page,
-               choice({"per-page", "per-block", "per-batch", "all-waiting"}),
-               "which faults are handled together: of those found in one cycle the ones on a page, "
-               "on a 64 KiB block, or all; or all that wait when the driver begins")
+        .field(
+            "batch", &P::batch, FaultBatch::per_page,
+            choice({"per-page", "per-block", "per-batch", "all-waiting"}),
+            "faults that the driver handles together: faults of one cycle on the same page, on the "
+            "same 64 KiB block, or all faults of one cycle; or all faults that wait when it begins")
         .field("order", &P::order, TenantOrder::fifo, choice({"fifo", "round-robin", "priority"}),
                "tenant whose fault the driver takes next")
         .field("serialize", &P::serialize, FaultSerialization::cpu_and_link,

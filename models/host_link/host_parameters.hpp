@@ -41,7 +41,7 @@ struct HostParameters {
                "bandwidth of each direction: of remote accesses, and of transfers with the affine "
                "curve")
         .field("transfer_setup", &P::transfer_setup, 900_ns, range(0_ns, 1_ms),
-               "time of a transfer besides that of its bytes")
+               "time of a transfer in addition to the time of its bytes")
         .field("atan_bandwidth", &P::atan_bandwidth, Bandwidth{10.01e9},
                range(Bandwidth{1e6}, Bandwidth{1e13}), "bandwidth of the largest transfers")
         .field("atan_slope", &P::atan_slope, 0.129, range(1e-6, 1e6),

@@ -20,7 +20,8 @@ struct LinkStatistics {
     constexpr const char* names[] = {"fault", "prefetch", "copy", "remote"};
     return statistics<S>()
         .per_tenant("bytes", &S::bytes, names, "bytes",
-                    "sent; instance 0 is the direction to the host, 1 the one to the GPU")
+                    "bytes that were sent; instance 0 is the direction to the host, and 1 the "
+                    "direction to the GPU")
         .per_tenant("transfers", &S::transfers, names, "transfers",
                     "transfers whose last line was sent; remote: requests or answers with data")
         .per_tenant("busy_time", &S::busy_time, names, "fs", "the direction was taken")

@@ -109,10 +109,11 @@ struct MemoryParameters {
                "memory partitions: L2 slices in front of DRAM channels")
         .field("capacity", &MemoryParameters::capacity, 16_GiB, range(16_KiB, 1024_GiB),
                "GPU memory, all partitions together")
-        .field("oversubscription", &MemoryParameters::oversubscription, 0.0, range(0, 1000),
-               "125% or 1.25: the capacity becomes such that the managed memory of all tenants is "
-               "so many times the memory left for it beside device memory and page tables, rounded "
-               "up; the output's /config has that capacity, and 0 here; 0: as `capacity` says")
+        .field(
+            "oversubscription", &MemoryParameters::oversubscription, 0.0, range(0, 1000),
+            "ratio, as 125% or 1.25, of the managed memory of all tenants to the memory that "
+            "device memory and page tables leave for it; the capacity follows from it, rounded up; "
+            "the output's /config has this capacity, and 0 here; 0: the capacity is `capacity`")
         .field("clock", &MemoryParameters::clock, 1312_MHz, range(1_MHz, 10000_MHz),
                "clock of the L2")
         .group("l2", &MemoryParameters::l2, "L2 slices")

@@ -174,8 +174,8 @@ struct VmParameters {
         .field("far_fault_mshrs", &P::far_fault_mshrs, 0, range(0, 1 << 20),
                "pages that the host has been told of at once; 0: any number", "pages")
         .field("fault_granule", &P::fault_granule, 64_KiB, range(4_KiB, 2_MiB),
-               "bytes, a power of two, whose pages have one fault in the queue of pending faults, "
-               "in which each fault has its position (000, sections 4.1 and 5.1)")
+               "bytes, a power of two, whose pages count as one fault in the queue of pending "
+               "faults; the queue gives each fault its position (000, sections 4.1 and 5.1)")
         .group("l1_tlb", &P::l1_tlb, "translations in each SM")
         .group("gpc_tlb", &P::gpc_tlb, "translations behind the L1 TLBs of the SMs of a cluster")
         .group("l2_tlb", &P::l2_tlb, "translations in the GMMU")

@@ -6,6 +6,7 @@
 #include "core/parameters/document.hpp"
 #include "core/parameters/node_data.hpp"
 #include "core/parameters/suggest.hpp"
+#include "models/dispatch/dispatch_parameters.hpp"
 
 namespace lockstep {
 namespace {
@@ -109,6 +110,7 @@ void leave_out_halves(const Node& gpu) {
 
 Node slice_of(const Node& whole, const Node& name, const Share& share) {
   Node gpu = copy_of(whole);
+  schema_of<DispatchParameters>().rename_old_keys(gpu.find("dispatch"));
   const std::uint64_t sms = gpu.at("sm").at("count").unsigned_integer();
   const std::uint64_t partitions =
       gpu.at("memory").at("partitions").unsigned_integer() * share.memory / memory_parts;
@@ -116,8 +118,7 @@ Node slice_of(const Node& whole, const Node& name, const Share& share) {
   const std::uint64_t granule = partitions * (std::uint64_t{2} << 20);
   const std::uint64_t capacity =
       gpu.at("memory").at("capacity").bytes().count() * share.memory / memory_parts;
-  for (const char* key : {"gpc_count", "clusters"})  // the old name counts, too
-    divide(gpu, "dispatch", nullptr, key, share.sms, sms);
+  divide(gpu, "dispatch", nullptr, "gpc_count", share.sms, sms);
   divide_gpcs(gpu, share.sms);
   set(gpu, "sm.count", share.sms);
   set(gpu, "memory.partitions", partitions);

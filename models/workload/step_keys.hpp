@@ -55,7 +55,7 @@ struct LaunchKeys {
               "whether it may begin before the launch ahead of it in its stream has ended, when "
               "all blocks of that have executed griddepcontrol.launch_dependents or ended")
         .part("gpu", &P::gpu, "number",
-              "number, among the tenant's GPUs, of the one on which it runs; without it 0");
+              "GPU on which it runs, by its number among the tenant's GPUs; without it 0");
   }
 };
 

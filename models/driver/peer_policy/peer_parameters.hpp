@@ -28,11 +28,10 @@ struct PeerParameters {
             "fabric: pages go from GPU to GPU over the fabric where there is a way; host: by way "
             "of host memory always")
         .formerly("pages_go")
-        .field(
-            "spill", &P::spill, Spill::host, choice({"host", "neighbour", "least-loaded"}),
-            "where evicted pages go that several GPUs share: host; neighbour: the next GPU of the "
-            "tenant with free memory and a way; least-loaded: of those, the one to which the "
-            "fewest pages are on their way");
+        .field("spill", &P::spill, Spill::host, choice({"host", "neighbour", "least-loaded"}),
+               "place of evicted pages of a tenant with several GPUs: host; neighbour: the next of "
+               "these GPUs with free memory and a way; least-loaded: among such GPUs, the one to "
+               "which the fewest pages are on their way");
   }
 };
 

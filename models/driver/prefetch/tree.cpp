@@ -23,9 +23,10 @@ struct TreeParameters {
 
   static auto schema() {
     using P = TreeParameters;
-    return parameters<P>().field(
-        "threshold", &P::threshold, 0.5, range(0.0, 1.0),
-        "a node of which more than this is valid is completed (001, section B.3.3)", "ratio");
+    return parameters<P>().field("threshold", &P::threshold, 0.5, range(0.0, 1.0),
+                                 "share of a node's pages: a node with a larger valid share is "
+                                 "completed (001, section B.3.3)",
+                                 "ratio");
   }
 };
 

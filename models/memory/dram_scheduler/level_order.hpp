@@ -20,8 +20,8 @@ struct LevelOrderParameters {
     using namespace literals;
     return parameters<P>()
         .field("first", &P::first, First::all, choice({"all", "bank"}),
-               "an urgent request goes before all less urgent ones, or only before those of its "
-               "bank, as where a scheduler picks a request for each bank")
+               "an urgent request goes before all less urgent requests, or only before less urgent "
+               "requests of its bank, as with a scheduler that picks a request for each bank")
         .field("open_rows", &P::open_rows, false,
                "an open row stays open for less urgent requests while no urgent one needs the bank "
                "for another row")

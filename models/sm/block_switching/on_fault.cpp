@@ -22,9 +22,11 @@ struct OnFaultParameters {
     using P = OnFaultParameters;
     return parameters<P>()
         .field("extra_blocks", &P::extra_blocks, 4, range(1, 64),
-               "blocks of an SM beyond those that fit, whose contexts stand in memory", "blocks")
+               "blocks of an SM in addition to its resident blocks; their contexts are in memory",
+               "blocks")
         .field("threshold", &P::threshold, 1, range(0, 1000000),
-               "a block stays if its fault has at most so many pending faults before it", "faults")
+               "number of pending faults before a block's fault up to which the block stays",
+               "faults")
         .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
         .field("ideal", &P::ideal, false,
                "a context moves within a cycle, without traffic, and takes no GPU memory")

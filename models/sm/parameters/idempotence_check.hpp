@@ -19,6 +19,6 @@ inline Choice idempotence_checks() {
 inline constexpr const char* idempotence_check_doc =
     "when a block can no longer be flushed: after its first store through a parameter whose buffer "
     "its kernel reads (003, section 4.1); or after its first store to a word that it has read, or "
-    "its first release, which lets others see that";
+    "its first release, after which others may rely on its reads";
 
 }  // namespace lockstep

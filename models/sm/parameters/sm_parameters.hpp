@@ -102,7 +102,8 @@ struct SmL1Parameters {
                "line lacks, as on Fermi")
         .field("global_writes", &P::global_writes, L1WritePolicy::write_through,
                choice({"write-through", "write-evict"}),
-               "what a store does to a cached sector: update it, or drop it; both go to L2")
+               "what a store does to a cached sector: update or drop it; in both cases the store "
+               "goes to L2")
         .field("allocates_stores", &P::allocates_stores, false,
                "a store of a whole sector that is not cached puts it into L1")
         .field("caches_global_loads", &P::caches_global_loads, true,
@@ -163,7 +164,7 @@ struct SmInstructionCacheParameters {
         .field("l0_ways", &P::l0_ways, 4, range(1, 64), "lines of 128 B in a set of that cache",
                "lines")
         .field("l1_bytes", &P::l1_bytes, 128_KiB, range(1_KiB, 4_MiB),
-               "instruction cache of the SM behind those of its schedulers")
+               "instruction cache of the SM behind the caches of its schedulers")
         .field("l1_ways", &P::l1_ways, 16, range(1, 64), "lines in a set of that cache", "lines")
         .field("l1_latency", &P::l1_latency, 53_cycles, range(1_cycles, 1000_cycles),
                "latency of a line that only the SM's instruction cache has")

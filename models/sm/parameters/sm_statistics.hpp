@@ -90,14 +90,14 @@ struct SmStatistics {
                     "issued, counted per warp; an instruction that hardware expands counts as "
                     "often as it issues")
         .per_tenant("thread_instructions", &S::tenant, &T::thread_instructions, "instructions",
-                    "issued, counted per active thread")
+                    "instructions that were issued, counted per active thread")
         .per_tenant("active_cycles", &S::tenant, &T::active_cycles, "cycles",
                     "cycles in which the tenant had at least one block here")
         .per_tenant("warp_cycles", &S::tenant, &T::warp_cycles, "warp cycles",
                     "resident warps of the tenant, summed over its cycles: occupancy")
         .per_tenant("blocks", &S::tenant, &T::blocks, "blocks", "thread blocks finished here")
         .per_tenant("issue_slots", &S::tenant, &T::issue_slots, "slots",
-                    "scheduler cycles that issued")
+                    "scheduler cycles that issued an instruction")
         .per_tenant("stalls", &S::tenant, &T::stalls, stall_cause_names, "slots",
                     "scheduler cycles that issued nothing, by cause")
         .per_tenant("memory_instructions", &S::tenant, &T::memory_instructions, "instructions",
@@ -124,7 +124,7 @@ struct SmStatistics {
                     "bytes that bulk copies were to move, prefetches among them")
         .per_tenant("matrix_instructions", &S::tenant, &T::matrix_instructions,
                     isa::matrix_type_names, "instructions",
-                    "matrix products (mma and wmma.mma), by the type of what they multiply")
+                    "matrix products (mma and wmma.mma), by the type of their factors")
         .per_tenant(
             "tensor_cycles", &S::tenant, &T::tensor_cycles, "unit cycles",
             "cycles in which tensor units were busy with matrix instructions, summed over units")
@@ -135,7 +135,8 @@ struct SmStatistics {
         .per_tenant("shared_accesses", &S::tenant, &T::shared_accesses, "instructions",
                     "loads, stores and atomics to shared memory")
         .per_tenant("shared_conflict_cycles", &S::tenant, &T::shared_conflict_cycles, "cycles",
-                    "cycles in which shared memory was busy beyond the first")
+                    "cycles in which shared memory was busy with an instruction beyond the "
+                    "instruction's first cycle")
         .per_tenant("branches", &S::tenant, &T::branches, "instructions",
                     "branches, calls and returns")
         .per_tenant("divergent_branches", &S::tenant, &T::divergent_branches, "instructions",
@@ -264,7 +265,7 @@ struct SmStatistics {
         .counter("port_wait_cycles", &S::port_wait_cycles, "cycles",
                  "requests waited for the injection port, summed")
         .counter("skipped_cycles", &S::skipped_cycles, "cycles",
-                 "cycles in which there was nothing to do and that were passed over at once")
+                 "idle cycles that the simulator passed over at once")
         .counter("skips", &S::skips, "skips", "gaps of such cycles that began")
         .per_tenant("resident_warps", &S::tenant, &T::resident_warps, "warps",
                     "warps of resident blocks")

@@ -39,9 +39,9 @@ struct WarpTypeStatistics {
             "all_hit_loads", &S::all_hit_loads, "instructions",
             "loads of several requests, all of which hit; of several loads under way one counts")
         .per_tenant("hit_spread", &S::hit_spread, "cycles",
-                    "cycles of the L2 between the first and the last of those answers, summed")
+                    "cycles of the L2 between the first and the last answer of such loads, summed")
         .per_tenant("longest_spread", &S::longest_spread, "cycles",
-                    "the longest time between the first and the last of those answers")
+                    "longest time between the first and the last answer of such loads")
         .gauge("threshold", &S::threshold, "%", "share of hits up to which a warp mostly misses");
   }
 };

@@ -18,7 +18,8 @@ struct MaskFillStatistics {
         .per_tenant("tlb_fills", &S::tlb_fills, "walks", "walks kept in the second-level TLB")
         .per_tenant("beside_fills", &S::beside_fills, "walks",
                     "walks kept beside the second-level TLB")
-        .per_tenant("beside_hits", &S::beside_hits, "lookups", "lookups that hit there")
+        .per_tenant("beside_hits", &S::beside_hits, "lookups",
+                    "lookups that hit in the array beside the TLB")
         .per_tenant("tokens", &S::tokens, "warps", "warps that have a token")
         .per_tenant("turn", &S::turn, "requests", "requests of a turn at a DRAM channel");
   }
