@@ -102,8 +102,8 @@ struct KernelRow {
         .column("issue_slots", &R::counts, &C::issue_slots, "slots",
                 "cycles in which a scheduler issued an instruction of the kernel")
         .columns("stall_", stall_cause_names, &R::counts, &C::stalls, "slots",
-                 "scheduler cycles that issued nothing for this cause, as /stats/sm/stalls; its "
-                 "share: of all of these and issue_slots")
+                 "scheduler cycles in which nothing was issued, for this cause, as in "
+                 "/stats/sm/stalls; a share is relative to all such cycles plus issue_slots")
         .column("l1_hits", &R::counts, &C::l1_hits, "lines", "as /stats/sm/l1_hits")
         .column("l1_misses", &R::counts, &C::l1_misses, "lines", "as /stats/sm/l1_misses")
         .column("l1_merges", &R::counts, &C::l1_merges, "lines", "as /stats/sm/l1_merges")
