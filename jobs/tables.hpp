@@ -149,9 +149,9 @@ struct KernelRow {
         .column("kernel_instructions_per_cycle", &R::kernel_instructions_per_cycle,
                 "instructions/cycle", "warp instructions over cycles of kernel time")
         .column("occupancy", &R::occupancy, "ratio",
-                "share of warp places that were taken in the active cycles")
+                "warp_cycles, as a share of the warp places in active_cycles")
         .column("tensor_activity", &R::tensor_activity, "ratio",
-                "share of the time of tensor units that was used in the active cycles")
+                "tensor_cycles, as a share of the cycles of all tensor units in active_cycles")
         .column("l1_hit_rate", &R::l1_hit_rate, "ratio", "l1_hits over these, misses and merges")
         .column("l2_hit_rate", &R::l2_hit_rate, "ratio", "l2_hits over these and misses")
         .column("l1_tlb_hit_rate", &R::l1_tlb_hit_rate, "ratio",

@@ -54,7 +54,7 @@ class Archive {
   /// Returns how many sections have begun.
   std::size_t sections() const { return sections_; }
 
-  /// A payload: bytes of a known size whose meaning is left to the caller.
+  /// Saves or restores a payload: bytes of a known size whose meaning is left to the caller.
   void bytes(void* data, std::size_t size);
   /// Throws UserError unless enough bytes are left: at least `each` for each of `count` values.
   /// Call it before allocating memory for restored values.

@@ -32,7 +32,7 @@ class PartSource {
   /// Returns chunk `index` of a part as it was written; empty behind the last. Throws UserError if
   /// there is no such part, or if it is damaged.
   virtual std::vector<char> read(const std::string& part, std::size_t index) = 0;
-  /// Bytes of all chunks.
+  /// Returns the number of bytes of all chunks.
   virtual std::uint64_t size(const std::string& part) = 0;
 };
 

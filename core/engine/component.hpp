@@ -29,7 +29,7 @@ class Component {
   /// activity.  Sends through `outbox` only.
   virtual void advance(Time horizon, Inbox inbox, Outbox& outbox) = 0;
 
-  /// The whole mutable state, both directions; begins with its section.
+  /// Saves or restores the whole mutable state. The state begins with its section.
   virtual void serialize(Archive& archive) = 0;
 
   /// Returns the statistics to sample at an epoch (see core/statistics); called when the component

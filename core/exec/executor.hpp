@@ -45,7 +45,7 @@ class Executor {
 };
 
 std::unique_ptr<Executor> make_serial_executor();
-/// oneTBB's threads; `threads` > 1.
+/// Returns an executor with threads of oneTBB. `threads` > 1.
 std::unique_ptr<Executor> make_thread_executor(std::uint32_t threads);
 
 }  // namespace lockstep

@@ -232,7 +232,7 @@ class ThreadExecutor final : public Executor {
     return exhausted;
   }
 
-  /// Unless someone has begun to.
+  /// Opens a share for one thread, unless a thread has already opened it.
   void open_share(std::uint32_t index, std::uint32_t thread, std::uint32_t round) {
     TaskShare& share = shares_[index];
     std::uint32_t previous = (round - 1) & ~quit_bit;

@@ -12,7 +12,7 @@ namespace lockstep {
 class Buckets {
  public:
   Buckets() = default;
-  /// At least `count`, two or more.
+  /// Makes at least `count` buckets, and at least two.
   explicit Buckets(std::size_t count)
       : bits_(static_cast<unsigned>(std::bit_width(count < 2 ? 1 : count - 1))) {}
 

@@ -34,7 +34,7 @@ class SlotPool {
     --used_;
     free_.push_back(index);
   }
-  /// The records that will be taken next are brought near.
+  /// Brings the records that will be taken next into the cache.
   void warm_next(std::size_t count) const {
     for (std::size_t i = 1; i <= std::min(count, free_.size()); ++i)
       warm(&items_[free_[free_.size() - i]]);

@@ -25,7 +25,7 @@ inline void warm_to_write(const void* at) {
 #endif
 }
 
-/// The lines of [begin, begin + bytes).
+/// Brings the lines of [begin, begin + bytes) into the cache.
 inline void warm(const void* begin, std::size_t bytes) {
   const char* at = static_cast<const char*>(begin);
   for (const char* end = at + bytes; at < end; at += cache_line_bytes) warm(at);

@@ -16,7 +16,7 @@ struct FileComparison {
   /// Data that were left out, and why; "": none.
   std::string note;
 
-  /// All of it, for people.
+  /// Returns the whole comparison as text.
   std::string text() const;
 };
 

@@ -143,7 +143,7 @@ class File {
   /// Leaves the file open for ever, since the library would write once more when closing it. The
   /// file on disk stays.
   void abandon() { file_.abandon(); }
-  /// Bytes that the file has, or will have once the library has written all.
+  /// Returns the number of bytes that the file has, or will have once the library has written all.
   std::uint64_t size() const;
 
   // Writing.  Groups on the way are made.
@@ -203,7 +203,7 @@ class File {
                                    std::uint64_t count) const;
   /// Returns the word of a data set that holds a single one.
   std::uint64_t word(const std::string& dataset) const;
-  /// All entries.
+  /// Returns all entries.
   std::vector<std::string> texts(const std::string& dataset) const;
   std::string text(const std::string& dataset) const;
   /// Returns a text attribute; "" if there is none, or if it is no text.

@@ -46,16 +46,16 @@ class StatisticsLayout {
 
   const std::vector<KindStatistics>& kinds() const { return kinds_; }
   std::size_t tenants() const { return tenants_; }
-  /// Tenants that a kind counts by.
+  /// Returns the number of tenants that a kind counts by.
   std::size_t tenants_of(std::size_t kind) const {
     const std::optional<std::uint32_t> group = kinds_[kind].group;
     return group ? groups_[*group] : tenants_;
   }
-  /// Words of the whole machine.
+  /// Returns the number of words of the whole machine.
   std::size_t size() const { return size_; }
   /// Returns the words of one component of this kind.
   std::size_t row_size(std::size_t kind) const { return row_sizes_[kind]; }
-  /// The kind with this schema, in a group.
+  /// Returns the kind with this schema, in a group.
   std::size_t kind_of(const StatisticsSchema* schema,
                       std::optional<std::uint32_t> group = {}) const;
   /// Returns the first word of a component.
@@ -75,8 +75,8 @@ class StatisticsLayout {
 /// rank 0.
 class StatisticsRecorder {
  public:
-  /// Creates /epochs and /stats in `output`, which must not have been started. `groups`: as in the
-  /// layout.
+  /// Creates /epochs and /stats in `output`, which must not have been started. `groups`: groups of
+  /// the layout.
   StatisticsRecorder(RunOutput& output, StatisticsLayout layout,
                      const std::vector<std::string>& tenant_names,
                      const std::vector<TenantGroup>& groups = {});
@@ -104,9 +104,9 @@ class StatisticsRecorder {
   /// Writes the totals of the run as /final/stats, after RunOutput::finish_epochs().
   void write_totals();
 
-  /// All words as of the last recorded epoch.
+  /// Returns all words as of the last recorded epoch.
   std::span<const std::uint64_t> totals() const { return previous_; }
-  /// Rows written so far.
+  /// Returns the number of rows written so far.
   std::uint64_t epochs() const { return epochs_; }
 
   /// Serialises the values from which the next increments are taken.

@@ -42,7 +42,7 @@ class RunOutput {
   /// Brings all flushed bytes to the disk before it returns.
   void reach_disk() const;
 
-  /// The resolved configuration: no paths, ranks or threads in it.
+  /// Writes the resolved configuration, which holds no paths, ranks or threads.
   void write_config(const std::string& yaml);
   void start();
   /// Makes room for at most `bytes` bytes that will be appended. Throws UserError if the file lost

@@ -25,7 +25,7 @@ Node value_at(Node map, const std::string& dotted) {
   return map;
 }
 
-/// A map's values, each for itself.
+/// Appends the values below a node as idle: a map is replaced by its values.
 void append(const Node& node, const std::string& when, std::vector<IdleKey>& idle) {
   if (!node.exists()) return;
   if (!node.is_map()) {

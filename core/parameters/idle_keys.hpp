@@ -19,7 +19,7 @@ struct IdleKey {
 };
 
 /// Returns the keys of `map` that a condition of the schema says to do nothing (only_if), in the
-/// order of the declarations.  `values`: as read from `map`.
+/// order of the declarations. `values`: values that were read from `map`.
 std::vector<IdleKey> idle_keys(const ParameterSchema& schema, const void* values, const Node& map);
 
 }  // namespace lockstep

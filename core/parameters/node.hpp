@@ -57,8 +57,8 @@ class Node {
   std::string where_key(const std::string& key) const;
   /// Throws UserError for the first key that was never read, with the nearest one that was.
   void reject_unknown_keys() const;
-  /// The value under an old name of a key gets the key's name, in place of a value that the key
-  /// has. Returns where the old name stood; "": nowhere.
+  /// Renames the old name of a key, in place of a value that the key has. Returns the position of
+  /// the old name; "": the map has no old name.
   std::string rename_key(const std::string& before, const std::string& now) const;
 
   // Functions for sequences, which throw UserError for other nodes, and sizes of maps and

@@ -64,7 +64,7 @@ class PolicyRegistry {
     /// Function that returns PolicyInfo::traits.
     PolicyTraits (*traits)(const PolicyChoice&) = nullptr;
   };
-  /// `traits`: of the policies whose rows name none of their own.
+  /// `traits`: traits of the policies whose rows name none of their own.
   PolicyRegistry(std::initializer_list<Row> rows,
                  PolicyTraits (*traits)(const PolicyChoice&) = nullptr)
       : traits_(traits) {

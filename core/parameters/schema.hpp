@@ -97,7 +97,7 @@ class ParameterSchema {
   std::shared_ptr<void> create() const { return create_(); }
 
   void add(const ParameterField& field);
-  /// The field declared last was called `key` in earlier versions.
+  /// Declares that the last declared field was called `key` in earlier versions.
   void add_old_name(const char* key) { fields_.back().formerly = key; }
   void add_check(std::function<std::string(const void*)> check) {
     checks_.push_back(std::move(check));
@@ -117,8 +117,8 @@ class ParameterSchema {
 /// with its unit, keys in the order of declaration.
 std::string to_yaml(const ParameterSchema& schema, const void* values, int indent = 0);
 
-/// A table of all parameters below `prefix`, recursively: key, type or unit, default, range,
-/// meaning. `only` keeps the keys that start with it ("" keeps all).
+/// Returns a table of all parameters below `prefix`, recursively: key, type or unit, default,
+/// range, meaning. `only` keeps the keys that start with it ("" keeps all).
 std::string describe(const ParameterSchema& schema, const std::string& prefix = "",
                      const std::string& only = "");
 

@@ -62,7 +62,7 @@ class StatisticsSchema {
   const StatisticsField* find(const std::string& name) const;
   void add(const StatisticsField& field);
 
-  /// Words in one component's row.
+  /// Returns the number of words in one component's row.
   std::size_t row_size(std::size_t tenants) const;
   /// Copies all values of one component to `row`, field after field; real gauges as their bits.
   void gather(const void* values, std::size_t tenants, std::span<std::uint64_t> row) const;

@@ -27,7 +27,7 @@ class DeviceMemory {
     MemoryKind kind = MemoryKind::device;
     std::string symbol;  ///< module variable behind the buffer
     std::uint32_t device = 0;
-    std::uint64_t asked = 0;           ///< bytes of these that the program requested
+    std::uint64_t asked = 0;           ///< requested part of `used`, in bytes
     std::uint64_t hidden = 0;          ///< bytes at the begin that the program does not see
     std::vector<std::byte> last_seen;  ///< shared memory: the bytes recorded so far
 
@@ -74,7 +74,7 @@ class DeviceMemory {
   std::optional<std::uint64_t> lowest_stray();
   /// Releases memory. Returns false when no allocation begins there.
   bool release(std::uint64_t address);
-  /// A variable that turns out to be managed.
+  /// Shares a variable that turns out to be managed.
   void share(std::uint64_t address);
 
   /// Returns the buffer that holds all of these bytes; null: none.

@@ -53,7 +53,7 @@ Header header_at(std::span<const char> bytes, const std::string& name) {
   return header;
 }
 
-/// The content of an entry; nothing, if it cannot be unpacked.
+/// Returns the content of an entry; nothing, if it cannot be unpacked.
 std::optional<std::string> unpack(std::uint64_t flags, std::uint32_t packed, std::uint64_t unpacked,
                                   std::span<const char> payload, const std::string& name) {
   if ((flags & (lz4_flag | zstd_flag)) == 0) return std::string(payload.begin(), payload.end());

@@ -24,7 +24,7 @@ class GpusOfRun {
   /// Returns the number of tenants with a GPU of their own choice or placement: all, or none if
   /// there is one GPU.
   std::size_t placed() const { return gpu_of_tenant_.size(); }
-  /// Tenants that name the GPU, among others or alone, ascending.
+  /// Returns the tenants that name the GPU, among others or alone, ascending.
   std::vector<std::size_t> tenants_on(std::size_t gpu) const;
   /// Returns the beginning of the names of a GPU's counters: "gpu1/", or "".
   std::string prefix(std::size_t gpu) const;

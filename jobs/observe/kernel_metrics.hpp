@@ -17,7 +17,7 @@ class KernelMetrics {
   /// `configuration`: the resolved scenario.
   explicit KernelMetrics(const Node& configuration);
 
-  /// Sets them.
+  /// Computes the derived metrics of a row.
   void derive(KernelRow& row) const;
 
  private:

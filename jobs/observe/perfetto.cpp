@@ -30,7 +30,7 @@ constexpr std::uint32_t first_sm_process = 1'000'000;  // processes of SMs follo
 constexpr std::size_t first_fault_lane = 1'000'000;    // lanes of faults follow those of kernels
 constexpr std::size_t lanes_of_a_gpu = 4096;
 
-/// Nanoseconds as the microseconds of the format, without loss.
+/// Returns nanoseconds as the microseconds of the format, without loss.
 std::string microseconds(std::int64_t nanoseconds) {
   return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
 }

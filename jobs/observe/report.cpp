@@ -71,7 +71,7 @@ std::string kernel_columns_json() {
   return titles.json();
 }
 
-/// Kernels of each tenant, over all their launches.
+/// Returns the kernels of each tenant, over all their launches.
 std::string kernel_table_json(const ObservedRun& run) {
   List rows;
   if (!run.file().has(table_schema_of<KernelRow>().path)) return rows.json();

@@ -70,7 +70,7 @@ std::string progress(const ObservedRun& run) {
 /// as fit.
 class Screen {
  public:
-  /// Columns that a line may have.
+  /// Returns the number of columns that a line may have.
   std::size_t columns() const {
     constexpr std::size_t any = 1000;
     return terminal_.is_one() ? terminal_.columns() - 1 : any;

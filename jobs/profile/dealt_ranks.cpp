@@ -22,7 +22,7 @@ double cost_of(const ComponentCostRow& row) {
   return static_cast<double>(row.nanoseconds);
 }
 
-/// "gpu3/sm[5]" -> "gpu3"; nothing for what belongs to no GPU.
+/// Returns the GPU of a component: "gpu3" of "gpu3/sm[5]"; "" for components of no GPU.
 std::string gpu_of(const std::string& component) {
   const std::size_t end = component.find('/');
   return end == std::string::npos ? "" : component.substr(0, end);

@@ -41,7 +41,7 @@ class Checkpoints {
   /// and learn the result. Throws UserError if the run was to stop at another time.
   std::optional<Time> over_at(Time stop_at, Communicator& communicator) const;
 
-  /// The run has come to its end.
+  /// Removes the checkpoints of a run that has come to its end.
   void remove() const;
 
   const std::string& path() const { return path_; }

@@ -27,7 +27,7 @@ class EpochRows final : public EpochObserver {
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override;
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
   bool wants_account() const override;
-  /// Reports of tenants that do not get on.
+  /// Reports tenants that make no progress.
   void account(Time end, const std::string& waiting) override;
 
  private:

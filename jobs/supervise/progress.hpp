@@ -42,7 +42,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   void progress(const ProgressReport& report);
-  /// A line that stays, also of a quiet run.
+  /// Prints a line that the progress line does not overwrite, even in a quiet run.
   void note(const std::string& text) const;
 
  private:

@@ -118,7 +118,8 @@ class Collection {
     if (!scales.empty()) file.attach_scales(scaled);
   }
 
-  /// Returns the place for the row of a point; nullptr if its shape differs from the others'.
+  /// Returns the place for the row of a point; nullptr if its shape differs from the shape of other
+  /// points.
   std::uint64_t* place(const std::string& where, std::size_t point, const Column& as) {
     const auto [found, is_new] = columns_.try_emplace(where, as);
     Column& column = found->second;

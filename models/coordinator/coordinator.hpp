@@ -37,7 +37,7 @@ class Coordinator final : public Component {
     EpochTopic topic;
     std::unique_ptr<EpochController> decides;
   };
-  /// `to_all`: to every component that is told, all of one latency.
+  /// `to_all`: links to every component that gets decisions, all of one latency.
   Coordinator(std::vector<Controller> controllers, std::vector<Link> to_all);
 
   Time next_activity() const override;

@@ -19,7 +19,7 @@ class EpochController {
  public:
   virtual ~EpochController() = default;
 
-  /// Epoch length: any positive time, even shorter than a round trip to all members.
+  /// Returns the epoch length: any positive time, even shorter than a round trip to all members.
   virtual Time period() const = 0;
   /// Adds the counts of one of the policy's parts in an epoch.
   virtual void add(std::span<const std::uint64_t> increments) = 0;

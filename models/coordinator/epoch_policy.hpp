@@ -30,7 +30,7 @@ class EpochPolicy {
   /// Returns counters of the policy, with the schema that its registry row names; empty without
   /// counters.
   virtual StatisticsView statistics() const { return {}; }
-  /// Whether there is anything to report since the last time.
+  /// Returns whether there is anything to report since the last report.
   virtual bool has_report() const { return false; }
   /// Appends increments and starts them from zero; called only when there are some.
   virtual void report(std::vector<std::uint64_t>& /*increments*/) {}

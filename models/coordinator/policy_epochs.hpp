@@ -25,7 +25,7 @@ class PolicyEpochs {
   PolicyEpochs(Link to_coordinator, const Periods& periods)
       : to_coordinator_(to_coordinator), periods_(periods) {}
 
-  /// A policy that is told decisions, and reports under its topic.
+  /// Adds a policy that gets decisions, and reports under its topic.
   void add(EpochTopic topic, EpochPolicy& policy);
 
   bool idle() const { return parts_.empty(); }

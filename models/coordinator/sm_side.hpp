@@ -24,7 +24,7 @@ class SmSide : public EpochPolicy {
  public:
   static constexpr unsigned pc_bits = 11;
 
-  /// A request of a warp leaves: sets request.marks.
+  /// Sets the marks of a warp's request that is about to leave.
   virtual void mark(MemoryRequest& request, Time now) = 0;
   /// Takes the answer to a marked request; with flag_past_l2 the request bypassed the L2. `pc`:
   /// that of the instruction, of which pc_bits come back.

@@ -12,7 +12,7 @@ class BankOccupancy {
  public:
   explicit BankOccupancy(std::uint32_t banks) : reads_(banks) {}
 
-  /// A read of a bank was sent, or answered; cycles never decrease.
+  /// Notes that a read was sent to a bank, or answered; cycles never decrease.
   void sent(std::uint32_t bank, std::int64_t cycle, CoreStatistics& statistics) {
     count(cycle, statistics);
     busy_ += reads_[bank]++ == 0;

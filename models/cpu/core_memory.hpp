@@ -45,7 +45,7 @@ class CoreMemory {
     return mapping_.partitions() * layout_.channels() * layout_.banks();
   }
   std::uint64_t row_bytes() const { return layout_.row_bytes(); }
-  /// Rows of each bank that are the tenant's.
+  /// Returns the number of rows of each bank that belong to the tenant.
   std::uint64_t rows() const { return bytes_ / row_bytes_of_all_banks(); }
   /// Returns the offset of a byte of one of these rows.
   std::uint64_t offset_of(std::uint32_t bank, std::uint64_t row, std::uint64_t byte) const {

@@ -63,7 +63,7 @@ class SmMirrors {
   /// until it occupies its part again.
   void vacate(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block,
               std::uint8_t keeps = 0);
-  /// A block waits at the SM for room.
+  /// Notes that a block waits at the SM for room.
   void stage(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block);
   void unstage(std::uint32_t sm) { set_staged(sm, false); }
   bool is_staged(const BlockReference& block) const;

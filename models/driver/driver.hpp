@@ -72,7 +72,7 @@ class Driver {
   const ZeroedFrames& zeroed_frames() const { return zeroed_; }
 
   void map(MapRequest request, const HostCycle& cycle);
-  /// The owner gets the entries in take_unmapped().
+  /// Unmaps pages; the owner gets their entries in take_unmapped().
   void unmap(const TenantPages& pages, UnmappingOwner owner, const HostCycle& cycle);
   /// Takes device memory away that is part of a buffer.
   void free_part(const TenantPages& pages, const HostCycle& cycle);

@@ -32,7 +32,7 @@ class SmallBuffers {
       if (page.used + bytes <= large_page_bytes) return page.take(bytes);
     return std::nullopt;
   }
-  /// Returns the place of a buffer of so many bytes in a new page.
+  /// Returns the place of a buffer of `bytes` bytes in a new page.
   VirtualAddress add(VirtualPage first, std::uint64_t bytes) {
     return pages_.emplace_back(Page{first, 0, 0}).take(bytes);
   }

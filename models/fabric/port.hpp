@@ -62,7 +62,7 @@ class Port final : public Component {
   std::string waiting_for() const override;
 
  private:
-  /// Somebody who waits for an answer.
+  /// Sender of a request that waits for an answer: an SM, another port, or a copy.
   struct Slot {
     enum class Kind : std::uint8_t {
       free,
@@ -140,7 +140,7 @@ class Port final : public Component {
   void write_line(std::uint32_t slot, std::span<const std::byte> payload, Time now, Outbox& outbox);
   void line_written(const Slot& slot, Time now, Outbox& outbox);
 
-  /// Returns when a packet of so many bytes has left for a peer.
+  /// Returns when a packet of `bytes` bytes has left for a peer.
   Time leave(std::uint32_t peer, double bytes, std::uint16_t tenant, Time now);
   double packet_bytes(std::size_t payload) const {
     return static_cast<double>(payload + parameters_.header.count());

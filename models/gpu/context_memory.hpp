@@ -25,7 +25,7 @@ class ContextMemory {
                 const std::vector<const isa::Module*>& modules,
                 const std::vector<std::uint16_t>& module_of_tenant, const IssueTables& tables);
 
-  /// Bytes of GPU memory, in all; whole pages of the page manager.
+  /// Returns the bytes of GPU memory for all contexts, in whole pages of the page manager.
   std::uint64_t bytes() const { return bytes_; }
   ContextArea area_of(std::uint32_t sm) const;
 

@@ -25,7 +25,8 @@ class CorePlaces {
   PhysicalAddress base(std::size_t core) const { return bases_[core]; }
   std::uint64_t bytes(std::size_t core) const { return bytes_[core]; }
   std::optional<std::size_t> core_of(std::size_t tenant) const;
-  /// Bytes of GPU memory that are left before the cores' parts; whole pages of the page manager.
+  /// Returns the bytes of GPU memory that are left before the cores' parts, in whole pages of the
+  /// page manager.
   std::uint64_t bytes_before() const { return before_; }
 
  private:

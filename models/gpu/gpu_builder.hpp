@@ -73,7 +73,7 @@ class GpuBuilder {
 
   const Layout& layout() const { return layout_; }
   bool has(const Graph& graph, ComponentId component) const;
-  /// `links`: of the whole machine; `host`: kind of the host.
+  /// `links`: links of the whole machine; `host`: kind of the host.
   std::unique_ptr<Component> build(const Graph& graph, ComponentId component,
                                    const LinkTable& links, KindId host, const Cores& cores) const;
 

@@ -64,7 +64,7 @@ class GpuSite {
   void add_kinds(std::vector<KindStatistics>& kinds) const;
   /// Adds the kind of the GPU's port, if it has one, behind the kinds of all sites.
   void add_kind_of_port(std::vector<KindStatistics>& kinds) const;
-  /// Kinds of parts of components, likewise.
+  /// Adds the kinds of parts of components.
   void add_kinds_of_parts(std::vector<KindStatistics>& kinds) const;
 
  private:

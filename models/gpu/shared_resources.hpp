@@ -27,7 +27,7 @@ struct SharedResource {
 std::span<const SharedResource> shared_resources();
 /// Returns the uplink, at which tenants on several GPUs meet.
 const SharedResource& shared_uplink();
-/// Resources of each GPU with links to others.
+/// Returns the resources of each GPU that has links to other GPUs.
 std::span<const SharedResource> port_resources();
 
 }  // namespace lockstep

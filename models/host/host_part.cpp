@@ -19,7 +19,7 @@ namespace {
 /// Mark in a peer copy's number: the bytes belong to a page of managed memory.
 constexpr std::uint64_t page_move_bit = std::uint64_t{1} << 63;
 
-/// Frames in GPU memory among page table entries.
+/// Returns the frames in GPU memory among page table entries.
 std::vector<FrameRun> frames_of(const std::vector<std::uint64_t>& entries) {
   std::vector<FrameRun> runs;
   for (const std::uint64_t bits : entries) {

@@ -104,7 +104,7 @@ class HostPart final : public SharedPages::Gpu {
   bool is_stopped() const { return is_stopped_; }
   bool finished() const;
   void take_grid_counts(std::vector<GridContribution>& taken);
-  /// `tenants`: of all parts.
+  /// `tenants`: tenants of all parts.
   void take_progress(std::span<std::uint8_t> tenants);
   /// Returns the activity of the host itself, then of the link's directions (to the host, to the
   /// GPU) if the host serves the link, then of the page manager.

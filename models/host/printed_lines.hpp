@@ -27,7 +27,7 @@ class PrintedLines {
   PrintedLines(const std::vector<Tenant>& tenants, Sink sink);
 
   void add(std::size_t tenant, std::string_view text);
-  /// The tenant prints no more: its last line ends here.
+  /// Ends the tenant's last line: the tenant prints no more.
   void end(std::size_t tenant);
 
   template <class Archive>

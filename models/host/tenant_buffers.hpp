@@ -34,7 +34,7 @@ class TenantBuffers {
     home_ = team_.front();
   }
 
-  /// Number of the GPU.
+  /// Returns the number of the GPU.
   std::uint32_t gpu() const { return services_.gpu; }
   std::uint32_t count() const { return static_cast<std::uint32_t>(buffers_.size()); }
   bool is_declared(BufferId buffer) const { return buffer.value() < contents_.size(); }

@@ -56,7 +56,7 @@ class TenantProgram {
   bool advance(const HostCycle& cycle);
   /// Returns whether the program and all work that it queued have ended.
   bool is_over() const { return !waits() && cursor_.current() == nullptr && all_idle(); }
-  /// `member`: on which of the tenant's GPUs.
+  /// `member`: number of the GPU, among the tenant's GPUs.
   void operation_done(std::uint64_t operation, std::uint32_t member) {
     if (waiting_operation_ == operation && waiting_member_ == member) waiting_operation_ = none;
   }

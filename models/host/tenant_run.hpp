@@ -103,7 +103,7 @@ class TenantRun {
   /// Returns the progress of the program since the last call; `transfers`: its bytes cross the
   /// link.
   std::uint8_t take_progress(bool transfers);
-  /// The tenant got on at the GPU.
+  /// Notes that the tenant made progress at the GPU.
   void got_on() { home_->program_.got_on(); }
 
   TenantBuffers& buffers() { return buffers_; }

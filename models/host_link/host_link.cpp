@@ -29,7 +29,7 @@ void HostLink::start(Transfer transfer, Time now, Outbox& outbox) {
   lines_.start(std::move(transfer), now);
 }
 
-/// Bytes go along as they are now.
+/// Hands a transfer over, with its bytes as they are now.
 void HostLink::hand_over(Transfer transfer, Time now, Outbox& outbox) {
   const std::uint32_t number = take_slot(transfers_, free_transfers_);
   ++moved_[transfer.tenant];

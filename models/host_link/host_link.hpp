@@ -31,7 +31,7 @@ class HostLink {
            UplinkPort uplink = {}, std::optional<Link> to_unit = {});
 
   void start(Transfer transfer, Time now, Outbox& outbox);
-  /// The next line leaves then, or the next transfer begins.
+  /// Returns the time at which the next line leaves, or the next transfer begins.
   Time next_activity() const { return to_unit_ ? Time::never() : lines_.next_activity(); }
   /// Sends what leaves at `now`.
   void act(Time now, Outbox& outbox) { lines_.act(now, Time::zero(), partitions_, outbox); }

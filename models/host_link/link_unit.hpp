@@ -86,7 +86,7 @@ class LinkUnit final : public Component, public GridCounter {
     }
   };
 
-  /// The host's clock.
+  /// Returns the time by the host's clock.
   Time by_host(Time now) const { return now - from_host_; }
   void take(const MessageHeader& message, Outbox& outbox);
   void take_over(Port& port, const MessageHeader& message, Time now);

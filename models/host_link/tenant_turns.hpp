@@ -18,7 +18,8 @@ class TenantTurns {
       : order_(order), priorities_(std::move(priorities)), last_(priorities_.size() - 1) {}
 
   std::size_t tenants() const { return priorities_.size(); }
-  /// The tenant with the least rank is next; `arrival` increases with every request.
+  /// Returns the rank of a request: the request with the least rank is next; `arrival` increases
+  /// with every request.
   std::pair<std::uint64_t, std::uint64_t> rank(std::size_t tenant, std::uint64_t arrival) const {
     switch (order_) {
       case TenantOrder::fifo:

@@ -26,7 +26,7 @@ struct Transfer {
     to_host,
     inspect,  ///< reads for checking: at once, past bandwidth, caches and queues
   };
-  /// In order of precedence.
+  /// Classes of transfers, in order of precedence.
   enum class Class : std::uint8_t {
     fault,     ///< pages that an access waits for
     prefetch,  ///< pages that come along, or were asked for ahead of time

@@ -53,7 +53,7 @@ class TransferLines {
                 UplinkPort uplink);
 
   void start(Transfer transfer, Time now);
-  /// The next line leaves then, or the next transfer begins.
+  /// Returns the time at which the next line leaves, or the next transfer begins.
   Time next_activity() const;
   /// Sends the lines that leave at `now`.  `late`: time by which the engine's clock is ahead of
   /// this one.

@@ -41,7 +41,7 @@ std::vector<WarpPaths::Arm> branch_arms(const std::vector<std::uint32_t>& table,
   });
 }
 
-/// The arms of a call through a pointer; `function_of(lane)` is the pointer.
+/// Returns the arms of a call through a pointer; `function_of(lane)` is the pointer.
 std::vector<WarpPaths::Arm> call_arms(const std::vector<std::uint32_t>& entries,
                                       std::uint32_t lanes, auto&& function_of, auto&& fail) {
   return arms_of(lanes, [&](unsigned lane) {

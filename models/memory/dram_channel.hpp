@@ -55,8 +55,8 @@ class DramChannel {
   bool empty() const { return queue_.size() == 0; }
   std::uint32_t waiting() const { return queue_.size(); }
 
-  /// Enters a request.  `offset`: of the line in the partition; `request`: its sender.  Sectors of
-  /// a read come back under `owner`.  Precondition: there is room.
+  /// Enters a request. `offset`: offset of the line in the partition; `request`: its sender.
+  /// Sectors of a read come back under `owner`. Precondition: there is room.
   void enqueue(Time now, PartitionOffset offset, std::uint8_t sectors, bool write,
                const MemoryRequest& request, std::uint32_t owner);
 

@@ -51,7 +51,8 @@ class PartitionInput {
   void place_made(L2Cycle now) {
     if (refused_) PartitionAgenda::wake(agenda_.input, now + 1);
   }
-  /// The DRAM queue may have room; a DramRoom each.
+  /// Notes that the DRAM queue may have room for requests of these kinds. `room`: a DramRoom for
+  /// each kind.
   void room_made(unsigned room, L2Cycle cycle) {
     if ((wanted_room_ & room) == 0) return;
     PartitionAgenda::wake(bypass_places_ > 0 ? agenda_.bypasses : agenda_.input, cycle);

@@ -23,7 +23,7 @@ class ClusterPort {
     const std::uint32_t each = multicast ? multicast_half_cycles_ : flit_half_cycles_;
     return clock.edge(Cycles{port_.reserve(ready, flits * each)});
   }
-  /// Returns for how many whole cycles so many flits take the port.
+  /// Returns the number of whole cycles for which `flits` flits occupy the port.
   std::uint32_t cycles(std::uint32_t flits) const {
     return (flits * flit_half_cycles_ + half_cycles - 1) / half_cycles;
   }

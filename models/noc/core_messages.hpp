@@ -22,7 +22,7 @@ struct CoreMeasured {
 };
 static_assert(sizeof(CoreMeasured) == 32);
 
-/// core_mistaken; sent for the first such line.
+/// Message core_mistaken, sent for the first line with unexpected content.
 struct CoreMistaken {
   std::uint64_t offset = 0;  ///< offset of the line in the tenant's memory
   std::uint16_t tenant = 0;

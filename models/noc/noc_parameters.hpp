@@ -51,7 +51,7 @@ struct NocParameters {
                "network between the SMs of a GPC, for thread block clusters");
   }
 
-  /// Flits of a packet with so many bytes of data.
+  /// Returns the flits of a packet with this number of bytes of data.
   std::uint32_t flits(std::uint32_t data_bytes) const {
     return (control_bytes + data_bytes + flit_bytes - 1) / flit_bytes;
   }

@@ -14,7 +14,7 @@ namespace lockstep {
 /// Driver.
 class AddressSpace {
  public:
-  /// `place`: where a recording says that it lies.
+  /// `place`: address that a recording gives.
   std::uint64_t take(std::uint64_t bytes, std::optional<std::uint64_t> place = {}) {
     if (place) {
       next_ = std::max(next_, *place + round_up_to_page(bytes) + page_bytes);

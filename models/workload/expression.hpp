@@ -22,7 +22,7 @@ struct IntegerLiteral {
 
   /// Returns the number in two's complement.
   std::uint64_t bits() const { return negative ? 0 - magnitude : magnitude; }
-  /// Returns whether the literal is a signed or an unsigned number of so many bits.
+  /// Returns whether the literal is a signed or an unsigned number of `width` bits.
   bool fits(unsigned width) const;
 };
 

@@ -83,7 +83,7 @@ void check_kinds(const isa::Program& kernel, const Step& launch) {
   }
 }
 
-/// `bytes`: of the parameter, or of a word of it.
+/// `bytes`: size of the parameter, or of a word of it.
 void put_integer(const isa::Program& kernel, std::size_t index, const Expression& expression,
                  std::uint32_t bytes, double value, std::byte* place) {
   const int bits = static_cast<int>(8 * bytes);

@@ -48,8 +48,8 @@ std::vector<std::byte> pack_arguments(const isa::Program& kernel, const Step& la
                                       const Variables& variables,
                                       std::span<const std::uint64_t> addresses_by_buffer);
 
-/// Returns the initial content of a variable of the module, empty for zeros; `addresses`: of all
-/// variables.
+/// Returns the initial content of a variable of the module, empty for zeros; `addresses`: addresses
+/// of all variables.
 std::vector<std::byte> initial_content(const isa::GlobalVariable& variable,
                                        const Workload& workload, const isa::Module& module,
                                        const std::vector<std::uint64_t>& addresses);

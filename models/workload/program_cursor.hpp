@@ -52,7 +52,7 @@ class ProgramCursor {
   /// Takes the step at which a recording stands.
   void load();
   void set_counter(std::size_t depth);
-  /// The counters of the loops around the step, and nothing of loops that are over.
+  /// Sets the counters of the loops around the step; counters of finished loops are removed.
   void set_counters();
   void leave_loop();
   void rebuild();

@@ -21,7 +21,7 @@ namespace {
 /// An SM keeps a warp's tenant in a byte.
 constexpr std::size_t most_tenants = 256;
 
-/// A time after which something is late.
+/// Refuses a time of 0 where the time says when something is late.
 void refuse_nothing(Time span, const Node& node, const char* problem) {
   if (span <= Time::zero()) throw node.error(problem, "write more than 0us");
 }

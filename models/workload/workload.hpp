@@ -37,7 +37,7 @@ void require_identifier(const std::string& name, const Node& node);
 /// Largest number of elements, vertices or edges.
 inline constexpr std::int64_t maximum_count = std::int64_t{1} << 40;
 
-/// A tenant has at most so many GPUs.
+/// Greatest number of GPUs of a tenant.
 inline constexpr std::uint32_t most_gpus_of_tenant = 64;
 
 /// Initial content of a buffer.

@@ -23,7 +23,7 @@ class PendingMessages {
   /// place until the next keep().
   template <class Action>
   void take_before(Time horizon, Action&& action);
-  /// All of them, sorted.
+  /// Returns all messages, sorted.
   std::vector<const MessageHeader*> sorted() const;
 
  private:

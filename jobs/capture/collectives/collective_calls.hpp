@@ -36,7 +36,7 @@ class CollectiveCalls {
   struct Scratch {
     std::uint64_t address = 0, bytes = 0;
   };
-  /// Whether the memory is there, on a device.
+  /// Returns whether the memory is on this device.
   bool is_on(std::uint64_t device, std::uint64_t address, std::uint64_t bytes) const;
   bool has_buffers(const Call& call, std::size_t member) const;
   bool set_messages(Call& call, Answer& answer) const;

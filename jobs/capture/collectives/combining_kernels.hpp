@@ -14,7 +14,7 @@ struct CombiningKernel {
 
 std::uint32_t bytes_of(ElementKind kind);
 CombiningKernel combining_kernel(ElementKind kind, Reduction reduction);
-/// Copies elements of so many bytes.
+/// Returns the kernel that copies elements of this size in bytes.
 CombiningKernel local_copy_kernel(std::uint32_t element_bytes);
 
 }  // namespace lockstep::capture

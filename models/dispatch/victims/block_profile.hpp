@@ -17,7 +17,8 @@ class BlockProfile {
   using Durations = std::vector<Time>;  ///< duration of each block; never: unknown
 
   BlockProfile() = default;
-  /// Durations by tenant, then by the grids that a round of its program launches, in their order.
+  /// Takes durations by tenant, then by the grids that a round of its program launches, in their
+  /// order.
   explicit BlockProfile(std::vector<std::vector<Durations>> grids) : grids_(std::move(grids)) {}
 
   /// Returns the part of the profile that concerns some tenants, numbered from 0.

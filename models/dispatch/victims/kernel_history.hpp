@@ -21,7 +21,7 @@ class KernelHistory {
   /// Cycles per instruction are counted in parts of this.
   static constexpr std::uint64_t cpi_one = 1024;
 
-  /// A block that has executed nothing says nothing.
+  /// Adds a finished block; a block that has executed nothing is ignored.
   void add(const BlockWork& work) {
     if (work.executed.warp == 0) return;
     const std::uint64_t cpi = work.cycles * cpi_one / work.executed.warp;
@@ -71,7 +71,7 @@ class ContextHistory {
     ++contexts_;
     context_bytes_ += bytes;
   }
-  /// A block has left so long after it was told to.
+  /// Notes how long a block took to leave after the command.
   void left_after(Time time) {
     ++saves_;
     save_time_ += static_cast<std::uint64_t>(time.femtoseconds() / 1'000'000);

@@ -41,7 +41,7 @@ class Eviction {
   virtual void arrived(ManagedPage page) = 0;
   virtual void accessed(ManagedPage page) = 0;
   virtual void left(ManagedPage page) = 0;
-  /// `number`: of the eviction, key of random draws.
+  /// `number`: number of the eviction, the key of random draws.
   virtual void choose(const EvictionView& view, std::uint64_t wanted_pages, std::uint64_t number,
                       std::vector<PageRange>& victims) = 0;
   virtual void serialize(Archive& archive) = 0;

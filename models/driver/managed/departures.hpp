@@ -18,7 +18,7 @@ namespace lockstep {
 
 class Departures {
  public:
-  /// Why pages leave.
+  /// Reason why pages leave.
   struct Reason {
     bool keep_bytes = true;
     bool then_to_gpu = false;  ///< a prefetch step wants a page that was mapped remotely

@@ -13,7 +13,7 @@ namespace lockstep {
 /// GPU leave only when there are no others.  Source: virtual-memory-and-exceptions.md, section 10.
 class Evictor {
  public:
-  /// `name`: of the policy in scenarios.
+  /// `name`: name of the policy in scenarios.
   Evictor(std::string name, Eviction& policy, ManagedPages& pages, Departures& departures,
           std::uint64_t seed)
       : name_(std::move(name)),

@@ -53,7 +53,7 @@ class FaultQueue {
   void defer(const PageFault& fault) { deferred_.push_back(fault); }
   /// Lets the fault wait for its page, which is on its way.
   void await(const PageFault& fault);
-  /// Faults that waited for pages of the range.
+  /// Takes the faults that waited for pages of the range.
   std::vector<PageFault> take_awaited(PageRange range);
   /// Queues deferred faults again that may continue, in the order in which they came.
   void reconsider(Time now);

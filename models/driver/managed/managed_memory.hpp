@@ -83,7 +83,7 @@ class ManagedMemory {
   void read_mostly(std::uint32_t allocation, bool on) {
     pages_.buffer(allocation).read_mostly = on;
   }
-  /// Faults on it wait from now on, until let_go.
+  /// Lets faults on the buffer wait from now on, until let_go.
   void hold(std::uint32_t allocation) { ++pages_.buffer(allocation).holds; }
   void let_go(std::uint32_t allocation, Time now);
   /// Brings pages [first, first + count) of the allocation to the host.  Returns true when they are
@@ -99,7 +99,7 @@ class ManagedMemory {
   std::vector<std::uint64_t> take_operations() { return operations_.take_finished(); }
   /// Returns the tenants for whose pages there is no room, with a message for each.
   std::vector<Migrations::Failure> take_failures() { return migrations_.take_failures(); }
-  /// Frees up to so many bytes of GPU memory for data that cannot be paged. Returns false if
+  /// Frees up to `bytes` bytes of GPU memory for data that cannot be paged. Returns false if
   /// nothing is left to evict and no tenant is leaving.
   bool make_room(std::uint64_t bytes, const HostCycle& cycle);
   /// Returns whether no page of the buffer is on its way.
@@ -121,7 +121,7 @@ class ManagedMemory {
 
   Time next_activity() const { return handling_->next_activity(); }
   void act(const HostCycle& cycle);
-  /// Faults of a tenant that has ended are forgotten.
+  /// Forgets the faults of a tenant that has ended.
   void forget_faults(TenantId tenant);
 
   const std::vector<FaultRecord>& faults() const { return log_.records(); }

@@ -95,9 +95,9 @@ class ManagedPages {
   bool is_ready(PageRange range) const;
   /// Returns whether another GPU waits for the leaving page.
   bool is_awaited(ManagedPage page) const;
-  /// The pages of a unit have left but for their frames.
+  /// Notes that the pages of a unit have left the GPU, except for their frames.
   void park(PageRange unit, std::uint32_t departure, std::vector<FrameRun> frames, bool is_newer);
-  /// Has a unit sent to the frames `to` for a migration, if another GPU has it.
+  /// Sends a unit to the frames `to` for a migration. Returns false if no other GPU has the unit.
   bool bring(PageRange unit, const std::vector<FrameRun>& to, std::uint32_t migration,
              const HostCycle& cycle);
   /// Offers pages that leave a full GPU to other GPUs.
@@ -105,7 +105,7 @@ class ManagedPages {
   /// Claims a unit that another GPU gives up.  Returns its pages; none: another GPU wants the unit,
   /// or it is not all at the host as far as this GPU knows.
   std::optional<PageRange> claim_spilled(std::uint32_t allocation, std::uint64_t unit);
-  /// Pages have come that were expected.
+  /// Tells the prefetcher and the eviction policy that expected pages have come.
   void tell_arrival(PageRange range, bool writable, Time now);
   /// Returns the pages of a range of units, the numbers that other GPUs use.
   PageRange pages_of_units(std::uint32_t allocation, std::uint64_t first,
@@ -164,7 +164,7 @@ class ManagedPages {
   std::uint64_t resident() const { return resident_; }
   std::uint64_t leaving() const { return leaving_; }
   std::uint64_t arriving() const { return arriving_; }
-  /// Pages of an allocation in GPU memory.
+  /// Returns the pages of an allocation in GPU memory.
   std::vector<PageRange> resident_ranges(std::uint32_t allocation) const;
 
   void serialize(Archive& archive);

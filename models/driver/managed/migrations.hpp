@@ -84,7 +84,7 @@ class Migrations {
 
   std::uint64_t under_way() const { return mapping_; }
   std::size_t without_frames() const { return waiting_.size(); }
-  /// Migrations with frames that wait for other GPUs.
+  /// Returns the number of migrations with frames that wait for other GPUs.
   std::size_t fetching() const { return fetching_.size(); }
   bool somebody_leaves() const;
   void serialize(Archive& archive);

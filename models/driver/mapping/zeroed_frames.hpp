@@ -20,13 +20,13 @@ class ZeroedFrames {
   ZeroedFrames(PageManager& page_manager, GmmuNews& news, std::uint32_t partitions)
       : page_manager_(page_manager), news_(news), partitions_(partitions) {}
 
-  /// Keeps so many granules ready.
+  /// Keeps this number of granules ready.
   void keep(std::uint32_t granules) { wanted_ = granules; }
   /// Takes frames for missing granules, as far as memory has them.
   void refill(const HostCycle& cycle);
   /// Returns false if these are no frames of it.
   bool zero_done(const ZeroRange& range, const HostCycle& cycle);
-  /// A handler has used a granule up.
+  /// Notes that a handler has used a granule up.
   void used() { --granules_; }
   /// Returns whether no frame is being zeroed.
   bool idle() const { return batches_.empty(); }

@@ -44,7 +44,7 @@ class PageManager {
 
   // Decisions of a policy.
   virtual std::uint64_t granule_pages() const { return 1; }
-  /// GPU memory is a multiple of so many pages.
+  /// Returns the number of pages of which GPU memory is a multiple.
   virtual std::uint64_t capacity_unit() const { return granule_pages(); }
   /// Returns whether every 512 pages become a large page when they are mapped, if the pages and
   /// their frames are aligned.
@@ -71,7 +71,7 @@ class PageManager {
   virtual bool holds_issue() const { return false; }
   /// Returns how long a partition takes to copy a page.
   virtual Time copy_time() const { return Time{}; }
-  /// The pages are mapped and their data there.
+  /// Notes that the pages are mapped and that their data have come.
   virtual void transfer_finished(const TenantPages& /*pages*/, PageServices& /*services*/) {}
   /// A rearrangement that the page manager asked for is done.
   virtual void rearranged(const TenantPages& /*pages*/, PageServices& /*services*/) {}
@@ -86,7 +86,7 @@ class PageManager {
   /// Returns where foreign pages lie, by their numbers.
   const std::vector<Frame>& foreign_pages() const { return foreign_pages_; }
   const PageTables& tables() const { return tables_; }
-  /// Frames that the tables of so many pages need at most.
+  /// Returns the most bytes that the tables of `pages` pages need.
   static std::uint64_t table_bytes(std::uint64_t pages);
 
   // Changes of page tables while the driver maps and unmaps; entries that are to be written to GPU
@@ -106,7 +106,7 @@ class PageManager {
            std::vector<TableWrite>& writes) {
     tables_.set(tenant, page, entry, writes);
   }
-  /// Pages that are mapped become a large page.
+  /// Makes a large page of pages that are mapped.
   void coalesce(TenantId tenant, VirtualPage first, std::vector<TableWrite>& writes) {
     tables_.set_large(tenant, first, true, writes);
   }
@@ -121,7 +121,7 @@ class PageManager {
   virtual void free_table_frame(PhysicalAddress frame);
   /// Returns frames for the pages, as many as possible in aligned large frames.
   std::vector<FrameRun> allocate_large_first(const TenantPages& pages);
-  /// Frames for the pages, all in aligned large frames.
+  /// Allocates frames for the pages, all in aligned large frames.
   std::vector<FrameRun> allocate_large(const TenantPages& pages);
   void give_back(std::span<const FrameRun> frames);
 

@@ -67,7 +67,7 @@ class PageTables {
   void forget(TenantId tenant, VirtualPage page) { learn(tenant, page, {}); }
   void set_large(TenantId tenant, VirtualPage page, bool coalesced,
                  std::vector<TableWrite>& writes);
-  /// The GMMU has cleared the large bit with the entries.
+  /// Notes that the GMMU has cleared the large bit together with the entries.
   void forget_large(TenantId tenant, VirtualPage page);
 
   /// Takes away all tables of the tenant.  Returns their frames.

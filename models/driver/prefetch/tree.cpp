@@ -6,7 +6,7 @@
 /// the nodes above.  So the prefetched size grows from 64 KiB to 1 MiB.
 /// Source: 001, section B.3.3, Figure 2; virtual-memory-and-exceptions.md, section 5.4.
 ///
-/// Simplified: nothing; nodes without a faulting block beneath are left alone.
+/// Simplified: nodes without a faulting block beneath them stay as they are.
 #include <array>
 #include <bit>
 #include <numeric>
@@ -48,7 +48,7 @@ class Tree final : public Prefetcher {
   }
 
  private:
-  /// The blocks to move, a bit for each leaf.
+  /// Returns the blocks to move, a bit for each leaf.
   std::uint32_t blocks(const FaultGroup& group, const TreeLayout& tree,
                        std::uint32_t faulting) const {
     std::array<std::uint64_t, 32> valid{};  // pages of each leaf, there or to come

@@ -109,7 +109,7 @@ class SharedPages {
   bool is_to_be_mapped(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
   std::vector<FrameRun> borrow(std::uint32_t buffer, std::uint64_t unit);
   /// Recalls a leaving range: GPUs that map it give it up first, and GPUs that read it finish.
-  /// Returns whether there are any.
+  /// Returns whether any GPU maps or reads it.
   bool recall(const SharedRange& range, std::uint32_t gpu);
   bool is_borrowed(const SharedRange& range, std::uint32_t gpu) const;
   /// Marks a unit that the GPU maps and uses so often that it should have it.  Returns false if the
@@ -139,7 +139,7 @@ class SharedPages {
   bool is_ready(const SharedRange& range, std::uint32_t gpu) const;
   /// Returns whether another GPU, which has frames, waits for a unit that leaves this one.
   bool is_awaited(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu) const;
-  /// A unit has left the GPU but for its frames.
+  /// Notes that a unit has left the GPU, except for its frames.
   void park(std::uint32_t buffer, std::uint64_t unit, Source source);
   /// Returns where the bytes of a unit are that comes to the GPU; nothing: at the host.
   std::optional<Source> take_source(std::uint32_t buffer, std::uint64_t unit, std::uint32_t gpu);

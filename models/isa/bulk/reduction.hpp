@@ -23,7 +23,7 @@ constexpr Type atomic_type(Type element, std::uint64_t place) {
   return element == Type::f16 ? Type::f16x2 : element == Type::bf16 ? Type::bf16x2 : element;
 }
 
-/// Applies so many bytes of operands.
+/// Applies this number of bytes of operands.
 void reduce(AtomicOperation operation, Type element, std::byte* to, const std::byte* operands,
             std::uint64_t bytes);
 

@@ -15,7 +15,7 @@ class CallEncoder {
   CallEncoder(ProgramBuilder& program, OperandEncoder& operands)
       : program_(program), operands_(operands) {}
 
-  /// `stack_base`: where alloca's stack begins, in the thread's local memory.
+  /// `stack_base`: begin of alloca's stack in the thread's local memory.
   void prologue(std::uint32_t stack_base);
   void call(const ir::Operation& op);
   void leave(const ir::Operation& op);

@@ -16,7 +16,7 @@ class OperandEncoder {
   void destinations(const ir::Operation& op, Instruction& instruction) const;
   /// Encodes sources and destinations, in an operand list if there are more than a record holds.
   void rows(const ir::Operation& op, Instruction& instruction);
-  /// Sources and destinations in an operand list.
+  /// Puts sources and destinations into an operand list.
   void list(const ir::Operation& op, Instruction& instruction);
   void memory(const ir::Operation& op, Instruction& instruction);
 

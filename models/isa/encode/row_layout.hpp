@@ -21,7 +21,7 @@ class RowLayout {
 
   Operand pair(std::uint32_t n) const;
   Operand single(std::uint32_t n) const;
-  /// Rows for values that are computed on the way.
+  /// Returns two rows for values that are computed on the way.
   Operand spare_pair() const { return pair(spare_pair_); }
   Operand spare_single() const { return single(spare_single_); }
   /// Returns the row of the stack pointer of recursive calls.

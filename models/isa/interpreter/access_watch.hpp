@@ -15,9 +15,9 @@ class AccessWatch {
  public:
   explicit AccessWatch(BlockRunner& block) : block_(block) {}
 
-  /// Lanes of the warp access memory.
+  /// Checks an access of lanes of the warp to memory.
   void access(const InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
-  /// Lanes access memory by the instruction at `pc`: for races alone.
+  /// Watches for races only: lanes access memory by the instruction at `pc`.
   void races(const InterpretedWarp& warp, std::uint32_t pc, const Instruction& instruction,
              std::uint32_t active);
   /// Lets `lanes` of the warp execute an instruction together, each with the lanes that its mask

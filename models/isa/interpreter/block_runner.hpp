@@ -48,7 +48,7 @@ struct LaunchState {
 };
 
 WarpIdentity identity_of(const LaunchState& state, std::uint64_t block, std::uint32_t warp);
-/// Lanes that are threads.
+/// Returns the lanes that are threads.
 std::uint32_t lanes_of(const LaunchState& state, std::uint32_t warp);
 
 class ClusterBarrier;
@@ -64,7 +64,7 @@ class BlockRunner {
   };
 
   BlockRunner(LaunchState& state, ClusterRunner& cluster, std::uint64_t number, std::uint32_t rank);
-  /// The block takes part in the barrier of its cluster.
+  /// Lets the block take part in the barrier of its cluster.
   void join(ClusterBarrier& barrier);
 
   /// Executes at most about `instructions` warp instructions.

@@ -42,7 +42,7 @@ class BulkCopies {
                        bool reads);
   void copy_tile(const InterpretedWarp& warp, const Instruction& instruction, const TileCopy& copy,
                  unsigned lane);
-  /// `global`: the first byte of the tile's extent; `shared`: of the block's shared memory.
+  /// `global`: the first byte of the tile's extent; `shared`: address in the block's shared memory.
   void move(const TensorTile& tile, const Instruction& instruction, std::byte* global,
             std::byte* shared);
   /// Returns the bytes at the address of a map: of parameters, of constants, or in global memory.

@@ -23,7 +23,7 @@ class ClusterBarrier {
     const Lanes& those = blocks_[rank].lanes[w];
     return lanes & (those.arrived | those.passed);
   }
-  /// Lanes arrive that have not.
+  /// Lets lanes arrive that have not arrived yet.
   void arrive(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes);
   /// Returns the lanes, among those that have arrived, that need not wait any more.
   std::uint32_t pass(std::uint32_t rank, std::uint32_t w, std::uint32_t lanes);

@@ -19,14 +19,14 @@ class PhaseWaits {
  public:
   explicit PhaseWaits(BlockRunner& block) : block_(block) {}
 
-  /// Operations of these lanes on barriers.
+  /// Executes operations of these lanes on barriers.
   void change(InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
-  /// Bytes of a bulk copy have come that the lane of the warp has begun.
+  /// Counts bytes of a bulk copy that have come; the lane of the warp has begun the copy.
   void complete(const InterpretedWarp& warp, unsigned lane, std::uint32_t offset,
                 std::uint64_t bytes);
   /// Executes mbarrier_wait: the path goes on, or waits.
   void wait(InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
-  /// No warp can run: waits end without their phases.  False: none waits.
+  /// Ends waits without their phases, because no warp can run. Returns false if none waits.
   bool end();
   /// Returns the description of the last wait that ended so; "" if there was none.
   std::string last() const;

@@ -17,7 +17,7 @@ class ProxyWatch {
  public:
   explicit ProxyWatch(BlockRunner& block) : block_(block) {}
 
-  /// An instruction that accesses memory, in these lanes.
+  /// Checks an instruction that accesses memory, in these lanes.
   void access(const InterpretedWarp& warp, const Instruction& instruction, std::uint32_t active);
   /// Notes a fence, which may be of another kind.
   void fence(const Instruction& instruction, std::uint32_t active) {

@@ -18,7 +18,7 @@ class TurnWatch {
   /// Turns of each block without anything new.
   static constexpr std::uint64_t turns = 4;
 
-  /// `changes`: of all threads that run the launch's blocks.
+  /// `changes`: number of changes by all threads that run the launch's blocks.
   explicit TurnWatch(std::atomic<std::uint64_t>& changes) : changes_(changes) {}
 
   /// Notes the turn of a block, of this many instructions; `gets_on` checks its registers.  Returns

@@ -22,7 +22,7 @@ class WarpgroupProducts {
   explicit WarpgroupProducts(BlockRunner& block) : block_(block) {}
 
   void multiply(InterpretedWarp& warp, const Instruction& product, std::uint32_t active);
-  /// A fence, a commit or a wait.
+  /// Executes a fence, a commit or a wait.
   void step(InterpretedWarp& warp, const Instruction& step);
   /// Checks an instruction that a warp with products under way is about to execute.
   void look_at(const InterpretedWarp& warp, const Instruction& instruction);

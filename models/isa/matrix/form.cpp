@@ -62,8 +62,8 @@ const Shape* shape_of(const MatrixForm& form) {
   return nullptr;
 }
 
-/// Accumulators that go with the elements.  f16 with f32: wmma has every mixture, m8n8k4 all but
-/// f32 to f16.
+/// Returns whether the accumulators' types go with the elements' types. f16 with f32: wmma has
+/// every mixture, m8n8k4 all but f32 to f16.
 bool accumulates(const MatrixForm& form) {
   const bool equal = form.c == form.d;
   switch (representative(form.a)) {

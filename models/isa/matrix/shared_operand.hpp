@@ -43,7 +43,8 @@ struct SharedOperand {
 };
 
 SharedOperand shared_operand_of(std::uint64_t descriptor);
-/// Inverse of shared_operand_of, of offsets that are multiples of 16.
+/// Returns the descriptor of an operand: the inverse of shared_operand_of, for offsets that are
+/// multiples of 16.
 std::uint64_t descriptor_of(const SharedOperand& operand);
 
 /// Returns the mistake in a product's operands in shared memory, if there is one. `a`: nothing

@@ -38,7 +38,7 @@ constexpr unsigned registers_of_d(const WarpgroupForm& form) {
 
 /// Returns whether PTX has the shape with these types and modifiers.
 bool exists(const WarpgroupForm& form);
-/// Returns the product m16n8 that eight columns of one warp's rows are.
+/// Returns the m16n8 product for eight columns of one warp's rows.
 MatrixForm step_of(const WarpgroupForm& form);
 /// Returns the plan by which Hopper's tensor cores sum the products: one group over all of k; fp8
 /// keeps 13 bits below the largest exponent and in an f32 result.

@@ -17,7 +17,7 @@ LOCKSTEP_INLINE ConversionTypes conversion_types(const Instruction& instruction)
           static_cast<Type>(packed >> 16)};
 }
 
-/// Sign or zero extension of the low bits.
+/// Returns the sign or zero extension of the low bits.
 inline u64 extended(u64 bits, Type type) {
   const unsigned unused = 64 - 8 * bytes_of(type);
   return is_signed(type) ? static_cast<u64>(static_cast<s64>(bits << unused) >> unused)

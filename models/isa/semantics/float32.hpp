@@ -6,7 +6,7 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-/// Subnormals become zero of the same sign.
+/// Replaces a subnormal by zero of the same sign.
 LOCKSTEP_INLINE u32 flushed(u32 bits) {
   return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
 }

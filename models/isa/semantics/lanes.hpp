@@ -93,7 +93,7 @@ template <> struct ValueOf<Type::f64> { using type = double; };
 template <Type T>
 using Value = typename ValueOf<T>::type;
 
-/// Integers of a width, without the sign.
+/// Returns the unsigned integer type of a width.
 constexpr Type as_unsigned(Type type) {
   switch (type) {
     case Type::b8:

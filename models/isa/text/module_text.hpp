@@ -20,7 +20,7 @@ namespace lockstep::isa {
 
 class ModuleText {
  public:
-  /// `global_addresses`: of Module::globals.  Both outlive this.
+  /// `global_addresses`: addresses of Module::globals. Both outlive this.
   ModuleText(const Module& module, std::span<const std::uint64_t> global_addresses)
       : module_(module), global_addresses_(global_addresses) {}
 

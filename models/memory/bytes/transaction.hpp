@@ -92,7 +92,7 @@ class TransactionPool {
     return n < free_.size() ? free_[free_.size() - 1 - n] : Transaction::none;
   }
   std::byte* data(std::uint32_t index) { return data_[index].bytes.data(); }
-  /// Returns, of a store, the mask of the bytes written of a sector of the line.
+  /// Returns the mask of the bytes that a store has written in a sector of the line.
   std::uint32_t mask(std::uint32_t index, unsigned sector) const {
     return items_[index].whole ? ~std::uint32_t{0} : data_[index].masks[sector];
   }

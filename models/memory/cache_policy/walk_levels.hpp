@@ -41,7 +41,7 @@ class WalkLevels {
   static constexpr const char* names[count] = {"data",    "level_1", "level_2", "level_3",
                                                "level_4", "level_5", "level_6", "deeper"};
 
-  /// `cycle`: of the L2.
+  /// `cycle`: cycle of the L2.
   WalkLevels(const WalkLevelParameters& parameters, Time cycle)
       : parameters_(parameters), epoch_(cycle * parameters.epoch.count()) {}
 

@@ -7,7 +7,7 @@
 /// Source: 004, section 5.4.2; memory-interference.md, section 2.2 (Mutlu and Moscibroda, ISCA
 /// 2008).
 ///
-/// Simplified: batches of a controller do not wait for those of others.  Writes that wait in a
+/// Simplified: batches of a controller do not wait for batches of others.  Writes that wait in a
 /// queue of their own have batches of their own.
 #include <array>
 #include <bit>

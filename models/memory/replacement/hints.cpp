@@ -64,7 +64,7 @@ class Hints final : public Replacement {
   L2Priority& at(const CachePlace& place) {
     return priorities_[std::size_t{place.set} * ways_ + place.way];
   }
-  /// Returns when a line's turn to leave is: 0 before 1 before 2.
+  /// Returns the turn in which a line leaves: lines of turn 0 leave first, then 1, then 2.
   unsigned turn(std::uint32_t set, std::span<const CacheWay> ways, std::uint32_t way) const {
     const L2Priority* of_set = &priorities_[std::size_t{set} * ways_];
     if (of_set[way] != L2Priority::last) return of_set[way] == L2Priority::first ? 0 : 1;

@@ -51,7 +51,7 @@ struct alignas(64) Access {
   std::uint8_t warp = 0;
   std::uint8_t stride = 4;  ///< bytes from one lane to the next
   std::uint8_t groups = 0, next = 0;
-  /// Number of the 32-bit word, and of all words, of local memory.
+  /// Number of this 32-bit word of a local memory access, and number of all its words.
   std::uint8_t part = 0, parts = 1;
   std::uint16_t flight = 0xffff;
   std::uint16_t parked = 0xffff;      ///< index of the parked copy, if lines have been parked

@@ -92,7 +92,7 @@ struct BlockSlot {
   bool waits_for_phase(std::uint8_t warp) const {
     return std::ranges::any_of(phase_waits, [&](const auto& wait) { return wait.warp == warp; });
   }
-  /// `first`: of the SM.
+  /// `first`: first home of the SM.
   bool owns(LocalHome home, LocalHome first) const {
     if (homes.empty()) return (warps >> (home.value() - first.value()) & 1) != 0;
     return std::find(homes.begin(), homes.end(), home) != homes.end();

@@ -71,7 +71,7 @@ class LocalHomes {
     if (!borrowed(homes)) mark(homes, false);
   }
 
-  /// The homes go home, or on to a third SM.
+  /// Forgets homes that return to their first SM, or go on to a third SM.
   void forget(const std::vector<LocalHome>& homes) {
     for (const LocalHome home : homes) borrowed_.erase(home.value());
   }

@@ -168,8 +168,8 @@ class BulkEngine final : public BulkLines {
   /// that many bytes need no line if `line_.active` is 0.
   std::uint32_t make_line(std::uint16_t copy);
   std::uint32_t make_line_of_bytes(const Copy& copy);
-  /// Makes the bytes from `global` on a line that stores or reduces; as many as fit are returned.
-  /// `position`: of the first in what is copied.
+  /// Puts the bytes from `global` on a line that stores or reduces. Returns how many bytes fit.
+  /// `position`: position of the first byte in the copied data.
   std::uint32_t begin_writing(const Copy& copy, std::uint64_t global, std::uint32_t position,
                               std::uint32_t bytes);
   /// Writes operands into the line at `at`.

@@ -16,7 +16,7 @@ namespace lockstep {
 
 class MapCache {
  public:
-  /// `version`: of the bytes at the address, which may change.
+  /// `version`: version of the bytes at the address, which may change.
   struct Key {
     std::uint64_t address = 0;
     std::uint32_t version = 0;

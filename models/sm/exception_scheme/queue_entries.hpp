@@ -13,7 +13,7 @@ namespace lockstep {
 /// Source: 000, section 3.2, which gives no capacity.
 class QueueEntries {
  public:
-  /// `limit`: of a warp; 0: as many as it needs.
+  /// `limit`: entries of a warp; 0: without limit.
   explicit QueueEntries(std::uint32_t limit) : limit_(limit) {}
 
   bool limited() const { return limit_ != 0; }

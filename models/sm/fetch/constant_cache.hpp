@@ -73,7 +73,7 @@ class ConstantCache final : public FetchAnswers {
     }
   };
   bool wait_for_parameters(WarpSlot slot, const GridSlot& grid);
-  /// `index`: of the tag.
+  /// `index`: index of the tag.
   void ask(std::uint32_t line, std::uint16_t tenant, std::uint16_t index, SmCycle now);
   void bank_came(const Bank& bank, SmCycle usable);
 

@@ -66,7 +66,7 @@ class Flights {
     }
     return index;
   }
-  /// Begins an asynchronous copy; `returns`: with a block that has been away.
+  /// Begins an asynchronous copy; `returns`: the copy's block has been away and returns.
   std::uint16_t begin_copy(WarpSlot slot, std::uint32_t pc, const IssueRecord& record,
                            bool returns = false) {
     const std::uint16_t index = begin(slot, pc, record);

@@ -161,7 +161,8 @@ class LoadStoreUnit final : public ParkedLines {
         access.flight != Flights::none && (access.is_bulk_load() || access.writes());
     return may_be ? flights_[access.flight].bulk : BulkLines::none;
   }
-  /// Squashes a line of the access, to be issued again.  `come`: as soon as possible.
+  /// Squashes a line of the access, to be issued again. `come`: the line is issued again as soon as
+  /// possible.
   void squash_line(const Access& access, unsigned group, TlbKey page, bool come, SmCycle now);
   /// The access at the head must not pass older squashed lines of its warp on the same page.  If
   /// its next line would, squashes the line and returns true.

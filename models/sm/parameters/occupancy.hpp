@@ -59,7 +59,7 @@ BlockResources block_resources(const isa::Program& program, std::uint32_t thread
 /// fits.
 std::string why_block_does_not_fit(const BlockResources& block, const OccupancyLimits& limits);
 
-/// Returns the most registers that a thread of a block of so many threads can have.
+/// Returns the most registers that a thread can have in a block of `threads` threads.
 std::uint32_t registers_that_fit(std::uint32_t threads, const OccupancyLimits& limits);
 
 /// Returns the number of blocks that an SM holds when nothing else runs there.

@@ -450,7 +450,7 @@ struct SmParameters {
     return "";
   }
 
-  /// `log_entries`: of the exception scheme's operand log.
+  /// `log_entries`: entries of the exception scheme's operand log.
   OccupancyLimits occupancy_limits(std::uint32_t log_entries) const {
     OccupancyLimits limits;
     limits.log_entries = log_entries;

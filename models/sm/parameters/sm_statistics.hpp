@@ -87,7 +87,8 @@ struct SmStatistics {
     using T = OfTenant;
     return statistics<S>()
         .per_tenant("warp_instructions", &S::tenant, &T::warp_instructions, "instructions",
-                    "issued, counted per warp; an instruction that hardware expands counts as "
+                    "instructions that were issued, counted per warp; an instruction that hardware "
+                    "expands counts as "
                     "often as it issues")
         .per_tenant("thread_instructions", &S::tenant, &T::thread_instructions, "instructions",
                     "instructions that were issued, counted per active thread")

@@ -124,7 +124,7 @@ Unit unit_of(const Instruction& instruction, const SmParameters& parameters) {
   return present_unit(unit, parameters.units);
 }
 
-/// `expansion`: of the instruction, see expansions.hpp.
+/// `expansion`: expansion of the instruction, see expansions.hpp.
 IssueRecord make_record(const SmParameters& parameters, const Instruction& instruction,
                         std::uint32_t expansion, const isa::ScoreboardNeed& need) {
   IssueRecord record;

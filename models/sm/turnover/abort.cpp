@@ -1,4 +1,6 @@
-/// The end of a tenant that made a mistake: its blocks leave as if they were done.
+/// The end of a tenant that made a mistake: its blocks leave as if they were done. Threads end
+/// where they stand. Accesses that have not left the load-store unit are dropped; answers to
+/// accesses that have left are waited for, so that blocks end as always.
 ///
 /// Threads end where they stand.  What has not left the load-store unit never does; answers to what
 /// has are waited for, so that blocks end as always.  Source: architecture.md, section 8, rule 5.

@@ -24,7 +24,7 @@ namespace lockstep {
 /// policy is a file of this folder and its place here.
 using WarpScheduler = std::variant<LooseRoundRobin, GreedyThenOldest, TwoLevel>;
 
-/// Returns a warp scheduler for an SM with so many schedulers.
+/// Returns a warp scheduler for an SM with this number of schedulers.
 WarpScheduler make_warp_scheduler(const PolicyChoice& choice, unsigned schedulers);
 
 }  // namespace lockstep

@@ -40,8 +40,8 @@ class FarFaults {
     std::size_t entries = 0;          ///< entries of the table; 0: as many as there are faults
     std::uint64_t granule_pages = 1;  ///< pages whose faults count as one in the queue
     std::size_t tenants = 0;
-    /// Requests that wait for an entry are refused meanwhile: an SM that issues again what was
-    /// squashed does so behind what is being looked up, which must not wait for that.
+    /// true: requests that wait for a free entry are refused. An SM issues squashed accesses again
+    /// behind lookups under way, so these lookups must not wait for an entry.
     bool refuses_all = false;
   };
   explicit FarFaults(const Setup& setup)

@@ -17,7 +17,7 @@ namespace lockstep {
 
 class RecordingWriter {
  public:
-  /// `has_devices`: of a program that may use several.
+  /// `has_devices`: whether the program may use several devices.
   explicit RecordingWriter(const std::string& file, bool has_devices = false);
 
   void add(const RecordedStep& step);

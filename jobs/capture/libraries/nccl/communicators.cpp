@@ -28,7 +28,7 @@ thread_local int depth = 0;
 thread_local std::vector<Pending> group;
 thread_local std::vector<Communicator*> joining;
 
-/// Whether no other thread could make the calls that are awaited.
+/// Returns whether no other thread can make the calls that are still missing.
 bool is_only_thread() {
   DIR* const tasks = ::opendir("/proc/self/task");
   if (!tasks) return false;

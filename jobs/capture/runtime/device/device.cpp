@@ -19,7 +19,7 @@ const DeviceDescription& device() {
   return Connection::get().device();
 }
 
-/// Attributes that are not 0, by number.
+/// Returns the attributes that are not 0, by number.
 std::map<int, std::uint64_t> attributes() {
   const DeviceDescription& d = device();
   return {{1, threads_per_block},

@@ -20,7 +20,7 @@ LOCKSTEP_EXPORT Error cudaMemcpyFromArrayAsync(void* to, const Array* from, std:
 namespace driver {
 namespace {
 
-/// `offset`: in bytes, from row to row.
+/// `offset`: bytes from row to row.
 Error to_array(Array* to, std::size_t offset, const void* from, std::size_t bytes) {
   if (!to) return invalid_value;
   const std::size_t row = to->row_bytes();

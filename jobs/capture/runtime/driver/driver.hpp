@@ -36,7 +36,8 @@ Error apart(const Call& call) {
 
 /// Returns the entry of exactly this name; null: none.
 void* entry_named(const std::string& name);
-/// The entry that programs of this CUDA version (12080 for 12.8) mean by the name; null: none.
+/// Returns the entry that programs of this CUDA version (12080 for 12.8) mean by the name; null:
+/// none.
 void* find_entry(const char* name, int version);
 
 /// Returns the entry that programs of this CUDA version (12080 for 12.8) mean by the name; nullptr:

@@ -105,7 +105,7 @@ Error copy(void* to, const void* from, std::size_t bytes, StreamHandle stream) {
   });
 }
 
-/// `count`: of values.
+/// `count`: number of values.
 Error fill(DeviceAddress to, const Pattern& pattern, std::size_t count) {
   return fill_row(pointer(to), pattern, count * pattern.bytes, 0);
 }

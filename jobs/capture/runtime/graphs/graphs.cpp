@@ -181,7 +181,7 @@ LOCKSTEP_EXPORT Error cudaGraphInstantiate(Graph** executable, const Graph* grap
   return instantiate(executable, graph, flags);
 }
 #else
-/// Nodes that cannot be made ready would be told of in the last three.
+/// Instantiates a graph. The last three parameters would report nodes that cannot be instantiated.
 LOCKSTEP_EXPORT Error cudaGraphInstantiate(Graph** executable, const Graph* graph, GraphNode**,
                                            char*, std::size_t) {
   return instantiate(executable, graph);

@@ -2,7 +2,7 @@
 ///
 /// Simplified: the nodes of a launched graph run one after the other in the stream of the launch,
 /// each behind the nodes that it waits for, otherwise in the order of their making.  A captured
-/// node waits for the one captured before it.
+/// node waits for the node captured before it.
 #pragma once
 
 #include <functional>

@@ -51,7 +51,7 @@ static_assert(sizeof(TextureDescription) == (LOCKSTEP_CUDA_MAJOR >= 12 ? 72 : 68
 
 /// Describes the texels alone, which is all that a surface needs.
 Error describe_texels(const ResourceDescription& resource, isa::TextureHeader& header);
-/// An error where the programming guide has none of this kind.
+/// Describes a texture. Returns an error for kinds that the programming guide does not have.
 Error describe_texture(const ResourceDescription& resource, const TextureDescription& texture,
                        isa::TextureHeader& header);
 

@@ -44,7 +44,7 @@ class FaultHandling {
   virtual Time next_activity() const = 0;
   /// Serves faults of the queue whose turn it is, and continues earlier ones.
   virtual void act(const HostCycle& cycle) = 0;
-  /// Faults that were taken and have not moved anything yet are dropped.
+  /// Drops faults that were taken and have not moved anything yet.
   virtual void forget_if(const Which& which) = 0;
   virtual void serialize(Archive& archive) = 0;
 
@@ -69,7 +69,7 @@ std::unique_ptr<FaultHandling> make_fault_handling(const PolicyChoice& choice,
                                                    const FaultHandling::Parts& parts);
 /// Returns the handling that the GPU does by itself, if any.
 std::optional<LocalHandling> gpu_fault_handling(const PolicyChoice& choice);
-/// The parameters of the driver's own service, which every policy has.
+/// Returns the parameters of the driver's own service, which every policy has.
 HostFaultParameters host_fault_parameters(const PolicyChoice& choice);
 
 }  // namespace lockstep

@@ -61,7 +61,8 @@ class HostFaultHandling : public FaultHandling {
   /// Serves news of a page that the GPU maps elsewhere and uses much.  Returns false if pages must
   /// move.
   bool serve_counted(const PageFault& fault, const HostCycle& cycle);
-  /// Defers a fault whose page other GPUs must give up first.  Returns false if there is none.
+  /// Defers a fault whose page other GPUs must give up first. Returns false if no other GPU has the
+  /// page.
   bool waits_for_others(const PageFault& fault, const HostCycle& cycle);
   /// Removes pages from `moves` that did not fault and are offered to the GPU or belong to other
   /// GPUs.

@@ -36,7 +36,7 @@ class LargeFrames {
     PageSet holes;        ///< places that were freed while the frame is one large page
     PageSet foreign;      ///< places taken by foreign pages
     bool locked = false;  ///< true: no page may come in
-    /// Pages that somebody uses.
+    /// Returns the number of pages that have a user.
     std::uint64_t used() const { return taken.count() - holes.count(); }
     template <class Archive>
     void serialize(Archive& archive) {
@@ -44,7 +44,7 @@ class LargeFrames {
     }
   };
 
-  /// The last owner is that of frames with foreign pages.
+  /// Makes the frames. The last owner owns frames with foreign pages.
   LargeFrames(std::uint64_t capacity, std::size_t owners);
 
   const LargeFrame& operator[](std::uint32_t number) const { return frames_[number]; }
@@ -65,7 +65,7 @@ class LargeFrames {
   PhysicalAddress take_in_region(Owner owner, VirtualPage page);
   /// Takes a free base page.
   PhysicalAddress take(Owner owner);
-  /// A foreign page takes a place.
+  /// Lets a foreign page take a place.
   void take_foreign(PhysicalAddress page);
   void release(PhysicalAddress page);
   void leave_hole(PhysicalAddress page) { at(page).holes.add(place_of(page)); }
@@ -93,7 +93,7 @@ class LargeFrames {
     if (best) take_at(number_of(*best), place_of(*best));
     return best;
   }
-  /// The page's data are there.
+  /// Notes that the page's data have come.
   void arrived(PhysicalAddress page) { at(page).there.add(place_of(page)); }
 
   /// Returns the number of pages that came into frames of another owner since the last call.
@@ -101,7 +101,7 @@ class LargeFrames {
   std::size_t free_frames() const { return free_.size(); }
   bool has_base_pages(Owner owner) const { return !open_[owner].empty(); }
   bool has_base_pages() const;
-  /// Frames of their owner with foreign pages and room, the fullest first.
+  /// Returns the frames with foreign pages and room, the fullest first.
   std::vector<std::uint32_t> foreign_frames() const;
   bool has_region(Owner owner, std::uint64_t region) const {
     return of_region_.contains({owner, region});
@@ -121,7 +121,7 @@ class LargeFrames {
 
   LargeFrame& at(PhysicalAddress page) { return frames_[number_of(page)]; }
   void give(std::uint32_t number, Owner owner, std::uint64_t region);
-  /// A free frame becomes the owner's.
+  /// Gives a free frame to the owner.
   std::optional<std::uint32_t> take_free(Owner owner, std::uint64_t region);
   std::optional<std::uint32_t> frame_with_room(Owner owner);
   PhysicalAddress take_at(std::uint32_t number, std::uint64_t place);

@@ -44,7 +44,7 @@ class FloatTrace {
     page[address / 4 % WordMap<Word>::page_words] = {type, true, 0, magnitude};
     remember(number, page);
   }
-  /// An atomic adds to a word; `sum` is the value of the word afterwards.
+  /// Notes that an atomic adds to a word; `sum` is the value of the word afterwards.
   void add(std::uint64_t address, Type type, double added, double sum);
   /// Notes a use of a sum other than by a load: of shared memory, or of the value that an atomic
   /// returned. Counts a sum whose result is used as one of 1,024 addends.

@@ -67,7 +67,7 @@ class SharedRaces {
 
   SharedRaces(std::uint64_t block, std::uint32_t warps, RaceList& found);
 
-  /// A lane's: `value` has the bytes of a store, and as many are accessed.
+  /// Notes an access of a lane: `value` has the bytes of a store, and as many are accessed.
   void access(const Access& access, unsigned lane, std::uint32_t offset, unsigned bytes,
               const std::byte* value);
   /// Orders by a strong access: called before a lane's access is noted, and after all accesses of

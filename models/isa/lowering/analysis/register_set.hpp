@@ -51,7 +51,7 @@ class PackedRegisters {
     const auto word = find(r);
     return word != words_.end() && word->number == r / 32 && (word->bits >> r % 32 & 1) != 0;
   }
-  /// Costs least for a number above all others.
+  /// Inserts a register; cheapest for a number above all others.
   void insert(std::uint32_t r) {
     auto word = words_.end();
     if (!words_.empty() && words_.back().number >= r / 32)

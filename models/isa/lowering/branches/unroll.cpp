@@ -69,7 +69,7 @@ class Unrolled {
     added_.emplace(block, std::move(blocks));
   }
   bool has(std::uint32_t block) const { return added_.contains(block); }
-  /// Edges as they were before anything was unrolled.
+  /// Returns the edges as they were before anything was unrolled.
   const Flow& flow() {
     if (!flow_) flow_.emplace(function_);
     return *flow_;

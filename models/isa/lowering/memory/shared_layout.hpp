@@ -13,7 +13,7 @@ struct SharedLayout {
   std::vector<std::uint64_t> offsets;  ///< offset of each variable
   std::uint64_t bytes = 0;             ///< bytes of the arrays with a size
 };
-/// `used`: by variable.
+/// `used`: whether each variable is used.
 SharedLayout lay_out_shared(const std::vector<ir::Variable>& variables,
                             const std::vector<bool>& used);
 

@@ -40,7 +40,7 @@ unsigned latency(const ir::Operation& operation) {
 /// Operations that may be taken next.
 class Ready {
  public:
-  /// `rank`: of all operations, which to take first if rows suffice.
+  /// `rank`: rank of all operations, by which they are taken if rows suffice.
   Ready(const std::vector<std::uint32_t>& rank, const std::vector<std::uint32_t>& ranked)
       : rank_(rank), ranked_(ranked), change_(rank.size(), absent) {}
 

@@ -7,7 +7,7 @@
 
 namespace lockstep::isa {
 
-/// The address in shared memory as a 32-bit source.
+/// Returns the address in shared memory as a 32-bit source.
 ir::Operand shared_address(Translation& code, OperandReader& operands, PtxInstruction& instruction,
                            const syntax::Operand& argument);
 

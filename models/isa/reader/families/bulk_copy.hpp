@@ -29,7 +29,7 @@ class BulkCopyReader : public FamilyReader {
   /// Takes the operation of a reduction.
   void take_operation(PtxInstruction& instruction);
   void group(PtxInstruction& instruction, ir::BulkGroupStep step);
-  /// Requires so many arguments, and the policy that a hint names.
+  /// Requires this number of arguments, and the policy that a hint names.
   void expect(PtxInstruction& instruction, std::size_t arguments, std::size_t hints);
   /// Begins the operation: its first source is the address.
   void begin(PtxInstruction& instruction, BulkCopyForm form, const Argument& address);

@@ -95,7 +95,7 @@ void ClusterReader::store(PtxInstruction& instruction) {
 
 namespace {
 
-/// Operations on a type that red.async has.
+/// Returns whether red.async has the operation for the type.
 bool is_async_reduction(AtomicOperation operation, Type type) {
   switch (operation) {
     case AtomicOperation::inc:

@@ -47,7 +47,7 @@ void MatrixReader::append_registers(PtxInstruction& instruction, const Argument&
   to.insert(to.end(), read.begin(), read.end());
 }
 
-/// Operands d, a, b, c of a form that exists.
+/// Reads operands d, a, b, c of a form that exists.
 void MatrixReader::product(PtxInstruction& instruction, MatrixForm form) {
   if (!exists(form))
     instruction.fail(instruction.at(), "there is no " + instruction.text(),

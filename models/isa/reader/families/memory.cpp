@@ -127,7 +127,7 @@ void MemoryReader::read_kernel_parameter(PtxInstruction& instruction, const synt
   }
 }
 
-/// A parameter of a call that is held in a register: widened or cut as the access says.
+/// Moves a parameter of a call that is held in a register: widened or cut as the access says.
 void MemoryReader::move_parameter(PtxInstruction& instruction, const syntax::Operand& name,
                                   const Symbol& symbol, bool is_store) {
   const ir::Operation operation = instruction.operation;
@@ -252,7 +252,7 @@ void MemoryReader::discard(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-/// An address and the size of a line.
+/// Requires an address and the size of a line.
 void MemoryReader::expect_line(PtxInstruction& instruction) {
   instruction.expect_arguments(2, 2);
   operands_.address(instruction, instruction.argument(0));

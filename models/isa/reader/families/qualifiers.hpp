@@ -22,7 +22,7 @@ std::size_t take_cache_hint(Modifiers& modifiers);
 /// createpolicy or a constant.  Fails if the operand is no register of 64 bits.
 std::uint16_t read_cache_hint(const PtxInstruction& instruction, const Translation& code,
                               OperandReader& operands);
-/// The type of an element in memory; .b128 becomes two of b64.
+/// Returns the type of an element in memory; .b128 becomes two of b64.
 Type read_memory_type(PtxInstruction& instruction);
 /// Returns the registers of a vector, those of a .b128 register, or the one operand.
 std::vector<syntax::Operand> elements(const Translation& code, const PtxInstruction& instruction,

@@ -173,7 +173,7 @@ ir::Operand TextureReader::row_of(const PtxInstruction& instruction, const Shape
   return row;
 }
 
-/// The channels of one texel, in the registers given.
+/// Returns the channels of one texel, in the registers given.
 TexelReader::Operands TextureReader::texel(const PtxInstruction& instruction, const Shape& shape,
                                            const Place& place, unsigned corner, Operands channels) {
   const ir::Operand address = new_register(Type::b64), bytes = new_register(Type::b64),

@@ -74,7 +74,7 @@ WmmaAccess::Fragment WmmaAccess::read_fragment(PtxInstruction& instruction, Matr
   return fragment;
 }
 
-/// Bytes from a line of the matrix to the next, as 32 bits.
+/// Returns the bytes from a line of the matrix to the next, as 32 bits.
 ir::Operand WmmaAccess::stride_of(PtxInstruction& instruction, const Fragment& fragment,
                                   std::size_t stride_argument) {
   const MatrixForm& form = fragment.form;

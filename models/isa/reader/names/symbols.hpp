@@ -58,7 +58,7 @@ ir::Variable variable_of(const std::string& file, const syntax::Declaration& dec
 void declare_reserved_shared(ModuleSymbols& symbols);
 inline constexpr std::uint32_t reserved_shared_bytes = 1024;  ///< %reserved_smem_offset_cap
 
-/// A .global or .const variable: its bytes and relocations.
+/// Declares a .global or .const variable: its bytes and relocations.
 void declare_global(ModuleSymbols& symbols, const syntax::Declaration& declaration);
 void declare_constant(ModuleSymbols& symbols, const syntax::Declaration& declaration);
 /// Fills in the initial content, after all names of the module are known.

@@ -12,7 +12,7 @@ class OperandReader {
  public:
   explicit OperandReader(Translation& code) : code_(code) {}
 
-  /// A source read as `type`; `wider`: a register may be wider than the type.
+  /// Returns a source read as `type`; `wider`: a register may be wider than the type.
   ir::Operand source(const PtxInstruction& instruction, const syntax::Operand& operand, Type type,
                      bool wider = false);
   ir::Operand destination(const PtxInstruction& instruction, const syntax::Operand& operand,

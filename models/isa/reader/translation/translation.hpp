@@ -58,7 +58,7 @@ class Translation {
   /// Fails on modifiers that have not been taken. Appends the instruction's operation.
   void finish(PtxInstruction& instruction);
   void place_label(std::uint32_t label);
-  /// The loop that begins here is not unrolled.
+  /// Prevents unrolling of the loop that begins here.
   void keep_rolled() { rolled_.insert(static_cast<std::uint32_t>(function_.blocks.size() - 1)); }
   /// Returns whether control flows into the next operation that is appended.
   bool falls_in() const { return !ended_; }

@@ -177,7 +177,7 @@ struct Brev {
   }
 };
 
-/// Find the n-th set bit from a base, upwards for n > 0, downwards for n < 0.
+/// Finds the n-th set bit from a base, upwards for n > 0, downwards for n < 0.
 u32 nth_set(u32 mask, u32 base, s32 offset) {
   if (offset == 0) return base < 32 && (mask >> base & 1) != 0 ? base : all_lanes;
   const s64 step = offset > 0 ? 1 : -1;
@@ -255,7 +255,7 @@ struct SignExtend {
     });
   }
 };
-/// b ones from bit a upwards.
+/// Sets b bits to one, from bit a upwards.
 void bit_mask(const Instruction& instruction, WarpContext& context) {
   const u32* a = source<u32>(instruction, context, 0);
   const u32* b = source<u32>(instruction, context, 1);

@@ -199,8 +199,9 @@ u32 channel(u32 flags, const u64* words, unsigned c) {
                    : value;
 }
 
-/// The four channels of a texel of bytes a, b; c holds the flags.  What integers are read as, the
-/// texture says and not the instruction: nvcc 11 takes the bits of fractions out of .u32 results.
+/// Decodes the four channels of a texel of bytes a, b; c holds the flags. The texture, not the
+/// instruction, decides how integers are read: nvcc 11 takes the bits of fractions out of .u32
+/// results.
 void decode(const Instruction& instruction, WarpContext& context) {
   const u64* bytes = source<u64>(instruction, context, 0);
   const u64* more = source<u64>(instruction, context, 1);

@@ -130,7 +130,7 @@ void scalar(const Instruction& instruction, WarpContext& context) {
   });
 }
 
-/// (a * b + c) >> scale in 128 bits; the product or c negated.
+/// Computes (a * b + c) >> scale in 128 bits; the product or c may be negated.
 void multiply_add(const Instruction& instruction, WarpContext& context) {
   const Video video(instruction);
   const u32* a = source<u32>(instruction, context, 0);

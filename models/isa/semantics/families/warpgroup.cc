@@ -106,7 +106,7 @@ void gather_a_of(Words<most_rows>& to, const Part& part, const NamedRows& rows) 
   if (part.form.a_negated) negate(to, part.form.a);
 }
 
-/// Eight columns of D; x.a holds A.
+/// Multiplies eight columns of D; x.a holds A.
 void multiply_columns(Product& x, const Part& part, const SplitRows& split, const MatrixForm& step,
                       const MatrixPlan& plan, const NamedRows& rows, unsigned block) {
   const bool halves = step.d == MatrixResult::f16;
