@@ -51,7 +51,7 @@ class Node {
   /// Returns an error to throw: `key` is missing, or an unknown key that is there was probably
   /// meant as `key`.
   UserError missing(const std::string& key, const std::string& advice) const;
-  /// Marks all keys as known.
+  /// Returns all entries, and marks all keys as known.
   std::vector<std::pair<std::string, Node>> entries() const;
   /// Returns the place of the key itself.
   std::string where_key(const std::string& key) const;

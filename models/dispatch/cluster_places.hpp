@@ -1,10 +1,10 @@
 /// Places for the blocks of a thread block cluster, which start together in one GPC.
 ///
-/// Two blocks at a time go to a pair of SMs (a TPC) with room for one in each; the last one of an
-/// odd number, and blocks without such a pair, go to any SM.  Among several pairs the one with the
-/// fewest blocks comes first, then the one with the lowest numbers.  The GPC is chosen whose
-/// fullest SM of the cluster has the fewest blocks, and among equal ones the next in turn. Source:
-/// modern-isa.md, section 5.8.
+/// Two blocks at a time go to a pair of SMs (a TPC) with room for one block in each. The last block
+/// of an odd number, and blocks for which no pair has room, go to any SM. Among several pairs the
+/// one with the fewest blocks comes first, then the one with the lowest numbers. Among GPCs, the
+/// cluster goes where its fullest SM would have the fewest blocks; among equal GPCs, to the next in
+/// turn. Source: modern-isa.md, section 5.8.
 #pragma once
 
 #include <cstdint>

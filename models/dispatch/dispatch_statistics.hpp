@@ -50,8 +50,8 @@ struct DispatchStatistics {
             "preemption_time", &S::preemption_time, "ns",
             "time from the decision that the tenant gets an SM until the SM is free, summed")
         .per_tenant("takeover_time", &S::takeover_time, "ns",
-                    "time from that decision until the tenant has all places that it was to get in "
-                    "the SM, summed")
+                    "time from the decision that the tenant gets an SM until the tenant has all "
+                    "its places in the SM, summed")
         .per_tenant("takeover_registers", &S::takeover_registers, "register ns",
                     "registers of all blocks in the SM, integrated over takeover_time")
         .per_tenant("takeover_shared", &S::takeover_shared, "byte ns",

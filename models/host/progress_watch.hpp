@@ -1,14 +1,14 @@
 /// Finds tenants that wait for ever.
 ///
-/// At every epoch components say what they have seen of each tenant (noc/progress.hpp), and the
-/// host has the time for which none of it was progress.  That time runs ten times as fast while
-/// warps issue and wait for no page, since what polls would have seen a change at once; a tenth as
-/// fast while others get on, whose transfers and kernels it may wait for; and not at all then for a
-/// tenant without blocks on SMs, whose turn may come late.  So the same run finds the same at the
-/// same simulated time, whoever computes it.
+/// At every epoch components report the progress of each tenant (noc/progress.hpp), and the host
+/// counts the time without progress. The time runs ten times as fast while the tenant's warps issue
+/// and wait for no page, since polling warps would see a change at once. It runs a tenth as fast
+/// while other tenants get on, because the tenant may wait for their transfers and kernels; and it
+/// stands still then for a tenant without blocks on SMs, whose turn may come late. So a run finds
+/// the same at the same simulated time on any ranks and threads.
 ///
-/// Simplified: a warp that counts in a register for ever, polling or not, counts as getting on; see
-/// isa::backward_branch_limit.
+/// Simplified: a warp that counts in a register for ever makes progress by this rule, even if it
+/// polls; see isa::backward_branch_limit.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-/// A link of the PCIe tree that several GPUs share: what their own links carry goes over it, too.
+/// A link of the PCIe tree that several GPUs share: all traffic of their own links goes over it,
+/// too.
 ///
 /// Lines of transfers and bytes of remote accesses take a direction one after the other, in the
 /// order in which they ask for it.  Each link asks for one line at a time, so that links which all

@@ -119,8 +119,8 @@ class DramChannel {
   DramCycle bus_free_;  ///< first cycle in which the next command may issue
   std::uint16_t last_tenant_ = 0;
   std::uint32_t of_gpu_ = 0;  ///< requests of the GPU in the queue
-  /// Place of the request whose column was served last, if it has more columns.  Checkpoints leave
-  /// it out: without it the scheduler chooses the same request.
+  /// Place of the request whose column was served last, if it has more columns. Checkpoints leave
+  /// this member out, since the scheduler chooses the same request without it.
   std::uint32_t under_way_ = DramEntry::none;
 };
 

@@ -257,7 +257,7 @@ struct BlockStatus {
 };
 static_assert(sizeof(BlockStatus) == 40);
 
-/// grid_done.
+/// Message grid_done.
 struct GridDone {
   std::uint32_t grid = 0;
   std::uint32_t reserved = 0;

@@ -103,7 +103,7 @@ class Lfu final : public Eviction {
 }  // namespace
 
 EvictionRow lfu_eviction() {
-  return {"lfu", "least frequently used; newcomers begin at the count of what was evicted last",
+  return {"lfu", "least frequently used; a new page begins at the count of the last evicted page",
           make_eviction_as<Lfu, LfuParameters>, &schema_of<LfuParameters>()};
 }
 

@@ -2,10 +2,10 @@
 /// goes first.
 ///
 /// A tenant attains a cycle of service for each cycle in which a bank works for it, in all channels
-/// together.  At the end of each quantum what it attained is averaged into its past, and the ranks
-/// follow anew.  Requests that have waited for long go first, then those of higher-ranked tenants,
-/// then row hits, then older ones.
-/// Source: 004, section 5.4.3; memory-interference.md, section 2.3 (Kim et al., HPCA 2010).
+/// together. At the end of each quantum what it attained is averaged into its past, and the ranks
+/// follow anew. Requests that have waited for long go first, then requests of higher-ranked
+/// tenants, then row hits, then older requests. Source: 004, section 5.4.3; memory-interference.md,
+/// section 2.3 (Kim et al., HPCA 2010).
 ///
 /// Simplified: a bank works for a tenant from the start of a command for it to the end of that
 /// command or of its data.  The past is a whole number of cycles.

@@ -2,10 +2,10 @@
 /// tenants in an order that keeps each one's banks busy together.
 ///
 /// When no marked request is left, the oldest `cap` requests of each tenant and bank are marked.
-/// The tenant whose fullest bank has the fewest of them ranks highest, then the one with the fewest
-/// in all.  Marked requests go first, then row hits, then higher-ranked tenants, then older ones.
-/// Source: 004, section 5.4.2; memory-interference.md, section 2.2 (Mutlu and Moscibroda, ISCA
-/// 2008).
+/// The tenant whose fullest bank has the fewest marked requests ranks highest; among equals, the
+/// tenant with the fewest marked requests in all. Marked requests go first, then row hits, then
+/// higher-ranked tenants, then older ones. Source: 004, section 5.4.2; memory-interference.md,
+/// section 2.2 (Mutlu and Moscibroda, ISCA 2008).
 ///
 /// Simplified: batches of a controller do not wait for batches of others.  Writes that wait in a
 /// queue of their own have batches of their own.

@@ -8,15 +8,15 @@
 /// acknowledged all lines.
 ///
 /// A copy of a tile first needs its tensor map, which the engine keeps (map_cache.hpp), has at hand
-/// among parameters and constants, or loads like a line.  A piece of a row of the tile that stays
-/// in one line is a line (tile_lines.cpp); what lies outside of the tensor is none.
+/// among parameters and constants, or loads like a line. Each piece of a row of the tile within one
+/// line of memory is a line (tile_lines.cpp); pieces outside of the tensor make no line.
 ///
 /// A copy to several blocks of a cluster reads global memory once, into a room of its own; when all
 /// bytes are there they go to the blocks over the hub of the GPC (deliveries.hpp).
 ///
-/// A line whose page is not there waits with the page, or here where the SM squashes what faults:
-/// the engine keeps what it is asked to do, so that under every exception scheme the warp issues
-/// nothing again.  A block with copies under way is not saved before they are through.
+/// A line whose page is not in GPU memory waits with the page, or in this engine where the SM
+/// squashes faulting accesses. The engine keeps its copies, so under every exception scheme the
+/// warp issues nothing again. A block with copies under way is not saved before they are through.
 /// Source: modern-isa.md, section 3.3.
 ///
 /// Simplified: the engine's writes to shared memory take no cycles of its banks.  Where lines of

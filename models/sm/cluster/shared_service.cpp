@@ -130,8 +130,8 @@ void SharedService::serve(const ClusterAccess& access, std::span<const std::byte
   if (size != 0)
     answer.flits =
         static_cast<std::uint8_t>(constants_.setup.noc.hub.flits(sector_bytes_of(lanes, bytes)));
-  // Bytes that L2 sends to several blocks are no message of one of them.  The answer that tells the
-  // copy's block that all bytes are there takes no time of ports.
+  // Bytes that L2 sends to several blocks are no message from one of these blocks. The answer that
+  // tells the copy's block that all bytes have come takes no time of ports.
   if (access.multicast != 0) answer.flits = 0;
   if (refusal) {
     answer.status = ClusterAnswerStatus::mistaken;

@@ -1,4 +1,4 @@
-/// Contexts of blocks: what leaves the SM with a block, as bytes, and comes back.
+/// Contexts of blocks: the state that leaves the SM with a block, as bytes, and comes back.
 ///
 /// A context holds registers, as ContextKind says, and predicates of all warps, the block's shared
 /// memory, and its control state: paths and barriers, the rest of a `nanosleep` and of the time for
@@ -9,11 +9,11 @@
 /// acknowledgements, events of its warps, a `printf` half done.  On chip its registers and shared
 /// memory are overwritten when it has left.
 ///
-/// A block that is preempted may have to stop at preemption points.  Each of its warps then goes on
-/// until it comes to one, in front of which it stops.  Warps that sleep, that a fault has stopped
-/// that need entries of the operand log which such warps hold, or that wait for others - at plain
-/// barriers, too - stop where they are, the latter when all others have: they might still be
-/// released.
+/// A block that is preempted may have to stop at preemption points. Each of its warps then goes on
+/// until it stops in front of such a point. Some warps stop where they are: warps that sleep, warps
+/// that a fault has stopped, and warps that need entries of the operand log which such warps hold.
+/// Warps that wait for others (at plain barriers, too) stop last, since the others might still
+/// release them.
 ///
 /// Source: 000, section 4.1; 002, section IV; preemption.md, sections 4 and 5; architecture.md,
 /// section 8, rules 4 and 5.

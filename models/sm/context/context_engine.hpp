@@ -1,19 +1,18 @@
 /// Moves contexts between the SM and its area of GPU memory, in lines of 128 bytes.
 ///
-/// A line is sent when the request port has nothing else to do, so that demand requests go first:
-/// of the context that began to move first, or of a later one while none of that can leave.  A
-/// context has arrived when all its lines are answered.  What is loaded is what stands in memory.
-/// Registers that are compressed pass the compressor, and the decompressor on their way back, one a
-/// cycle, one context after the other.
-/// Source: 000, section 4.1; preemption.md, sections 5 (128-byte writes, behind demand requests)
-/// and 7.3 (`share`: each context has the SM's whole part of the bandwidth); 002, section III.C
-/// (two cycles, pipelined).
+/// A line is sent when the request port has nothing else to do, so that demand requests go first.
+/// Lines of the context that began to move first go before lines of later contexts. A context has
+/// arrived when all its lines are answered. Loaded contexts have the bytes that stand in memory.
+/// Compressed registers pass the compressor, and on their way back the decompressor, one register a
+/// cycle and one context after the other. Source: 000, section 4.1; preemption.md, sections 5
+/// (128-byte writes, behind demand requests) and 7.3 (`share`: each context has the SM's whole part
+/// of the bandwidth); 002, section III.C (two cycles, pipelined).
 ///
 /// Simplified: contexts without traffic (`share`, and ideal ones, which move in a cycle) are kept
 /// here. With `share` a context moves while the block's requests in flight are answered (003,
-/// section 4.1: the block stalls for the estimated time).
-/// Cost model: at most one line per SM cycle, otherwise that of the network and the partitions; a
-/// line with compressed registers leaves when its share of them has passed.
+/// section 4.1: the block stalls for the estimated time). Cost model: at most one line per SM
+/// cycle, and the times of the network and the partitions; a line with compressed registers leaves
+/// when its share of them has passed.
 #pragma once
 
 #include <cstddef>

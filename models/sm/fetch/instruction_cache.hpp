@@ -1,4 +1,4 @@
-/// Instruction caches: one for each sub-core (L0), one behind them, and L2.
+/// Instruction caches: one for each sub-core (L0), one for the SM behind them, and L2.
 ///
 /// A launch brings the kernel's lines into the cache of the SM just before its first block there. A
 /// warp's instruction buffer holds the line that it executes; the warp looks into the caches when

@@ -1,13 +1,13 @@
 /// Local scheduler: the SM's scheduler of its own blocks, which decides whose context is on chip
 /// and whose is in memory.
 ///
-/// A block leaves when it has a fault that waits behind enough older ones, if another block can
+/// A block leaves when it has a fault that waits behind enough older faults, if another block can
 /// take its place: a block in memory whose pages have come, the oldest first, or a new block, as
-/// long as not more than `extra_blocks` stand in memory.  The leaving block stops; when nothing of
-/// it is in flight, its context is saved and its place becomes free.  The block can return when all
-/// pages that it faulted on have come.  A block whose fault found nothing else to run is looked at
-/// again when there is something.  A block that has waited too long in memory displaces the
-/// youngest block on chip, which may be waiting for it.
+/// long as not more than `extra_blocks` stand in memory. The leaving block stops; when nothing of
+/// it is in flight, its context is saved and its place becomes free. The block can return when all
+/// pages that it faulted on have come. A block that stayed because no other block could run is
+/// considered again when another block can run. A block that has waited too long in memory
+/// displaces the youngest block on chip, which may be waiting for it.
 ///
 /// Blocks make progress however scarce memory is: a returned block stays until its squashed
 /// accesses have found their translations, even if they are squashed again because a page has gone

@@ -1,13 +1,13 @@
 /// Faults on untouched pages, which the GPU handles by itself.
 ///
 /// The driver marks the entries of pages that neither side owns (`untouched`) and keeps granules of
-/// zeroed frames here.  A fault on such a page begins a handler on the SM that faulted.  At its end
+/// zeroed frames here. A fault on such a page begins a handler on the SM that faulted. At its end
 /// it puts frames into the untouched entries of the page's granule, 16 pages whose entries share a
 /// line, by compare-and-swap; the CPU takes such entries by the exchange of an unmapping, which
-/// waits for handlers of its pages.  A second fault on the granule waits for the first.  Pages that
-/// the host was told of, since there were no frames, are left to it.
-/// Handlers run side by side, as many on an SM as `per_sm` lets; others wait for one of them.
-/// Source: 000, sections 4.2 and 5.4; virtual-memory-and-exceptions.md, section 9.
+/// waits for handlers of its pages. A second fault on the granule waits for the first. Pages that
+/// were reported to the host for lack of frames are left to the host. Handlers run side by side, at
+/// most `per_sm` on an SM; further ones wait for the end of a handler. Source: 000, sections 4.2
+/// and 5.4; virtual-memory-and-exceptions.md, section 9.
 ///
 /// Simplified: a handler is a latency, which includes the way to the SM and back. Its instructions
 /// take no issue slots.

@@ -7,9 +7,9 @@
 
 namespace lockstep {
 
-/// Interference at the second-level TLB: which tenant waited for a port or an MSHR, and for whom;
-/// whose entries made room for whose.
-/// Source: architecture.md, section 3 "interference attribution".
+/// Interference at the second-level TLB: which tenant waited for a port or an MSHR behind which
+/// tenant, and whose entries replaced entries of which tenant. Source: architecture.md, section 3
+/// "interference attribution".
 class TlbWaits {
  public:
   explicit TlbWaits(GmmuStatistics& statistics) : statistics_(statistics) {}

@@ -49,7 +49,8 @@ class HostFaultHandling : public FaultHandling {
   /// Takes the next fault of the server's queue, with the faults that are handled together with it.
   void form_unit(const HostCycle& cycle);
   void charge(Unit& unit, Time now);
-  /// Serves a fault whose page is there, on its way, or leaving.  Returns false if pages must move.
+  /// Serves a fault whose page is in GPU memory, on its way, or leaving. Returns false if pages
+  /// must move.
   bool serve_without_moving(const PageFault& fault, const HostCycle& cycle);
   /// The server has handled the faults: pages move.
   void begin_unit(const Unit& unit, const HostCycle& cycle);

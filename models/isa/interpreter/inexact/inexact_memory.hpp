@@ -1,13 +1,13 @@
 /// Floats in global memory whose last digits depend on the order of threads: sums that atomics
-/// made, and what kernels made of such sums.
+/// made, and values that kernels computed from such sums.
 ///
 /// A sum of n addends is taken to be off by up to 4 sqrt(n) units, where a unit is half of the last
-/// place (2^-24 for f32) of the largest magnitude that the sum or an addend had on the way.  What a
-/// kernel stores that has read such floats is taken to be off by twice as many units as the worst
-/// of them, of the largest magnitude that the launch has stored around.  Never more than half of
-/// the digits are taken to be off.
-/// Source: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, 2002, sections
-/// 2.8 and 4.2 (errors of sums in any order grow with the square root of n as a rule).
+/// place (2^-24 for f32) of the largest magnitude that the sum or an addend had on the way. A value
+/// that a kernel stores after it has read such floats is taken to be off by twice as many units as
+/// the worst float read, with units of the largest magnitude that the launch has stored around it.
+/// Never more than half of the digits are taken to be off. Source: Higham, "Accuracy and Stability
+/// of Numerical Algorithms", 2nd edition, 2002, sections 2.8 and 4.2 (errors of sums in any order
+/// grow with the square root of n as a rule).
 ///
 /// Simplified: words of 4 bytes are followed, so that two f16 or bf16 in one word count as one.
 #pragma once

@@ -1,8 +1,7 @@
 /// Logic, shifts, bit counting, bit fields and byte permutation.
 ///
 /// Source: PTX ISA 8.x, "Logic and Shift Instructions", "Integer Arithmetic Instructions" (popc,
-/// clz, bfind, fns, brev, bfe, bfi, szext, bmsk) and "prmt"; the pseudo code there is what is
-/// meant.
+/// clz, bfind, fns, brev, bfe, bfi, szext, bmsk) and "prmt", with the pseudo code there.
 #include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/lanes.hpp"
 

@@ -2,9 +2,9 @@
 ///
 /// Source: PTX ISA 8.x, "Half Precision Floating Point Instructions".
 ///
-/// Operations are done in double, where sums and products of halves round harmlessly or not at all
-/// (53 bits are more than twice eleven and two), the fused one of bf16 with rounding to odd; then
-/// rounded once to the format.
+/// Operations are computed in double and then rounded once to the format. In double, sums and
+/// products of halves are exact or round without effect on the result (53 bits are more than twice
+/// eleven and two); the fused operation of bf16 rounds to odd.
 #include "models/isa/semantics/half.hpp"
 
 #include "models/isa/semantics/conversion.hpp"
