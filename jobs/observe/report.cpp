@@ -254,7 +254,7 @@ std::string data_json(const std::vector<ObservedRun>& runs) {
                      differences_json(runs), kernel_columns_json(), plots.json());
 }
 
-/// `page` with "{{name}}" replaced.
+/// Returns `page` with `text` in place of "{{name}}".
 std::string fill(std::string page, const std::string& name, const std::string& text) {
   const std::string mark = "{{" + name + "}}";
   const std::size_t at = page.find(mark);

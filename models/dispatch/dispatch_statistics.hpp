@@ -34,7 +34,7 @@ struct DispatchStatistics {
         .per_tenant("blocks", &S::blocks, "blocks", "thread blocks sent to SMs")
         .per_tenant("blocks_done", &S::blocks_done, "blocks", "thread blocks finished")
         .per_tenant("sms_taken", &S::sms_taken, "SMs",
-                    "SMs that the tenant had to give to a more urgent one, each time")
+                    "SMs that the tenant had to give to a more urgent tenant, counted each time")
         .per_tenant("blocks_returned", &S::blocks_returned, "blocks",
                     "blocks that waited at an SM which was taken, and were sent again")
         .per_tenant("blocks_moved", &S::blocks_moved, "blocks",
@@ -78,8 +78,8 @@ struct DispatchStatistics {
                     "shared memory that was free in those SMs, but in no free place of the "
                     "tenant's blocks, summed")
         .per_tenant("points", &S::points, "instructions",
-                    "preemption points in the code of launched kernels, of a kernel as often as it "
-                    "is launched (points: selective)")
+                    "preemption points in the code of launched kernels; each launch counts "
+                    "(points: selective)")
         .per_tenant("barrier_points", &S::barrier_points, "instructions",
                     "barriers among that code that are preemption points")
         .per_tenant("preemption_latency", &S::preemption_latency, "SMs",

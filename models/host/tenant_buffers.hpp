@@ -89,7 +89,8 @@ class TenantBuffers {
   /// are on their way to the host.
   bool take_home(BufferId buffer, std::uint64_t first, std::uint64_t pages, bool writes,
                  const HostCycle& cycle);
-  /// Takes a buffer off the GPU.  Returns true when that has begun and needs nothing more.
+  /// Starts to take a buffer off the GPU.  Returns false while the buffer cannot be taken yet; the
+  /// caller tries again.
   bool release(BufferId buffer, const HostCycle& cycle);
   /// Takes the pages off the GPU that lie wholly in a part.
   bool release_part(BufferId buffer, std::uint64_t offset, std::uint64_t bytes,

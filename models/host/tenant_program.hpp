@@ -97,7 +97,7 @@ class TenantProgram {
   /// Returns false if the step has to wait.
   bool visit(const Step& step, const HostCycle& cycle);
 
-  // A function per kind of step.
+  // Functions that begin a step, one for each kind of step.
   bool copy(const Step& step);
   bool prefetch(const Step& step);
   bool launch(const Step& step, Time now);

@@ -24,16 +24,18 @@ struct LinkStatistics {
                     "direction to the GPU")
         .per_tenant("transfers", &S::transfers, names, "transfers",
                     "transfers whose last line was sent; remote: requests or answers with data")
-        .per_tenant("busy_time", &S::busy_time, names, "fs", "the direction was taken")
+        .per_tenant("busy_time", &S::busy_time, names, "fs",
+                    "time for which the direction was busy")
         .per_tenant("queue_time", &S::queue_time, names, "fs",
                     "time of waiting for the first turn, summed")
-        .per_tenant_pair("wait_behind", &S::wait_behind, "fs",
-                         "transfers of the first tenant waited for their first turn, and remote "
-                         "accesses for theirs, while one of the second held the direction")
+        .per_tenant_pair(
+            "wait_behind", &S::wait_behind, "fs",
+            "time for which transfers and remote accesses of the first tenant waited for their "
+            "first turn while a transfer or remote access of the second held the direction")
         .per_tenant("sizes", &S::sizes, "KiB", "sizes of transfers whose last line was sent")
         .per_tenant("longest_fault_wait", &S::longest_fault_wait, "fs",
-                    "longest time until now that a transfer that somebody waited for spent before "
-                    "its first turn");
+                    "longest time until now between the request and the first turn of a transfer "
+                    "that an access waited for");
   }
 };
 

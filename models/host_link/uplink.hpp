@@ -56,13 +56,13 @@ struct UplinkStatistics {
     using S = UplinkStatistics;
     return statistics<S>()
         .per_tenant("bytes", &S::bytes, "bytes",
-                    "sent; instances 0, 2, ... are the directions to the host, 1, 3, ... those to "
-                    "the GPUs")
-        .per_tenant("busy_time", &S::busy_time, "fs", "the direction was taken")
+                    "bytes that were sent; instances 0, 2, ... are the directions to the host, and "
+                    "1, 3, ... the directions to the GPUs")
+        .per_tenant("busy_time", &S::busy_time, "fs", "time for which the direction was busy")
         .per_tenant("queue_time", &S::queue_time, "fs", "time of waiting for the direction, summed")
-        .per_tenant_pair(
-            "wait_behind", &S::wait_behind, "fs",
-            "lines of the first tenant waited while a line of the second took the uplink");
+        .per_tenant_pair("wait_behind", &S::wait_behind, "fs",
+                         "time for which lines of the first tenant waited while a line of the "
+                         "second took the uplink");
   }
 };
 

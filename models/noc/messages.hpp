@@ -155,7 +155,7 @@ enum RequestMark : std::uint8_t {
   mark_class = 3,         ///< class of the warp, such as MeDiC's warp type
   mark_has_class = 4,     ///< the warp has a class
   mark_bypass = 8,        ///< the request had better bypass the L2
-  mark_mostly_hit = 16,   ///< the warp waits for little else
+  mark_mostly_hit = 16,   ///< request of a warp that mostly hits, and so waits for little else
   mark_may_allocate = 32  ///< misses of the request may allocate in the L2
 };
 

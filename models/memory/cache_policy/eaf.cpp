@@ -25,8 +25,9 @@ struct EafStatistics {
   static auto schema() {
     using S = EafStatistics;
     return statistics<S>()
-        .counter("known", &S::known, "lines", "lines that came in and had left not long ago")
-        .counter("chosen", &S::chosen, "lines", "lines kept like these by chance")
+        .counter("known", &S::known, "lines", "inserted lines that had been evicted recently")
+        .counter("chosen", &S::chosen, "lines",
+                 "other lines that were inserted like these by chance")
         .counter("next_to_go", &S::next_to_go, "lines", "lines that came in as the next to go");
   }
 };

@@ -17,9 +17,9 @@ struct MaskCacheStatistics {
     return statistics<S>()
         .counters("lookups", &S::lookups, WalkLevels::names, "requests", "loads that looked up")
         .counters("hits", &S::hits, WalkLevels::names, "requests",
-                  "loads that found all sectors there")
+                  "loads that found all sectors in the L2")
         .counters("bypasses", &S::bypasses, WalkLevels::names, "requests",
-                  "walk reads told to go past");
+                  "walk reads that were told to bypass the L2");
   }
 };
 

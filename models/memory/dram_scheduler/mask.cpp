@@ -51,7 +51,8 @@ struct MaskSchedulerStatistics {
     using S = MaskSchedulerStatistics;
     constexpr const char* queues[] = {"golden", "silver", "normal"};
     return statistics<S>()
-        .counters("requests", &S::requests, queues, "requests", "served, by queue")
+        .counters("requests", &S::requests, queues, "requests",
+                  "requests that were served, by queue")
         .counters("queue_cycles", &S::queue_cycles, queues, "cycles",
                   "DRAM cycles from arrival to the last column command, summed")
         .per_tenant("silver_requests", &S::silver_requests, "requests",

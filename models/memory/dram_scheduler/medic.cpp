@@ -35,7 +35,8 @@ struct MedicSchedulerStatistics {
     using S = MedicSchedulerStatistics;
     constexpr const char* queues[] = {"high", "low"};
     return statistics<S>()
-        .counters("requests", &S::requests, queues, "requests", "served, by queue")
+        .counters("requests", &S::requests, queues, "requests",
+                  "requests that were served, by queue")
         .counters("queue_cycles", &S::queue_cycles, queues, "cycles",
                   "DRAM cycles from arrival to the last column command, summed")
         .counters("row_hits", &S::row_hits, queues, "requests",

@@ -37,7 +37,7 @@ struct ParBsStatistics {
   static auto schema() {
     using S = ParBsStatistics;
     return statistics<S>()
-        .counter("batches", &S::batches, "batches", "formed")
+        .counter("batches", &S::batches, "batches", "batches that were formed")
         .per_tenant("marked", &S::marked, "requests", "requests that were in a batch")
         .histogram("batch_length", &S::batch_length, "cycles",
                    "DRAM cycles from the forming of a batch to its last column command");

@@ -132,7 +132,7 @@ class LargeFrames {
 
   std::vector<LargeFrame> frames_;
   Numbers free_;
-  std::vector<Numbers> open_;  ///< frames of each owner with free base pages for anything
+  std::vector<Numbers> open_;  ///< frames of each owner with free base pages for any page
   std::vector<Numbers> kept_;  ///< frames of each owner for regions with free places
   Numbers locked_;
   std::map<Region, std::uint32_t> of_region_;

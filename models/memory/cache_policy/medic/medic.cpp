@@ -28,12 +28,12 @@ struct MedicStatistics {
         .per_tenant("lookups", &S::tenant, &T::lookups, types, "requests",
                     "requests that looked up, by type of their warp")
         .per_tenant("hits", &S::tenant, &T::hits, types, "requests",
-                    "lookups that found all sectors there")
+                    "lookups that found all sectors in the L2")
         .per_tenant("bypasses", &S::tenant, &T::bypasses, types, "requests",
-                    "told to go past the L2")
+                    "requests that were told to bypass the L2")
         .per_tenant("reused", &S::tenant, &T::reused, "requests",
-                    "requests that looked up although their warp mostly misses: the line was here "
-                    "not long ago")
+                    "requests that looked up although their warp mostly misses, because their line "
+                    "was evicted recently")
         .counters("fills", &S::fills, classes, "lines",
                   "lines that came in, by class, with `bypass` or `insertion`")
         .counters("evictions", &S::evictions, classes, "lines",

@@ -75,7 +75,7 @@ struct SmsStatistics {
   static auto schema() {
     using S = SmsStatistics;
     return statistics<S>()
-        .counter("batches", &S::batches, "batches", "picked")
+        .counter("batches", &S::batches, "batches", "batches that were picked")
         .counter("picks_of_fewest", &S::picks_of_fewest, "batches",
                  "batches of the source with the fewest requests")
         .counter("picks_in_turn", &S::picks_in_turn, "batches", "batches of the next source")
