@@ -18,7 +18,7 @@ namespace lockstep {
 /// after its message has been taken.
 class NodeMailboxes {
  public:
-  /// Collective over all ranks.
+  /// Makes the mailboxes; collective over all ranks.
   NodeMailboxes();
   ~NodeMailboxes();
   NodeMailboxes(const NodeMailboxes&) = delete;

@@ -42,7 +42,8 @@ Handle simple_space(const Shape& shape, const Shape& limit) {
   return owned_space(H5Screate_simple(int(size.size()), size.data(), most.data()));
 }
 
-/// Groups on the way, and no time stamps: equal runs make equal files.
+/// Returns properties with groups on the way, and without time stamps, so that equal runs make
+/// equal files.
 Handle link_properties() {
   Handle list = owned_list(H5Pcreate(H5P_LINK_CREATE));
   H5Pset_create_intermediate_group(list.id(), 1);

@@ -112,7 +112,7 @@ class StatisticsOf {
                            const char* unit, const char* doc) {
     return add_named(make_within(name, group, member, unit, doc), std::to_array(names));
   }
-  /// [tenants, tenants]: victim, culprit.
+  /// Declares a statistic of shape [tenants, tenants]: victim, culprit.
   StatisticsOf& per_tenant_pair(const char* name, PerTenantPair T::*member, const char* unit,
                                 const char* doc) {
     StatisticsField field = make(name, member, unit, doc);

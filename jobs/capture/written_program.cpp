@@ -142,7 +142,7 @@ class Writer {
     });
   }
 
-  /// Writes an advice, which concerns whole buffers.
+  /// Writes an `advise` step; an advice concerns whole buffers.
   std::optional<std::string> advise(const RecordedStep& step) const {
     constexpr std::pair<Kind, const char*> words[] = {
         {Kind::prefer_gpu, "preferred: gpu"},

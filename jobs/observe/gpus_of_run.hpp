@@ -28,7 +28,7 @@ class GpusOfRun {
   std::vector<std::size_t> tenants_on(std::size_t gpu) const;
   /// Returns the beginning of the names of a GPU's counters: "gpu1/", or "".
   std::string prefix(std::size_t gpu) const;
-  /// Returns their names for a reader: "v100", "2 x v100", "v100, a100".
+  /// Returns the names of the GPUs for a reader: "v100", "2 x v100", "v100, a100".
   std::string title() const;
 
  private:

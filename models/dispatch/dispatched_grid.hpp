@@ -127,7 +127,7 @@ struct DispatchedGrid {
 
   /// Returns the first cluster whose blocks must all start again, if there is one.
   std::optional<std::uint64_t> first_flushed_cluster() const;
-  /// The blocks of the cluster start again.
+  /// Lets the blocks of a flushed cluster start again.
   void take_flushed_cluster(std::uint64_t cluster);
 
   template <class Archive>

@@ -24,7 +24,7 @@ IssueDetail issue_detail(const MachineParameters& parameters) {
   return detail_for(parameters.gpu.sm, policies.exception_scheme, saves_blocks(policies));
 }
 
-/// Modules by tenant, in the order of the workload.
+/// Returns the names of buffers by tenant, in the order of the workload.
 std::vector<std::vector<std::string>> buffer_names(const Scenario& scenario) {
   std::vector<std::vector<std::string>> names;
   for (const Tenant& tenant : scenario.tenants) {

@@ -54,7 +54,7 @@ Time TransferLines::next_of(const Direction& direction) const {
   return parameters_.copy_engines > 1 ? ready : with_one_engine(direction, ready);
 }
 
-/// Directions take turns where both want it.
+/// Lets the directions take turns where both want the engine.
 Time TransferLines::with_one_engine(const Direction& direction, Time ready) const {
   const Direction& other = directions_[1 - number_of(direction)];
   if (other.active != none) return Time::never();

@@ -154,7 +154,7 @@ class TransferLines {
   void begin(Direction& direction, Time now);
   /// Sets when the next line of the piece in service leaves.
   void book_line(Direction& direction, Time now);
-  /// The piece in service sends its next line.
+  /// Sends the next line of the piece in service.
   void advance(Direction& direction, Time now, Time late, std::vector<Link>& partitions,
                Outbox& outbox);
   /// Sends the next line of a transfer.  Returns its number of bytes.
@@ -179,7 +179,7 @@ class TransferLines {
   std::uint64_t last_direction_ = 0;  ///< direction of the last piece
 };
 
-/// Bytes of the tenant, as grids count them.
+/// Returns the bytes of the tenant, as grids count them.
 inline GridCounts link_counts(const TransferLines& lines, std::uint16_t tenant) {
   GridCounts counts;
   counts.bytes_to_host = lines.bytes_of(tenant, false);

@@ -83,7 +83,7 @@ std::uint64_t add(Type type, std::uint64_t x, std::uint64_t y) {
   }
 }
 
-/// The lesser or greater of two halves; a number rather than NaN, -0 before +0.
+/// Returns the lesser or greater of two halves; a number rather than NaN, -0 before +0.
 std::uint64_t extreme_half(std::uint64_t x, std::uint64_t y, Format f, bool greater) {
   x &= 0xffff;
   y &= 0xffff;

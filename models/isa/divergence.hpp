@@ -78,7 +78,7 @@ class WarpPaths {
   /// Returns whether the current path can execute; false when all wait or none is left.
   bool runnable() const { return mask_ != 0; }
   std::uint32_t pc() const { return pc_; }
-  /// Lanes of the current path; zero when nothing can run.
+  /// Returns the lanes of the current path; zero when nothing can run.
   std::uint32_t mask() const { return mask_; }
   /// Lanes that have not exited.
   std::uint32_t alive() const { return alive_; }

@@ -37,7 +37,7 @@ class PartitionInput {
     sources_.warm_place(request);
   }
 
-  /// Arrivals reach the FIFOs of their senders.
+  /// Puts arrivals into the FIFOs of their senders.
   void receive(L2Cycle now);
   /// Lets free input registers take requests and pass them to the banks.
   void arbitrate(L2Cycle now);

@@ -21,7 +21,7 @@ class BufferBytes {
   std::uint64_t size() const { return size_; }
   /// Returns all bytes, ready or not.
   std::span<std::byte> memory() const { return {memory_.data(), size_}; }
-  /// Bytes [offset, offset + bytes), ready to read or write.
+  /// Returns bytes [offset, offset + bytes), ready to read or write.
   std::span<std::byte> at(std::uint64_t offset, std::uint64_t bytes);
   /// Returns bytes [offset, offset + bytes) with the rest of their pieces, ready to read or write;
   /// all bytes when all were touched.

@@ -24,7 +24,7 @@ void Gmmu::step(GmmuCycle& cycle) {
   if (more) cycle_ = std::min(cycle_, cycle.number + 1);
 }
 
-/// The older lookups, in the entries for base pages, first.
+/// Finishes lookups: first the older lookups, in the entries for base pages.
 void Gmmu::finish_lookups(GmmuCycle& cycle) {
   TranslateRequest request;
   while (base_lookups_.take(cycle.number, request)) {

@@ -12,7 +12,7 @@ namespace lockstep {
 /// Parameters of a workload and the counters of the loops around a step.
 using Variables = std::map<std::string, double>;
 
-/// A number as people write it, for messages: "2.5", "1e+20".
+/// Returns a number as people write it, for messages: "2.5", "1e+20".
 std::string number_text(double value);
 
 /// An integer as it is written, decimal or hexadecimal.

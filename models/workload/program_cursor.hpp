@@ -26,7 +26,7 @@ class ProgramCursor {
   /// Goes on at a repeat-until, instead of advance(): `done` leaves the loop.
   void answer(bool done);
 
-  /// Parameters and the counters of the loops around current().
+  /// Returns the parameters and the counters of the loops around current().
   const Variables& variables() const { return variables_; }
 
   template <class Archive>

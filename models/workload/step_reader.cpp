@@ -279,7 +279,7 @@ class StepReader {
 
   void keep(const Node& name, Step& step) const { step.buffer = buffer(name); }
 
-  /// A buffer, or part of one.
+  /// Reads a buffer, or part of one.
   void touch(const Node& node, Step& step) const {
     if (!node.is_map()) return keep(node, step);
     const auto keys = read_parameters<TouchKeys>(node);

@@ -47,7 +47,7 @@ class ManagedPages {
     }
   };
 
-  /// Pages move in multiples of `granule`.
+  /// Makes the pages; pages move in multiples of `granule`.
   ManagedPages(Eviction& eviction, std::uint64_t granule)
       : eviction_(eviction), granule_(granule) {}
 

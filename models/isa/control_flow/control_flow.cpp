@@ -31,14 +31,14 @@ void add_successor(ir::Block& block, std::uint32_t target) {
     block.successors.push_back(target);
 }
 
-/// The targets of a table, each once, in the table's order.
+/// Adds the targets of a table, each once, in the table's order.
 void add_successors(ir::Block& block, const std::vector<std::uint32_t>& table) {
   std::unordered_set<std::uint32_t> seen(block.successors.begin(), block.successors.end());
   for (const std::uint32_t target : table)
     if (seen.insert(target).second) block.successors.push_back(target);
 }
 
-/// Edges that count for meeting.
+/// Returns the edges that count for meeting.
 std::vector<std::vector<std::uint32_t>> meeting_edges(const ir::Function& function) {
   std::vector<std::vector<std::uint32_t>> edges;
   for (const ir::Block& block : function.blocks) {

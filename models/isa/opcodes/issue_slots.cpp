@@ -37,7 +37,7 @@ bool is_immediate(const ir::Operation& o, std::size_t source) {
   return o.sources[source].kind == ir::Operand::Kind::immediate;
 }
 
-// An immediate whose upper half is zero.
+// Returns whether an immediate's upper half is zero.
 bool has_short_immediate(const ir::Operation& o) {
   for (const ir::Operand& source : o.sources)
     if (source.kind == ir::Operand::Kind::immediate && source.value >= 0 &&

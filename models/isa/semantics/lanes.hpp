@@ -112,7 +112,7 @@ constexpr Type as_unsigned(Type type) {
       return type;
   }
 }
-/// Any type of a width as plain bits.
+/// Returns the type of plain bits of the same width.
 constexpr Type as_bits(Type type) {
   switch (bytes_of(type)) {
     case 1:

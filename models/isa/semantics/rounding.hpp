@@ -79,7 +79,7 @@ LOCKSTEP_INLINE double to_odd(double value, double error) {
   const u64 moved = outwards ? bits + 1 : bits - 1;
   return double_of(inexact && (bits & 1) == 0 ? moved : bits);
 }
-/// a + b rounded to odd (error by Knuth's TwoSum).
+/// Returns a + b rounded to odd (error by Knuth's TwoSum).
 LOCKSTEP_INLINE double odd_sum(double a, double b) {
   const double sum = a + b, part = sum - a;
   return to_odd(sum, (a - (sum - part)) + (b - part));
@@ -89,12 +89,12 @@ LOCKSTEP_INLINE double signed_zero(double sum, double a, double b, Direction d) 
   const u64 sign = (bits_of(a) | bits_of(b)) & u64{1} << 63;
   return sum == 0 && d.up_negative ? double_of(sign) : sum;
 }
-/// Veltkamp's splitting into two halves of 26 bits.
+/// Returns the upper of two halves of 26 bits (Veltkamp's splitting).
 LOCKSTEP_INLINE double upper_half(double a) {
   const double scaled = a * 134217729.0;
   return scaled - (scaled - a);
 }
-/// a / b and the square root of doubles that came from f32, rounded to odd.
+/// Returns a / b, or the square root, of doubles that came from f32, rounded to odd.
 LOCKSTEP_INLINE double odd_quotient(double a, double b) {
   const double quotient = a / b, high = upper_half(quotient), low = quotient - high;
   const double rest = (a - high * b) - low * b;
@@ -165,7 +165,7 @@ inline double pack(bool negative, int exponent, u128 significand, Direction d) {
   return double_of(bits | u64{negative} << 63);
 }
 
-/// a * b + c, rounded once; finite arguments.
+/// Returns a * b + c, rounded once; finite arguments.
 inline double exact_fma(double a, double b, double c, Direction d) {
   const Unpacked x = unpack(a), y = unpack(b), z = unpack(c);
   const bool negative = x.negative != y.negative;

@@ -7,7 +7,7 @@
 
 namespace lockstep::isa {
 
-/// "lanes 0-3, 7", "lane 5"
+/// Returns lanes as text: "lanes 0-3, 7", "lane 5".
 std::string lane_list(std::uint32_t lanes);
 
 /// Returns the text for an instruction that went on without lanes, or whose mask does not name a

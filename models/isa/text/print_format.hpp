@@ -26,7 +26,7 @@ class PrintFormat {
 
   /// Returns the number of arguments, which is the result of printf.
   std::uint32_t arguments() const { return arguments_; }
-  /// Bytes of the argument buffer, a multiple of 4.
+  /// Returns the bytes of the argument buffer, a multiple of 4.
   std::uint32_t argument_bytes() const { return argument_bytes_; }
   /// Returns the printed text.  `words`: the buffer.  Strings are looked up in `strings`.
   std::string text(std::span<const std::uint32_t> words, const ModuleText& strings) const;

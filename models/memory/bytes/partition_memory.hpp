@@ -43,7 +43,7 @@ class PartitionMemory {
   void zero(PartitionOffset offset, std::uint64_t bytes);
   /// Returns bytes for the caller to write to; within a frame.
   std::span<std::byte> at(PartitionOffset offset, std::uint64_t bytes);
-  /// Bytes that lie within a frame each.
+  /// Copies bytes; source and target lie within a frame each.
   void copy(PartitionOffset from, PartitionOffset to, std::uint64_t bytes);
 
   /// Calls function(line, bytes) for the lines within [offset, offset + bytes)

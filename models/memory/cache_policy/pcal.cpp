@@ -76,7 +76,7 @@ class Tokens final : public SmSide {
   std::vector<Warp> warps_;
 };
 
-/// The L2's part.
+/// Part of the policy in the L2.
 class Pcal final : public CachePolicy {
  public:
   Pcal() : CachePolicy(inserts) {}

@@ -32,7 +32,7 @@ class DramLayout {
         bank_mask_(p.banks - 1) {}
 
   std::uint32_t channels() const { return std::uint32_t{1} << channel_shift_; }
-  /// Banks of a channel.
+  /// Returns the number of banks of a channel.
   std::uint32_t banks() const { return bank_mask_ + 1; }
   std::uint64_t row_bytes() const { return std::uint64_t{1} << (row_shift_ + interleave_shift_); }
   /// Bytes of the rows with one number in all banks of all channels; they are contiguous in the

@@ -93,7 +93,7 @@ class DramQueue {
   std::uint32_t next_order() const { return order_; }
   std::uint32_t order(std::uint32_t index) const { return nodes_[index].order; }
   void prefetch(std::uint32_t index) const { __builtin_prefetch(&entries_[index]); }
-  /// Banks with requests of the served direction and of a level.
+  /// Returns the banks with requests of the served direction and of a level.
   std::uint64_t active_banks(unsigned level = 0) const { return active_[first_ + level]; }
   /// Returns the oldest request of a bank in the served direction; DramEntry::none if there is
   /// none.

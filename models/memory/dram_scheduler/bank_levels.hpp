@@ -13,7 +13,7 @@ namespace lockstep {
 
 class BankLevels {
  public:
-  /// Levels from `first` on, up to the one before `end`.
+  /// Makes the order of levels from `first` on, up to the one before `end`.
   BankLevels(unsigned first, unsigned end, Cycles age_limit, bool rows_stay)
       : first_(first), end_(end), rows_stay_(rows_stay), requests_(age_limit) {}
 

@@ -33,7 +33,7 @@ struct LevelOrderParameters {
 
 class LevelOrder {
  public:
-  /// Levels from `first` on, up to the one before `end`.
+  /// Makes the order of levels from `first` on, up to the one before `end`.
   LevelOrder(const DramParameters& dram, unsigned first, unsigned end,
              const LevelOrderParameters& parameters)
       : by_bank_(parameters.first == LevelOrderParameters::First::bank),

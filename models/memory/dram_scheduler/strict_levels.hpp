@@ -24,7 +24,7 @@ inline void add_lower(DramChoice& choice, const DramChoice& lower, bool dual_com
 
 class StrictLevels {
  public:
-  /// Levels from `first` on, up to the one before `end`.
+  /// Makes the order of levels from `first` on, up to the one before `end`.
   StrictLevels(const DramParameters& dram, unsigned first, unsigned end, Cycles age_limit,
                bool rows_stay)
       : dual_bus_(dram.dual_command_bus), rows_stay_(rows_stay), first_(first), end_(end) {

@@ -97,7 +97,7 @@ L2Cycle L2Bank::serve(const L2Context& context, L2Cycle cycle) {
   return requests_.empty() ? idle : std::max(requests_.front().ready, busy_until_);
 }
 
-/// Statistics of a service that starts now, and the queue behind it.
+/// Counts a service that starts now, and the queue behind it.
 void L2Bank::finish_service(const L2Context& context, L2Cycle cycle) {
   PartitionStatistics& statistics = context.statistics;
   const Transaction& t = context.transactions[requests_.front().transaction];

@@ -93,7 +93,7 @@ class L2Tags {
   /// Puts `line` at `place`, with no sector there.
   void install(std::uint32_t place, std::uint32_t line, CachePosition position);
 
-  /// A store wrote the bytes `mask` of a sector.
+  /// Notes that a store wrote the bytes `mask` of a sector.
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);
 
   /// Brings the tags that find() reads into the cache.

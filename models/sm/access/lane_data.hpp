@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// Bytes of one lane in memory.
+/// Returns the bytes of one lane in memory.
 inline unsigned lane_bytes(const isa::MemoryFields& memory) {
   return isa::bytes_of(memory.type) * memory.elements;
 }

@@ -20,7 +20,7 @@ bool pairs_agree(const LaneOffsets& offset, std::uint32_t lanes, unsigned distan
   return true;
 }
 
-/// Cycles that the banks need for these lanes.
+/// Returns the cycles that the banks need for these lanes.
 unsigned conflict_degree(const LaneOffsets& offset, std::uint64_t key) {
   const std::uint32_t lanes = lanes_of(key);
   const unsigned banks = key >> 32 & 0xffff, bytes = key >> 48 & 0xff;

@@ -38,7 +38,7 @@ class ResidentWarps {
   bool released(WarpSlot slot) const {
     return under_way_.is_released(slot, BlockPlace(warps_[slot.value()].block));
   }
-  /// Warps of the grid at its place.
+  /// Returns the counts of the grid at its place.
   GridCounts& counts(std::uint8_t grid) { return hot_.grids[grid].counts; }
   GridCounts& counts_of(WarpSlot slot) { return counts(warps_[slot.value()].grid); }
   /// Returns the counts of the only grid with resident warps; nullptr if there are several.

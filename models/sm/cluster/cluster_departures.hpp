@@ -36,7 +36,7 @@ class ClusterDepartures {
     const bool is_local = blocks_.grid(blocks_.block(place).grid).program->local_bytes > 0;
     return constants_.setup.contexts.places > 0 && !is_local ? Technique::save : Technique::drain;
   }
-  /// A more urgent grid wants the SM.
+  /// Asks the cluster to leave, since a more urgent grid wants the SM.
   void ask(BlockPlace place, Technique technique, SmCycle now) {
     tell(ClusterMoveStep::ask, place, technique, now);
   }

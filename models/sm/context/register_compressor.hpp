@@ -55,7 +55,7 @@ class RegisterCompressor {
   unsigned lanes_;
 };
 
-/// Bytes of a register in memory.
+/// Returns the bytes of a register in memory.
 std::size_t stored_bytes(const RegisterPattern& pattern);
 
 }  // namespace lockstep

@@ -70,7 +70,7 @@ class RegisterImage {
   const std::byte* read_predicates(const std::byte* image, const WarpRegisters& warp) const;
   void write_register(const RegisterPattern& pattern, const LaneValues& values,
                       std::vector<std::byte>& image) const;
-  /// A register in all warps.
+  /// Writes a register of all warps. Returns its class.
   BlockRegisterClass write_of_block(unsigned row, std::span<const WarpRegisters> warps,
                                     std::vector<std::byte>& image, Classes& classes) const;
   const std::byte* read_register(const std::byte* image, RegisterClass kind,

@@ -51,7 +51,7 @@ class ExceptionScheme {
   virtual void issued(const Pipeline&, WarpSlot, const PreciseRecord&) {}
   /// The instruction's last check was in the cycle before `now`.
   virtual void checked(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
-  /// The instruction committed in the cycle before `now`.
+  /// Notes that the instruction committed in the cycle before `now`.
   virtual void committed(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
   virtual void block_entered(const Pipeline&, BlockPlace) {}
   /// Frees what the scheme holds for this squashed instruction, because its warp's block leaves.

@@ -46,7 +46,7 @@ class Issue {
         reads_late_(sm.constants.parameters.source_release == SourceRelease::operand_read),
         follows_blocks_(sm.constants.setup.follows_blocks) {}
 
-  /// The warp's next instruction; throws a Mistake of its threads.
+  /// Issues the warp's next instruction; throws a Mistake of its threads.
   void issue(WarpSlot slot, SmCycle now) {
     follows_ ? issue_as<true>(slot, now) : issue_as<false>(slot, now);
   }

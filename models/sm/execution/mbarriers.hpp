@@ -62,7 +62,8 @@ class Mbarriers final : public SuspendedWaits, public Transactions, public Arriv
         timers_(sm.constants.parameters.warps, no_cycle),
         owed_(sm.constants.parameters.warps) {}
 
-  /// The lanes' operations on barriers, at `first` + relative of the block's shared memory.
+  /// Executes the lanes' operations on barriers, at `first` + relative of the block's shared
+  /// memory.
   void change(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t active,
               std::byte* first, const LanePattern& pattern, SmCycle now);
   void complete(WarpSlot slot, std::uint32_t pc, unsigned lane, std::uint32_t offset,

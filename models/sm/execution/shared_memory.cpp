@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t all_lanes = 0xffffffff;
 
-/// Access of 32-bit registers by all lanes.
+/// Returns whether the access is one of 32-bit registers by all lanes.
 bool is_plain(const isa::MemoryFields& memory, std::uint32_t lanes) {
   return lanes == all_lanes && moves_words(memory);
 }

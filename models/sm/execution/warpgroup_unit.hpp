@@ -62,7 +62,7 @@ class WarpgroupUnit {
   void count_issue(const Warp& warp, WarpgroupProgress& progress);
   void start(const Warp& warp, WarpgroupProgress& progress, const isa::WarpgroupForm& form,
              SmCycle now);
-  /// Cycles for which a product occupies the unit.
+  /// Returns the cycles for which a product occupies the unit.
   std::int64_t interval_of(const isa::WarpgroupForm& form) const;
 
   const SmConstants& constants_;

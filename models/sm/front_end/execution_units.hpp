@@ -36,9 +36,9 @@ class ExecutionUnits {
 
   unsigned schedulers() const { return schedulers_; }
   unsigned scheduler_of(unsigned warp) const { return warp & (schedulers_ - 1); }
-  /// Schedulers issue more than one instruction a cycle.
+  /// Returns whether schedulers issue more than one instruction a cycle.
   bool wide() const { return wide_; }
-  /// Schedulers compete for some units.
+  /// Returns whether schedulers compete for some units.
   bool shared() const { return shared_; }
 
   std::uint64_t free(std::size_t unit) const { return free_[unit]; }

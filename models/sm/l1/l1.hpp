@@ -30,7 +30,7 @@ class L1 {
   MissTable& misses() { return hot_.misses; }
   const MissTable& misses() const { return hot_.misses; }
 
-  /// An acquire, or the first block of a grid: clean global lines read as absent.
+  /// Drops clean global lines, for an acquire or the first block of a grid.
   void drop_clean() { hot_.cache.drop_clean(); }
   /// Lets pending fills of these sectors not be cached.
   void close_pending(std::uint64_t tag, std::uint8_t sectors);

@@ -47,7 +47,7 @@ static Access::Kind access_kind(Category category) {
   }
 }
 
-/// Words of messages before an address.
+/// Returns the words of messages before an address.
 static std::string access_word(Access::Kind kind) {
   return kind == Access::Kind::load        ? "load from "
          : kind == Access::Kind::copy      ? "asynchronous copy from "
@@ -290,7 +290,7 @@ std::uint32_t LoadStoreUnit::lookups_of(const LineGroup& line) const {
   return lookups;
 }
 
-/// Atomics pass L1 line by line.
+/// Returns the cycles of the banks; atomics pass L1 line by line.
 std::int64_t LoadStoreUnit::bank_cycles(const Access& access) {
   return access.kind == Access::Kind::atomic || access.local ? access.groups
                                                              : most_words_of_a_bank(access);

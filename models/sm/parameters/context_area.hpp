@@ -28,7 +28,7 @@ struct ContextArea {
   std::uint32_t place_of(PhysicalAddress line) const {
     return static_cast<std::uint32_t>((line - base) / place_bytes);
   }
-  /// Bytes of the SM's own places.
+  /// Returns the bytes of the SM's own places.
   std::uint64_t bytes() const { return places * place_bytes; }
   /// Returns the number of warps whose local memory is kept beside that of the warps on chip.
   std::uint32_t warps() const { return places * block_warps; }

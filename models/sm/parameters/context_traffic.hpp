@@ -14,7 +14,7 @@ enum class ContextTraffic : std::uint8_t {
   ideal,  ///< contexts move without traffic, in one cycle
 };
 
-/// Choices of the parameter `traffic`.
+/// Returns the choices of the parameter `traffic`.
 inline Choice context_traffics() {
   return choice({"real", "share"});
 }

@@ -12,7 +12,7 @@ enum class IdempotenceCheck : std::uint8_t {
   words,  ///< the check follows the words that the block has read
 };
 
-/// Choices of the parameter `idempotence`.
+/// Returns the choices of the parameter `idempotence`.
 inline Choice idempotence_checks() {
   return choice({"static", "exact"});
 }

@@ -13,7 +13,7 @@ namespace lockstep {
 /// blocks leave, one for each warp of `in_memory` blocks, and one for each slot's warp that runs on
 /// another SM.
 std::uint32_t local_homes(const SmParameters& parameters, std::uint32_t in_memory = 0);
-/// Bytes of physical address space for the homes.
+/// Returns the bytes of physical address space for the homes.
 std::uint64_t local_memory_bytes(const SmParameters& parameters, std::uint32_t in_memory = 0);
 
 /// Layout of the threads' local memory: word w of the 32 lanes of a warp fills one line, so that

@@ -206,7 +206,7 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   return record;
 }
 
-/// Masks by the rows that the SM's instructions name.
+/// Computes masks of live rows, among the rows that the SM's instructions name.
 void find_live_rows(const isa::Program& program, IssueTable& issue) {
   isa::Program renamed = program;
   renamed.instructions = issue.instructions;

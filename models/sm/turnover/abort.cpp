@@ -2,8 +2,7 @@
 /// where they stand. Accesses that have not left the load-store unit are dropped; answers to
 /// accesses that have left are waited for, so that blocks end as always.
 ///
-/// Threads end where they stand.  What has not left the load-store unit never does; answers to what
-/// has are waited for, so that blocks end as always.  Source: architecture.md, section 8, rule 5.
+/// Source: architecture.md, section 8, rule 5.
 #include "models/sm/front_end/issue_path.hpp"
 #include "models/sm/turnover/block_turnover.hpp"
 

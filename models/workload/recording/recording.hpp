@@ -44,7 +44,7 @@ class Recording {
   /// Returns the data that a step copies, writes or brought; nothing for steps without data and for
   /// steps that do not exist.
   std::optional<RecordedData> data_of(std::uint64_t step) const;
-  /// Bytes [offset, offset + to.size()) of the data.
+  /// Reads bytes [offset, offset + to.size()) of the data.
   void read(const RecordedData& data, std::uint64_t offset, std::span<std::byte> to) const;
   /// Floats of a copy to the host that may differ.
   std::vector<isa::InexactFloats> inexact(const RecordedData& data) const;

@@ -230,7 +230,7 @@ class Unrolling {
     return found == writes_.end() ? 0 : found->second;
   }
 
-  /// counter = counter + step; test = counter ? bound; bra test.
+  /// Finds the pattern "counter = counter + step; test = counter ? bound; bra test".
   std::optional<Count> find_count() {
     const auto& operations = body();
     const ir::Operand guard = operations.back().guard;

@@ -160,7 +160,7 @@ TextureReader::Place TextureReader::place_of(const PtxInstruction& instruction, 
   return place;
 }
 
-/// Bits of `corner`: the second texel in x, y, z.
+/// Returns the row of a texel. `corner`: bits that choose the second texel in x, y, z.
 ir::Operand TextureReader::row_of(const PtxInstruction& instruction, const Shape& shape,
                                   const Place& place, unsigned corner) {
   const ir::Operand y = shape.dimensions == 1 ? immediate_operand(0)

@@ -56,7 +56,7 @@ void lop3(const Instruction& instruction, WarpContext& context) {
   lookup3(instruction, context, result);
   store(destination<u32>(instruction, context), result, context.active);
 }
-/// lop3.BOOL: also p = (d != 0) BOOL q.
+/// Executes lop3.BOOL: also p = (d != 0) BOOL q.
 void lop3_predicate(const Instruction& instruction, WarpContext& context) {
   alignas(64) u32 result[32];
   lookup3(instruction, context, result);

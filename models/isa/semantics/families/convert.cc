@@ -314,7 +314,7 @@ Execute select_float_to_float(const SemanticKey& key, bool nearest) {
   if (from == Type::bf16 && to == Type::f32 && !key.flush) return &half_to_float<BF16>;
   return nullptr;
 }
-/// The vector loops: registers as wide as their types' lanes.
+/// Selects the vector loops: registers as wide as their types' lanes.
 Execute select_common(const SemanticKey& key) {
   const Type from = key.source_type, to = key.type;
   const bool nearest = key.rounding == Rounding::none || key.rounding == Rounding::rn;

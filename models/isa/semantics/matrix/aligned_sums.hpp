@@ -18,8 +18,8 @@ struct FusedSum {
   bool short_result = false;
 };
 
-/// Biased exponents.  A sum whose terms are all below `least` is C alone, or rare; products above
-/// `most_product` may be infinite.
+/// Biased exponents. If all terms of a sum are below `least_of_sum`, the sum is C alone, or a rare
+/// case; products above `most_product` may be infinite.
 constexpr s32 least_of_sum = 127 - 80, most_product = 127 + 126, no_product = -2048;
 
 /// Terms, from a given one on, that a vector of rows adds for a column.

@@ -86,7 +86,7 @@ LOCKSTEP_INLINE void sum_group(GroupSum<group>& to, const Terms<most_rows>& a,
   }
 }
 
-/// Towards zero, but infinity from 2^128 on.
+/// Rounds towards zero, but to infinity from 2^128 on.
 LOCKSTEP_INLINE u32 truncated_float(double value) {
   const u64 sign = bits_of(value) & u64{1} << 63;
   const double magnitude = double_of(bits_of(value) ^ sign);

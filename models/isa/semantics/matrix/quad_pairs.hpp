@@ -14,7 +14,7 @@ LOCKSTEP_INLINE u32 half_of(const u32* const* rows, unsigned lane, unsigned v) {
   return rows[v / 2][lane] >> v % 2 * 16 & 0xffff;
 }
 
-/// The words of one quad pair.  Precondition: all zero.
+/// Gathers the words of one quad pair. Precondition: all zero.
 inline void gather_quad_pair(Words<most_rows>& to_a, Words<most_columns>& to_b,
                              const MatrixForm& form, unsigned pair, const u32* const* a,
                              const u32* const* b) {

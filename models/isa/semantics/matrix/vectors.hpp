@@ -46,7 +46,7 @@ template <class V>
 LOCKSTEP_INLINE V larger_of(V a, V b) {
   return a > b ? a : b;
 }
-/// Towards zero.
+/// Rounds towards zero.
 LOCKSTEP_INLINE Ints truncated(Floats value) {
   return __builtin_convertvector(value, Ints);
 }

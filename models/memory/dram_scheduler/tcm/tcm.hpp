@@ -103,7 +103,7 @@ class Tcm final : public OrderedScheduler<Tcm> {
   TcmStatistics statistics_;
 };
 
-/// A row of the registry.
+/// Returns a row of the registry.
 PolicyRegistry<DramSchedulerFactory>::Row tcm_row(
     const char* name, const char* doc,
     std::unique_ptr<DramScheduler> (*make)(const PartitionPolicySetup&));
