@@ -152,12 +152,12 @@ struct KernelRow {
                 "warp_cycles, as a share of the warp places in active_cycles")
         .column("tensor_activity", &R::tensor_activity, "ratio",
                 "tensor_cycles, as a share of the cycles of all tensor units in active_cycles")
-        .column("l1_hit_rate", &R::l1_hit_rate, "ratio", "l1_hits over these, misses and merges")
-        .column("l2_hit_rate", &R::l2_hit_rate, "ratio", "l2_hits over these and misses")
+        .column("l1_hit_rate", &R::l1_hit_rate, "ratio", "l1_hits over l1_hits, misses and merges")
+        .column("l2_hit_rate", &R::l2_hit_rate, "ratio", "l2_hits over l2_hits and misses")
         .column("l1_tlb_hit_rate", &R::l1_tlb_hit_rate, "ratio",
-                "l1_tlb_hits over these, misses and merges")
+                "l1_tlb_hits over l1_tlb_hits, misses and merges")
         .column("l2_tlb_hit_rate", &R::l2_tlb_hit_rate, "ratio",
-                "l2_tlb_hits over these and misses")
+                "l2_tlb_hits over l2_tlb_hits and misses")
         .column("kernel_dram_bandwidth", &R::kernel_dram_bandwidth, "bytes/s",
                 "dram_reads and dram_writes, of 32 bytes, over kernel time")
         .column("kernel_link_bandwidth", &R::kernel_link_bandwidth, "bytes/s",
@@ -331,9 +331,9 @@ struct ComponentCostRow {
 
   static auto schema() {
     using R = ComponentCostRow;
-    return table<R>(
-               "/run/profile/components",
-               "with `--profile`: what each component cost, of all ranks; `--weights` reads it")
+    return table<R>("/run/profile/components",
+                    "with `--profile`: cost of each component, of all ranks; `--weights` reads "
+                    "this table")
         .column("component", &R::component, "name", "kind and index")
         .column("nanoseconds", &R::nanoseconds, "ns",
                 "time of the component's threads in all windows");

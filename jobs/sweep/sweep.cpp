@@ -197,7 +197,7 @@ class Pool {
   std::map<pid_t, const SweepPoint*> running_;
   std::size_t done_ = 0, skipped_ = 0;
   std::size_t replaced_ = 0;         ///< outputs of another program, scenario or data
-  std::vector<std::string> failed_;  ///< a line for each
+  std::vector<std::string> failed_;  ///< a line for each failed point
   bool told_ = false;
 };
 

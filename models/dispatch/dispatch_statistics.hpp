@@ -72,16 +72,16 @@ struct DispatchStatistics {
         .per_tenant("sms_considered", &S::sms_considered, "SMs",
                     "SMs that were considered for sharing, at each decision")
         .per_tenant("fragmented_registers", &S::fragmented_registers, "registers",
-                    "registers that were free in those SMs, but in no free place of the tenant's "
-                    "blocks, summed")
+                    "registers that were free in SMs of sms_considered, but in no free place of "
+                    "the tenant's blocks, summed")
         .per_tenant("fragmented_shared", &S::fragmented_shared, "bytes",
-                    "shared memory that was free in those SMs, but in no free place of the "
-                    "tenant's blocks, summed")
+                    "shared memory that was free in SMs of sms_considered, but in no free place of "
+                    "the tenant's blocks, summed")
         .per_tenant("points", &S::points, "instructions",
                     "preemption points in the code of launched kernels; each launch counts "
                     "(points: selective)")
         .per_tenant("barrier_points", &S::barrier_points, "instructions",
-                    "barriers among that code that are preemption points")
+                    "barriers that are preemption points in the code of launched kernels")
         .per_tenant("preemption_latency", &S::preemption_latency, "SMs",
                     "SMs by preemption_time in ns")
         .gauge("grids_waiting", &S::grids_waiting, "grids", "grids not finished");

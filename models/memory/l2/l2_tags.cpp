@@ -96,7 +96,7 @@ void L2Tags::touch(std::uint32_t place) {
   const __m128i last_younger = _mm_set1_epi8(static_cast<char>(before - 1));
   for (std::uint32_t way = 0; way < padded_ways_; way += vector_ways) {
     const __m128i age = load_ages(ages + way);
-    // All ones count as -1.
+    // A true lane has all bits set, which is -1: the subtraction makes younger lines older by 1.
     const __m128i younger = _mm_cmpeq_epi8(_mm_min_epu8(age, last_younger), age);
     _mm_storel_epi64(reinterpret_cast<__m128i*>(ages + way), _mm_sub_epi8(age, younger));
   }

@@ -56,7 +56,7 @@ unsigned most_words_of_a_bank(const Access& access) {
         static_cast<unsigned>(std::popcount(access.active)) * std::uint64_t{access.stride};
     return static_cast<unsigned>((bytes + line_bytes - 1) / line_bytes);
   }
-  // Run by run where many lanes stand in few runs.
+  // Lanes are handled in runs if many lanes stand in few runs.
   const std::uint32_t followers = access.stride == word_bytes ? word_followers(access) : 0;
   const bool by_runs = followers != 0 && count_runs(access.active, followers) <= few_runs;
   // Number of words that each bank gives, with one plane for each bit of these numbers.

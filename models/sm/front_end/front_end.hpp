@@ -99,7 +99,6 @@ class FrontEnd : public WarpStates {
   void end_waits_for_cluster(std::uint64_t warps) { at_cluster_barrier_ &= ~warps; }
   SleepingWarps& sleeping() { return sleeping_; }
 
-  // A cycle.
   /// Begins a cycle: commits its results and makes warps ready.
   void begin_cycle(SmCycle now);
   /// Lets each scheduler issue what it can, by calling issue(slot). `policy`: the policy that

@@ -164,7 +164,7 @@ void Translation::drop_tenant(TenantId tenant, Forget&& forget, SmCycle now) {
     if (state == PageMiss::State::draining) {
       page_done(i, now);
     } else if (state == PageMiss::State::invalid || state == PageMiss::State::refused) {
-      tell_replayed(i, now);  // squashed accesses would have asked again
+      tell_replayed(i, now);  // no squashed access waits for the page
       pages_.give_back_miss(i);
     }
   });

@@ -49,7 +49,8 @@ class Sums {
   /// Value of the register in the end, if find_ends() was called.
   struct End {
     ir::Operand base;
-    std::int64_t constant, lowest, highest;  ///< final sum, and the extremes on the way
+    std::int64_t constant, lowest,
+        highest;  ///< final sum, and the lowest and highest sum on the way
   };
   const End* find_end(std::uint32_t index) const {
     const auto found = ends_.find(index);
