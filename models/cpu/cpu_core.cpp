@@ -170,7 +170,7 @@ void CpuCore::count_instructions(Time now) {
   const auto retired = static_cast<std::uint64_t>(
       window_.retired(clock_.cycle_at_or_before(now).count() * width_, next_instruction()));
   const std::uint64_t counted = statistics_.instructions.value();
-  // A window that is held up later reports that the last counted instructions retire later.
+  // Instructions are counted once, even if a later miss delays the retirement of counted ones.
   if (retired > counted) statistics_.instructions += retired - counted;
 }
 

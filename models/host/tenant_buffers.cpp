@@ -156,7 +156,7 @@ bool TenantBuffers::release(BufferId buffer, const HostCycle& cycle) {
   if (memory == MemoryKind::managed) {
     if (!services_.managed.release(state.allocation, cycle)) return false;
   } else if (!is_seen(buffer)) {
-    // Its addresses alone were taken.
+    // The buffer has only addresses, and no memory.
   } else if (!state.shares || small_.leave(state.address)) {
     const VirtualPage first =
         page_of(state.address).rounded_down(state.shares ? pages_per_large : 1);

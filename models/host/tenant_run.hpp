@@ -65,7 +65,7 @@ class TenantRun {
   /// Returns when the tenant goes on without a message.
   Time wake() const { return is_guest() ? Time::never() : program_.wake(); }
 
-  // Events that it is told of.
+  // Events that the tenant's run is told of.
   void operation_done(std::uint64_t operation);
   void grid_done(const GridDone& done, const HostCycle& cycle);
   void core_measured(const CoreMeasured& measured);

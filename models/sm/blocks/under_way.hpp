@@ -25,7 +25,7 @@ class UnderWay {
  public:
   UnderWay(std::size_t warps, std::size_t blocks) : copies_(warps), blocks_(blocks) {}
 
-  // Who comes and goes.
+  // Grids, blocks and warps that begin and end.
   void grid_begins(std::uint8_t grid) {
     if (grid < left_.size()) left_[grid] = 0;
   }

@@ -13,8 +13,9 @@ using enum StallCause;
 
 /// Causes for which warps are not ready, those nearest to issuing first.
 constexpr std::array usual_causes{dependency, StallCause::memory, control, fence, barrier, drain};
-/// Causes when an exception scheme or a source may hold warps back, or some wait for copies, for
-/// phases of mbarriers, at barriers of clusters, for products of warp groups or for registers.
+/// All causes, for the case that the usual ones do not suffice: an exception scheme may hold warps
+/// back, or warps wait for copies, mbarriers, barriers of clusters, products of warp groups or
+/// registers.
 constexpr std::array all_causes{
     log_full,   queue_full, dependency, late_source, StallCause::fetch, StallCause::memory, control,
     last_check, fence,      barrier,    mbarrier,    cluster,           async_copy,         wgmma,

@@ -40,7 +40,7 @@ class FrontEnd : public WarpStates {
   FrontEnd(const SmContext& sm, DrainedWarps& drained_warps, CheckedAccesses& checked_accesses,
            SuspendedWaits& suspended_waits);
 
-  // What happens to warps.
+  // Events of warps.
   /// Adds a warp that has come into its slot and issues from `when` on.
   void add(WarpSlot slot, SmCycle when);
   /// The warp's next instruction becomes ready or waits.
@@ -109,7 +109,7 @@ class FrontEnd : public WarpStates {
   WarpScheduler& scheduler() { return hot_.scheduler; }
   MemoryGate& memory_gate() { return hot_.gate; }
 
-  // When it acts next.
+  // Time of the next activity.
   SmCycle wake() const { return hot_.wake; }
   void wake_at(SmCycle cycle) { hot_.wake = std::min(hot_.wake, cycle); }
   void sleep_until(SmCycle cycle) { hot_.wake = cycle; }

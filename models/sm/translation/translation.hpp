@@ -72,7 +72,7 @@ class Translation {
     return {pages_.miss(miss).position, pages_.miss(miss).handled};
   }
 
-  // What the GMMU says.
+  // Messages from the GMMU.
   /// Handles an answer.  `blocks_in_memory`: the answer also concerns blocks in memory, which find
   /// out when they are back whether the mistake is theirs.
   void on_answer(const TranslationAnswer& answer, SmCycle now, bool blocks_in_memory = false);

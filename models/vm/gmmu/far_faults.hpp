@@ -137,7 +137,7 @@ class FarFaults {
   };
   struct Replay {
     std::int64_t began = 0;          ///< cycle in which the fault began
-    std::vector<std::uint16_t> sms;  ///< SMs that have not completed
+    std::vector<std::uint16_t> sms;  ///< SMs whose replay is not complete
 
     template <class Archive>
     void serialize(Archive& archive) {
