@@ -69,7 +69,7 @@ class Hub final : public Component {
     Technique technique = Technique::drain;  ///< save or flush
     /// Technique where the cluster cannot be flushed: save or drain.
     Technique otherwise = Technique::save;
-    bool idempotent = true;   ///< as far as blocks have told
+    bool idempotent = true;   ///< true: no block has reported that it cannot be flushed
     std::uint32_t those = 0;  ///< quiet blocks; when leaving, blocks that have left
 
     template <class Archive>

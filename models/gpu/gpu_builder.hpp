@@ -29,13 +29,13 @@ class GpuBuilder {
     KindId dispatcher_kind, gmmu_kind, partition_kind, sm_kind;
     ComponentId dispatcher, gmmu;
     std::vector<ComponentId> partitions, sms;
-    // Of a GPU that has ways to others:
+    // Members of a GPU that has ways to others:
     std::optional<KindId> port_kind = {};
     std::optional<ComponentId> port = {};
     /// Kind of the component that serves the transfers of the host link; nothing: the host serves
     /// them.
     std::optional<KindId> link_kind = {};
-    // Of a GPU that runs clusters of thread blocks, by GPC:
+    // Members of a GPU that runs clusters of thread blocks, by GPC:
     std::optional<KindId> hub_kind = {};
     std::vector<ComponentId> hubs = {};
   };

@@ -64,7 +64,7 @@ class AddressMapping {
   }
 
   Interleaving all_;
-  // Of `grouped`.
+  // Members of the mapping `grouped`.
   Interleaving group_;  ///< interleaving within a group
   MemoryGroups groups_;
   PhysicalAddress behind_;           ///< end of the groups' memory

@@ -134,7 +134,7 @@ struct Step {
     std::vector<Argument> words;  ///< words of a list: a structure passed by value
   };
   std::vector<Argument> arguments;
-  // Of a recording:
+  // Members of a recorded step:
   bool is_packed = false;
   std::vector<std::byte> packed;  ///< parameter buffer of a launch, instead of arguments
   /// Bytes copied or written; in a copy to the host those that the program got.

@@ -168,7 +168,7 @@ class DramQueue {
   std::vector<DramEntry> entries_;
   std::vector<Node> nodes_;  ///< nodes by place in the queue
   std::vector<std::uint16_t> free_;
-  // Of each direction and level.
+  // Entries of each direction and level.
   std::vector<std::vector<List>> lists_;
   std::array<std::uint64_t, 2 * DramDivision::most_levels> active_{};
   std::vector<std::int64_t> open_row_;

@@ -119,7 +119,7 @@ class BulkEngine final : public BulkLines {
     bool started = false, lines_done = false;
     std::uint16_t mask = 0;  ///< ranks of the blocks that get the bytes; 0: only this block
     bool failed = false;     ///< the copy was a mistake, or its tenant ended before the map came
-    // Of a tile:
+    // Members of a copy of a tile:
     std::uint8_t rank = 0;
     MapState map_state = MapState::known;
     std::uint32_t map_version = 0;

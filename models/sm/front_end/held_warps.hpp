@@ -20,7 +20,7 @@ class HeldWarps {
   /// owner's hot data.
   HeldWarps(std::uint64_t& any, std::size_t warps) : any_(any), early_(warps), late_(warps) {}
 
-  // Why.
+  // Causes.
   void stop_fetch(WarpSlot warp) { set(fetch_off_, warp); }
   void resume_fetch(WarpSlot warp) { clear(fetch_off_, warp); }
   bool fetch_is_off(WarpSlot warp) const { return (fetch_off_ & bit_of(warp)) != 0; }

@@ -27,7 +27,7 @@ std::optional<std::vector<Place>> reaching(const Producers& producers, std::uint
   const ir::Function& function = producers.function();
   std::vector<Place> found;
   std::vector<bool> seen(function.blocks.size());
-  // Of a block: from its beginning up to, without, an operation.
+  // Places up to which blocks are still to be searched, from their beginning.
   std::vector<Place> work{use};
   while (!work.empty()) {
     const Place at = work.back();

@@ -1,10 +1,10 @@
 /// Thread cluster memory scheduling, the part that all channels share: which tenants are in the
 /// latency cluster, and the order within both.
 ///
-/// By how often they ask, tenants enter the latency cluster, the one that asks least first, while
-/// together they take no more than a share of the bandwidth.  The others are ordered by how nice
-/// they are: a tenant that uses many banks and few row hits suffers easily and disturbs little.
-/// Source: 004, section 5.4.4; memory-interference.md, section 2.4.
+/// Tenants enter the latency cluster in the order of their requests, the tenant with the fewest
+/// first, while together they take no more than a share of the bandwidth. The others are ordered by
+/// how nice they are: a tenant that uses many banks and few row hits suffers easily and disturbs
+/// little. Source: 004, section 5.4.4; memory-interference.md, section 2.4.
 ///
 /// Simplified: how often a tenant asks is counted per cycle and not per instruction, since channels
 /// do not hear of instructions.
