@@ -34,7 +34,7 @@ inline void copy_16_bytes(std::byte* to, const std::byte* from) {
 #if defined(__x86_64__)
   using Vector = __m128i;
   Vector value;
-  // A vector that the compiler knows of could become two words.
+  // In assembly, since the compiler may split a vector access into two words.
   asm volatile("movdqa %1, %0" : "=x"(value) : "m"(*reinterpret_cast<const Vector*>(from)));
   asm volatile("movdqa %1, %0" : "=m"(*reinterpret_cast<Vector*>(to)) : "x"(value));
 #else
