@@ -65,9 +65,9 @@ UNCLEAR_BEGINNING = re.compile(
     r"True:|False:|As \w+\(")
 # The same behind code, in lower case too, with fragments that lean on the name of the member.
 UNCLEAR_BEHIND = re.compile(
-    r"(?:`\w+`: )?(?:\.\.\.|(?:of|by|among|what(?:ever)?|who(?:ever|se|m)?|which|its?|itself|they|them|their|that|those|"
-    r"these|this|the (?:same|others?|rest|next|asker)|where|when|until|since|if|how|then|there|here|else|likewise|also|"
-    r"and|or|so|such|nobody|has|have|is|was|were|can|may|must|would|whether (?:it|they)|"
+    r"(?:`\w+`: )?(?:\.\.\.|(?:of|by|among|what(?:ever)?|who(?:ever|se|m)?|which|its?|itself|they|them|their|that|"
+    r"those|these|this|the (?:same|others?|rest|next|asker)|where|when|until|since|if|how|then|there|here|else|"
+    r"likewise|also|and|or|so|such|nobody|has|have|is|was|were|can|may|must|would|whether (?:it|they)|"
     r"(?:in|on|at|for|with|from|to|within|behind|before|after|beside|between) "
     r"(?:it|its|them|those|these|which|whom|others))\b)", re.IGNORECASE)
 # Code in front of a comment: text and numbers are passed over, since both may hold // or '.

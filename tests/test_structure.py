@@ -148,11 +148,13 @@ class Structure(unittest.TestCase):
 
     def test_comments_behind_code_name_their_thing(self):
         unclear = ("int a;  ///< of the page", "int b;  // By tenant.", "int c;  ///< until it ends",
-                   "int d = 1'000;  ///< in which it ends", "char e = '\\'';  // its end", "f(\"//\");  // they return",
+                   "int d = 1'000;  ///< in which it ends", "char e = '\\'';  // its end",
+                   "f(\"//\");  // they return",
                    "int g;  ///< `more`: its next one", "int h;  ///< ... has one", "return;  // what it has lost")
         clear = ("int a;  ///< bytes of the page", "int b;  // in cycles", "}  // namespace of", "f();  // NOLINT: of",
                  "f(\"http://of\");", "int c;  ///< none: absent", "char d = '\"';  ///< quotation mark",
-                 "int e = 1'000;  // rows at once", "  // of the page, in a line of its own", "int f;  ///< official name")
+                 "int e = 1'000;  // rows at once", "  // of the page, in a line of its own",
+                 "int f;  ///< official name")
         self.write("core/time/clock.hpp", "\n".join(clear) + "\n")
         self.assert_kept()
         for comment in unclear:
